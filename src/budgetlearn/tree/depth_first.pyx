@@ -1,27 +1,97 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.math cimport INFINITY, pow
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
 from .codes cimport Codes, gather, midpoint
 from .impurity cimport Kind, Side, shift, value
-from .nodes cimport Builder, GrownNode, Task
+from .nodes cimport Blocks, Builder, GrownNode, Task
 from .numbers cimport Cut, Part, centre, offer_cut, scan_counts, scan_keys
-from .orders cimport Orders
 from .partition cimport Examples, partition_by_codes
-from .prices cimport NodePrices
 from .random cimport below, by_chances
-from .search cimport (
-    Best, Blocks, Column, Missing, Search, Ties, allocate, begin_node, sorted_keys,
-)
+from .search cimport Best, Column, Missing, Search, Ties, begin_node, sorted_keys
 from .splitter cimport examine, examine_both_sides, examine_ones, examine_tally, tally
-from .table cimport Table
+from .table cimport Orders, Table
 
 cdef enum:
     # A class histogram of more codes would not stay in the cache.
     MOST_COUNTED = 1 << 16
+
+
+cdef class NodePrices:
+    """Prices of features at the nodes of one tree.
+
+    They are the same at all nodes, 0 once acquired with `pay_once`. Or, with `acquired`, they are
+    p × (f + (1 − f) × share of the node's examples that have not paid).
+    """
+
+    cdef:
+        double[::1] prices            # (n_features,) each feature alone; INOUT with `pay_once`
+        bint pay_once                 # whether a feature is free for the rest of the tree
+        bint shared                   # whether prices fall with what examples have acquired
+        uint8_t[:, ::1] acquired      # (n_features + n_groups, n_samples)
+        const int32_t[::1] groups     # (n_features,): -1 is none
+        const double[::1] charges     # (n_groups,)
+        double discount, exponent
+
+    def __init__(
+        self, prices, *, pay_once=False, acquired=None, groups=None, charges=None, discount=1.0,
+        exponent=1.0,
+    ):
+        self.prices, self.pay_once, self.shared = prices, pay_once, acquired is not None
+        if self.shared:
+            self.acquired, self.groups, self.charges = acquired, groups, charges
+            self.discount, self.exponent = discount, exponent
+
+    cdef double price(
+        self, Py_ssize_t feature, const int32_t* rows, const double* weights, Py_ssize_t n
+    ) noexcept nogil:
+        """Return the price of a feature at a node, given its examples."""
+        cdef double price = self.prices[feature]
+        cdef Py_ssize_t group
+        if not self.shared:
+            return price
+        group = self.groups[feature]
+        # A free feature stays free: no pass over who owns it.
+        if price > 0:
+            price *= self.kept_share(feature, rows, weights, n)
+        if group >= 0:
+            price += self.charges[group] * self.kept_share(
+                self.prices.shape[0] + group, rows, weights, n
+            )
+        # pow(0, 0) is 1: a free feature would cost something.
+        return pow(price, self.exponent) if price > 0 else 0.0
+
+    cdef double kept_share(
+        self, Py_ssize_t item, const int32_t* rows, const double* weights, Py_ssize_t n
+    ) noexcept nogil:
+        """Return the share of a price that stays."""
+        cdef const uint8_t* acquired = &self.acquired[item, 0]
+        cdef double missing = 0.0, total = 0.0
+        cdef Py_ssize_t i
+        for i in range(n):
+            total += weights[i]
+            missing += weights[i] * (acquired[rows[i]] == 0)
+        # f + (1 - f) x share of the weight that has not paid.
+        return self.discount + (1.0 - self.discount) * missing / total
+
+    cdef void note(self, Py_ssize_t feature, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        """Note that the examples of a node acquire a feature, and pay for its group."""
+        cdef Py_ssize_t i, group
+        # The array is the caller's: a forest's later trees find the feature free, too.
+        if self.pay_once:
+            self.prices[feature] = 0.0
+        if not self.shared:
+            return
+        group = self.groups[feature]
+        for i in range(n):
+            self.acquired[feature, rows[i]] = 1
+        # Rows of `acquired` behind the features' are those of groups: one member pays for all.
+        if group >= 0:
+            for i in range(n):
+                self.acquired[self.prices.shape[0] + group, rows[i]] = 1
 
 
 cdef class Grower:
@@ -106,7 +176,30 @@ cdef class Grower:
         self.places_of_classes = <int32_t*> self.blocks.get(K * sizeof(int32_t))
         self.node_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
         self.column.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
-        allocate(self.blocks, &self.search, n, K, self.table.most_codes())
+        self._allocate_search(n, K)
+
+    def _allocate_search(self, Py_ssize_t n, Py_ssize_t K):
+        """Give the search its scratch, for n examples of K classes."""
+        cdef Search* search = &self.search
+        cdef Side* side
+        cdef Side* sides[6]
+        sides[:] = [
+            &search.node, &search.left, &search.right, &search.left_inside, &search.right_inside,
+            &search.without,
+        ]
+        for side in sides:
+            side.counts = <double*> self.blocks.get(K * sizeof(double))
+        search.inside.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
+        search.inside.labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
+        search.inside.weights = <double*> self.blocks.get(n * sizeof(double))
+        search.keys = <uint64_t*> self.blocks.get(n * sizeof(uint64_t))
+        search.spare_keys = <uint64_t*> self.blocks.get(n * sizeof(uint64_t))
+        # Zero between uses: whoever sets bits clears them.
+        search.present = <uint64_t*> self.blocks.get(
+            (self.table.most_codes() // 64 + 1) * sizeof(uint64_t), True
+        )
+        search.histogram = <double*> self.blocks.get(max(2 * n + 64, 256 * K) * sizeof(double))
+        search.bounds = <double*> self.blocks.get(2 * max(n + 65, 257) * sizeof(double))
 
     def _allocate_numbers(self, const double[::1] targets):
         cdef Py_ssize_t i

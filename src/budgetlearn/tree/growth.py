@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..validation import INT32_MAX
-from .depth_first import Grower
+from .depth_first import Grower, NodePrices
 from .impurity import Gini, ImpurityFunction, Variance
 from .predictor import Tree
-from .prices import NodePrices
 
 TIES = ("first", "random", "reuse")
 # A drop in impurity below this share of the node's impurity is rounding, not a split.
