@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import MissingExtraError
 from ..validation import ParameterError
 from .model import FORMATS, REGRESSION, SCORES, VOTES
-from .serialization import widths
-from .trees import rebuilt
+from .serialization import rebuilt, widths
 
 # Of operators and of the file: old enough for the runtimes of the last years.
 OPSETS, IR_VERSION = (("", 15), ("ai.onnx.ml", 3)), 8
@@ -169,7 +168,7 @@ def onnx_model(forest):
 def ensemble(forest):
     """Return the attributes of the operator TreeEnsembleRegressor for a forest in "float32".
 
-    Nodes are in preorder, tree after tree; a leaf adds its values, or its vote.
+    Nodes are those of `rebuilt`, tree after tree; a leaf adds its values, or its vote.
     """
     trees = rebuilt(forest.n_splits, forest.features(), forest.thresholds(), forest.n_left)
     numbers, leaves = [np.empty((6, 0))], [np.empty((4, 0))]
@@ -184,8 +183,7 @@ def ensemble(forest):
         numbers.append(np.array([np.full(node.size, place), node, *split]))
         weights = np.eye(forest.n_columns)[values[:, 0]] if forest.kind == VOTES else values
         end, column = (part.ravel() for part in np.indices(weights.shape))
-        where = tree.value[ends, 0].argsort()  # leaves in the order of their stops
-        leaves.append(np.array([0 * end + place, ends[where][end], column, weights.ravel()]))
+        leaves.append(np.array([0 * end + place, ends[end], column, weights.ravel()]))
     if not trees:  # a runtime wants one: a leaf that adds nothing
         numbers, leaves = [np.zeros((6, 1))], [np.zeros((4, 1))]
     tree, node, feature, threshold, left, right = np.hstack(numbers)

@@ -7,7 +7,7 @@ import numpy as np
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_choice
 from . import serialization
-from .trees import FULL, LEFT_IS_ZERO, rebuilt, stored
+from .serialization import FULL, LEFT_IS_ZERO, VOTES, rebuilt, stored
 
 N_BINS = 256
 # Where the grid that holds all of many thresholds moves them past more than this share of each
@@ -118,7 +118,7 @@ def scaled_int8(value, constant, shared):
 
 
 FORMATS = ("float32", "float16", "int8")
-REGRESSION, SCORES, VOTES = range(3)
+REGRESSION, SCORES = 0, 1  # besides VOTES
 
 
 @dataclass(eq=False)
@@ -240,16 +240,7 @@ class CompactForest:
     @property
     def nbytes(self):
         """Bytes that `to_bytes` takes."""
-        return serialization.size(
-            self.kind == VOTES,
-            self.format,
-            self.n_splits,
-            self.n_left,
-            len(self.value),
-            self.n_columns,
-            self.n_features,
-            self.used.size,
-        )
+        return len(self.to_bytes())
 
     def to_bytes(self):
         """Return the model as bytes; docs/gif-format.md describes them.
