@@ -59,9 +59,8 @@ def stored(trees, zero_stops=True):
     # A tree without a split says the same of all examples: the constant takes it over.
     lone, roots = roots[n_splits[roots] == 0], roots[n_splits[roots] > 0]
     zero = (n_splits == 0) & ~value.any(axis=1) & zero_stops
-    empty = np.where(
-        zero[left[roots]], LEFT_IS_ZERO, np.where(zero[right[roots]], RIGHT_IS_ZERO, 0)
-    )
+    sides = [zero[left[roots]], zero[right[roots]]]
+    empty = np.select(sides, [LEFT_IS_ZERO, RIGHT_IS_ZERO], FULL)
     dropped = left[roots[empty == LEFT_IS_ZERO]], right[roots[empty == RIGHT_IS_ZERO]]
     kept = np.setdiff1d(stops, np.concatenate([lone, *dropped]))
     inner = np.delete(np.arange(left.size), stops)

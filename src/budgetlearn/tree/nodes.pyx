@@ -1,4 +1,4 @@
-"""The records of nodes, and the memory of a tree in the making: scratch, nodes, nodes to be split."""
+"""The records of nodes, and the memory of a tree in the making."""
 
 import numpy as np
 
