@@ -132,10 +132,8 @@ cdef inline Py_ssize_t scan(
 
 cdef inline bint examine_classes(
     Search* search, ClassHistogram* histogram, const Column* column, Codes codes,
-    const int32_t* rows, Py_ssize_t n_codes, Py_ssize_t feature, double price, double rank,
+    const int32_t* rows, Py_ssize_t n_codes,
 ) noexcept nogil:
     """Offer the thresholds of a feature to the node's best split; say whether it varies."""
-    # `offer` reads from the search whose thresholds these are.
-    search.feature, search.price, search.rank = feature, price, rank
     count(histogram, column, codes, rows, n_codes)
     return scan(search, histogram, n_codes) > 1

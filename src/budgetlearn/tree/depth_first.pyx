@@ -6,13 +6,13 @@ from libc.string cimport memset
 
 from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
 from .codes cimport Codes, gather, midpoint
-from .impurity cimport Kind, Side, shift, value
+from .impurity cimport Impurity, Kind, Side, shift, value
 from .nodes cimport Blocks, Builder, GrownNode, Task
 from .numbers cimport Cut, Part, centre, offer_cut, scan_counts, scan_keys
 from .partition cimport Examples, partition_by_codes
 from .random cimport below, by_chances
 from .search cimport Best, Column, Missing, Search, Ties, begin_node, sorted_keys
-from .splitter cimport examine, examine_both_sides, examine_ones, examine_tally, tally
+from .splitter cimport examine, examine_both_sides, examine_ones, examine_tally
 from .table cimport Orders, Table
 
 cdef enum:
@@ -37,8 +37,8 @@ cdef class NodePrices:
         double discount, exponent
 
     def __init__(
-        self, prices, *, pay_once=False, acquired=None, groups=None, charges=None, discount=1.0,
-        exponent=1.0,
+        self, prices, pay_once, acquired=None, groups=None, charges=None, double discount=1.0,
+        double exponent=1.0,
     ):
         self.prices, self.pay_once, self.shared = prices, pay_once, acquired is not None
         if self.shared:
@@ -208,18 +208,13 @@ cdef class Grower:
         for i in range(targets.shape[0]):
             self.targets[i] = targets[i]
 
-    def set_impurity(self, int kind, double parameter):
-        """Choose the impurity, by its kind and parameter."""
-        self.search.rule.impurity.kind = <Kind> kind
-        self.search.rule.impurity.parameter = parameter
-        self.search.rule.impurity.n_classes = self.search.n_classes
-
     def set_rule(
-        self, *, bint minimax, bint gain, bint bounded, bint stumps, int ties,
-        double least_gain, double least_weight, double tolerance, double equal,
+        self, *, int kind, double parameter, bint minimax, bint gain, bint bounded, bint stumps,
+        int ties, double least_gain, double least_weight, double tolerance, double equal,
     ):
         """Choose how splits are judged; see `Rule` in search.pxd."""
         rule = &self.search.rule
+        rule.impurity = Impurity(<Kind> kind, parameter, self.search.n_classes)
         rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
         rule.ties = <Ties> ties
         rule.least_gain, rule.least_weight = least_gain, least_weight
@@ -437,55 +432,43 @@ cdef class Grower:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
         cdef Search* search = &self.search
         cdef Column* column = &self.column
-        cdef double price
-        cdef double rank = self.rank_of(feature, task.node)
         cdef Py_ssize_t n_codes = self.table.n_codes(feature)
         cdef Codes codes = self.table.codes_of(feature)
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef int32_t missing = self.table.missing_code(feature)
-        cdef bint varies
+        # `offer` reads from the search whose thresholds these are.
+        search.feature, search.rank = feature, self.rank_of(feature, task.node)
         # As many codes as rows of the table: no two of its rows share one.
         search.distinct = missing < 0 and n_codes == self.table.n_rows
         # Priced once a feature: all its thresholds acquire the same.
-        price = self.prices.price(feature, rows, column.weights, column.size)
+        search.price = self.prices.price(feature, rows, column.weights, column.size)
         if self.targets != NULL:
-            search.feature, search.price, search.rank = feature, price, rank
             return self.examine_numbers(feature, codes, task)
         # Zeros and ones have one threshold; one pass counts the ones of a bundle's members.
         if self.table.bundle[feature] >= 0:
             return examine_ones(
-                search,
-                self.table.ones(feature, task.node, rows, column, search.n_classes),
-                feature, price, rank,
+                search, self.table.ones(feature, task.node, rows, column, search.n_classes)
             )
         # Only a node with values and gaps has two places for the gaps: both are offered.
         if missing >= 0:
             gather(codes, rows, column.size, column.codes, &column.low, &column.high)
             if column.low < column.high == <uint32_t> missing:
-                examine_both_sides(
-                    search, column, &self.examples, missing, feature, price, rank
-                )
+                examine_both_sides(search, column, &self.examples, missing)
                 return True
         # Marks are visited whatever the node: there must not be many more than examples.
         if (
             self.counts_classes and n_codes <= MOST_COUNTED
             and n_mark_words(histogram, n_codes) <= 8 + column.size // 4
         ):
-            return examine_classes(
-                search, histogram, column, codes, rows, n_codes, feature, price, rank
-            )
+            return examine_classes(search, histogram, column, codes, rows, n_codes)
         # Few codes, many examples: counted in place, without a copy of the codes.
         if n_codes * search.n_all_classes * 2 <= column.size:
-            varies = tally(search, column, codes, rows, n_codes)
-            if varies:
-                examine_tally(search, column, feature, price, rank)
-        else:
-            gather(codes, rows, column.size, column.codes, &column.low, &column.high)
-            varies = column.low < column.high
-            if varies:
-                examine(search, column, feature, price, rank)
-        return varies
+            return examine_tally(search, column, codes, rows, n_codes)
+        gather(codes, rows, column.size, column.codes, &column.low, &column.high)
+        if column.low < column.high:
+            examine(search, column)
+        return column.low < column.high
 
     cdef bint examine_numbers(
         self, int32_t feature, Codes codes, const Task* task

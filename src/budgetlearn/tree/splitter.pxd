@@ -91,61 +91,28 @@ cdef inline void offer_sides(
         offer(search, worse, cut, 1)
 
 
-cdef inline Py_ssize_t clear_histogram(
-    Search* search, Py_ssize_t n_examples, Py_ssize_t size
-) noexcept nogil:
-    """Zero the histogram; return the distance between its copies, 0 if one is enough."""
-    # Copies pay where cells are few enough to be hit in turn, and not too many to be cleared.
-    cdef bint copies = n_examples >= MANY and size <= search.n_classes * MAX_BUCKETS // LANES
-    memset(search.histogram, 0, (LANES if copies else 1) * size * sizeof(double))
-    return size if copies else 0
-
-
-cdef inline void fold_histogram(Search* search, Py_ssize_t lane) noexcept nogil:
-    """Add up the copies of the histogram."""
-    cdef Py_ssize_t i
-    cdef double* h = search.histogram
-    for i in range(lane):
-        h[i] += h[lane + i] + h[2 * lane + i] + h[3 * lane + i]
-
-
 cdef inline void fill_histogram(
-    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
+    Search* search,
+    const Column* column,
+    Codes codes,
+    const int32_t* rows,      # IN of the codes; NULL: the codes are in the order of the examples
+    uint32_t low,             # IN where the buckets begin
+    int bits,
+    Py_ssize_t n_buckets,
 ) noexcept nogil:
     """Add up the weights of each class in each bucket of 2**bits codes."""
-    cdef Py_ssize_t K = search.n_classes, lane
-    lane = clear_histogram(search, column.size, n_buckets * K)
+    cdef Py_ssize_t K = search.n_classes, size = n_buckets * K, lane = 0, i
+    cdef double* h = search.histogram
+    # Copies pay where cells are few enough to be hit in turn, and not too many to be cleared.
+    if column.size >= MANY and size <= K * MAX_BUCKETS // LANES:
+        lane = size
+    memset(h, 0, (LANES if lane else 1) * size * sizeof(double))
     add_up(
-        search.histogram, lane, LANES, Codes(column.codes, sizeof(uint32_t)), NULL, column.low,
-        bits, K, column.labels, column.weights, column.size, NULL, 0,
+        h, lane, LANES, codes, rows, low, bits, K, column.labels, column.weights, column.size,
+        NULL, 0,
     )
-    fold_histogram(search, lane)
-
-
-cdef inline bint tally(
-    Search* search, Column* column, Codes codes, const int32_t* rows, Py_ssize_t n_codes
-) noexcept nogil:
-    """Count a feature of few codes in one pass over the table; say whether it varies.
-
-    Leaves the histogram filled, for `examine_tally`, and `column.codes` as it was.
-    """
-    cdef Py_ssize_t K = search.n_classes, i
-    cdef Py_ssize_t lane = clear_histogram(search, column.size, n_codes * K)
-    add_up(
-        search.histogram, lane, LANES, codes, rows, 0, 0, K, column.labels, column.weights,
-        column.size, NULL, 0,
-    )
-    fold_histogram(search, lane)
-    # The node has examples, so both loops end.
-    i = 0
-    while search.histogram[i] == 0:
-        i += 1
-    column.low = <uint32_t> (i // K)
-    i = n_codes * K - 1
-    while search.histogram[i] == 0:
-        i -= 1
-    column.high = <uint32_t> (i // K)
-    return column.low < column.high
+    for i in range(lane):
+        h[i] += h[lane + i] + h[2 * lane + i] + h[3 * lane + i]
 
 
 cdef inline bint scan_keys(
@@ -380,22 +347,15 @@ cdef inline int coarseness(Search* search, const Column* column) noexcept nogil:
     return bits
 
 
-cdef inline void begin_feature(
-    Search* search, Py_ssize_t feature, double price, double rank
-) noexcept nogil:
-    search.feature, search.price, search.rank = feature, price, rank
-    search.n_sampled = 0
+cdef inline void begin_feature(Search* search, const Column* column) noexcept nogil:
+    # An upper bound of the thresholds: where the sample is as large, all are tried.
+    cdef Py_ssize_t most = min(<Py_ssize_t> (column.high - column.low), column.size - 1)
+    search.n_sampled = n_stumps(column.size)
+    if not search.rule.stumps or search.n_sampled >= most:
+        search.n_sampled = 0
     begin_sides(search)
     if search.rule.bounded:
         update_limit(search)
-
-
-cdef inline void begin_sample(Search* search, const Column* column) noexcept nogil:
-    """Settle how many thresholds are sampled: 0, all, where there are no more than that."""
-    # An upper bound of the thresholds: where the sample is as large, all are tried.
-    cdef Py_ssize_t most = min(<Py_ssize_t> (column.high - column.low), column.size - 1)
-    if search.rule.stumps and n_stumps(column.size) < most:
-        search.n_sampled = n_stumps(column.size)
 
 
 cdef inline void scan_histogram(
@@ -412,14 +372,11 @@ cdef inline void scan_histogram(
     refine(search, column, bits, n_buckets, samples if search.n_sampled else NULL)
 
 
-cdef inline void examine(
-    Search* search, Column* column, Py_ssize_t feature, double price, double rank
-) noexcept nogil:
+cdef inline void examine(Search* search, Column* column) noexcept nogil:
     """Offer the thresholds of one feature, that is not constant, to the node's best split."""
     cdef Py_ssize_t spread = column.high - column.low, n_buckets
     cdef int bits = coarseness(search, column) if search.rule.bounded else 0
-    begin_feature(search, feature, price, rank)
-    begin_sample(search, column)
+    begin_feature(search, column)
     n_buckets = (spread >> bits) + 1
     # To clear and visit many cells for few examples takes longer than to sort these.
     if (
@@ -428,28 +385,41 @@ cdef inline void examine(
     ):
         scan_all_keys(search, column)
         return
-    fill_histogram(search, column, bits, n_buckets)
+    fill_histogram(
+        search, column, Codes(column.codes, sizeof(uint32_t)), NULL, column.low, bits, n_buckets
+    )
     scan_histogram(search, column, bits, n_buckets)
 
 
-cdef inline void examine_tally(
-    Search* search, Column* column, Py_ssize_t feature, double price, double rank
+cdef inline bint examine_tally(
+    Search* search, Column* column, Codes codes, const int32_t* rows, Py_ssize_t n_codes
 ) noexcept nogil:
-    """Offer the thresholds of a feature whose histogram `tally` has filled, code by code."""
-    begin_feature(search, feature, price, rank)
-    begin_sample(search, column)
+    """Offer the thresholds of a feature of few codes, if it varies: say so.
+
+    They are counted in one pass over the table; `column.codes` stays as it was.
+    """
+    cdef Py_ssize_t K = search.n_classes, first = 0, last = n_codes * K - 1
+    fill_histogram(search, column, codes, rows, 0, 0, n_codes)
+    # The node has examples, so both loops end.
+    while search.histogram[first] == 0:
+        first += 1
+    while search.histogram[last] == 0:
+        last -= 1
+    column.low, column.high = <uint32_t> (first // K), <uint32_t> (last // K)
+    if column.low == column.high:
+        return False
+    begin_feature(search, column)
     # The scans begin at the smallest code that the node has.
-    search.histogram += column.low * search.n_classes
+    search.histogram += column.low * K
     scan_histogram(search, column, 0, column.high - column.low + 1)
-    search.histogram -= column.low * search.n_classes
+    search.histogram -= column.low * K
+    return True
 
 
-cdef inline bint examine_ones(
-    Search* search, const double* ones, Py_ssize_t feature, double price, double rank
-) noexcept nogil:
-    """Offer the threshold of a feature of zeros and ones, given the class counts of its ones.
+cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil:
+    """Offer the threshold of a feature of zeros and ones, if it varies, by its ones' class counts.
 
-    Says whether the feature varies. Counts are whole numbers.
+    Counts are whole numbers.
     """
     cdef Impurity* impurity = &search.rule.impurity
     cdef Py_ssize_t c
@@ -459,7 +429,9 @@ cdef inline bint examine_ones(
     # Exact, as counts are whole numbers: no rest is left by rounding.
     if n_ones == 0 or n_ones == search.node.n:
         return False
-    begin_feature(search, feature, price, rank)
+    begin_sides(search)
+    if search.rule.bounded:
+        update_limit(search)
     for c in range(search.n_classes):
         zeros = search.node.counts[c] - ones[c]
         if zeros != 0:
@@ -476,9 +448,6 @@ cdef inline void examine_both_sides(
     Column* column,           # IN of which some are missing; its codes are scratch afterwards
     Examples* examples,       # its spare arrays are scratch
     uint32_t missing,         # IN their code
-    Py_ssize_t feature,
-    double price,
-    double rank,
 ) noexcept nogil:
     """Offer the thresholds of a feature twice: missing values on the right, and on the left.
 
@@ -492,7 +461,7 @@ cdef inline void examine_both_sides(
     cdef Py_ssize_t i
     cdef uint32_t code
     search.missing = Missing.RIGHT
-    examine(search, column, feature, price, rank)
+    examine(search, column)
     memset(search.without.counts, 0, search.n_classes * sizeof(double))
     for i in range(column.size):
         code = column.codes[i]
@@ -506,5 +475,5 @@ cdef inline void examine_both_sides(
         known.low, known.high = min(known.low, code), max(known.high, code)
     if known.low < known.high:
         search.missing = Missing.LEFT
-        examine(search, &known, feature, price, rank)
+        examine(search, &known)
     search.missing = Missing.NONE
