@@ -183,20 +183,12 @@ def written(forest):
     votes = forest.kind == VOTES
     n_features = forest.used.size if forest.format == "int8" else forest.n_features
     width = widths(n_features, forest.n_splits, forest.n_left)
+    flags = sum(flag * (n > least) for flag, n, least in zip(FLAGS, width, LEAST, strict=True))
+    flags += WIDEST_OFFSETS * (width[1] == 4)
     counts = forest.feature.size, len(forest.value), forest.n_splits.size, forest.n_columns
-    header = HEADER.pack(
-        MAGIC,
-        VERSION,
-        forest.kind,
-        list(VALUE_TYPES).index(forest.format),
-        sum(flag * (n > least) for flag, n, least in zip(FLAGS, width, LEAST, strict=True))
-        + WIDEST_OFFSETS * (width[1] == 4),
-        forest.n_features - 1,
-        forest.n_classes,
-        forest.n_columns,
-        forest.used.size,
-        *counts[:3],
-    )
+    about = forest.kind, list(VALUE_TYPES).index(forest.format), flags
+    sizes = forest.n_features - 1, forest.n_classes, forest.n_columns, forest.used.size
+    header = HEADER.pack(MAGIC, VERSION, *about, *sizes, *counts[:3])
     # The side of an empty root takes the two low bits of a tree's head, its splits the others.
     arrays = vars(forest) | {"head": forest.n_splits * 4 + forest.empty}
     return header + b"".join(

@@ -126,7 +126,8 @@ cdef inline Py_ssize_t scan(
             n_right -= weight
     # The other features' best split is compared once for each feature, not for each threshold.
     if cut >= 0:
-        offer(search, mean_value(kind, best, search.node.n), <int32_t> cut, n_tied)
+        found = mean_value(kind, best, search.node.n)
+        offer(search, search.impurity - found, search.impurity, <int32_t> cut, n_tied)
     return n_used
 
 

@@ -1,5 +1,7 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
+import numpy as np
+
 from libc.math cimport INFINITY, pow
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -139,22 +141,21 @@ cdef class Grower:
         self.table = Table(data, bundled, n_classes)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
-        cdef Py_ssize_t i, n = 0
-        for i in range(weights.shape[0]):
-            n += weights[i] != 0
-        self._allocate(n, self.table.n_features, n_classes)
-        self.search.rule.exact = bundled
-        n = 0
         # Out-of-bag rows have weight 0: no node sees them.
-        for i in range(weights.shape[0]):
-            if weights[i] == 0:
-                continue
-            self.examples.rows[n], self.examples.labels[n] = <int32_t> i, labels[i]
-            self.examples.weights[n] = weights[i]
-            n += 1
-        self.n = n
+        rows = np.flatnonzero(weights).astype(np.int32)
+        cdef const int32_t[::1] seen = rows
+        cdef Py_ssize_t i
+        self.n = seen.shape[0]
+        self._allocate(self.n, self.table.n_features, n_classes)
+        self.search.rule.exact = bundled
+        for i in range(self.n):
+            self.examples.rows[i], self.examples.labels[i] = seen[i], labels[seen[i]]
+            self.examples.weights[i] = weights[seen[i]]
         if targets is not None:
-            self._allocate_numbers(targets)
+            self.parts = <Part*> self.blocks.get(self.n * sizeof(Part))
+            self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))
+            for i in range(targets.shape[0]):
+                self.targets[i] = targets[i]
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
         cdef Py_ssize_t f
@@ -195,18 +196,10 @@ cdef class Grower:
         search.keys = <uint64_t*> self.blocks.get(n * sizeof(uint64_t))
         search.spare_keys = <uint64_t*> self.blocks.get(n * sizeof(uint64_t))
         # Zero between uses: whoever sets bits clears them.
-        search.present = <uint64_t*> self.blocks.get(
-            (self.table.most_codes() // 64 + 1) * sizeof(uint64_t), True
-        )
+        cdef Py_ssize_t most_codes = self.table.most_codes(self.table.n_rows + 1)
+        search.present = <uint64_t*> self.blocks.get((most_codes // 64 + 1) * 8, True)
         search.histogram = <double*> self.blocks.get(max(2 * n + 64, 256 * K) * sizeof(double))
         search.bounds = <double*> self.blocks.get(2 * max(n + 65, 257) * sizeof(double))
-
-    def _allocate_numbers(self, const double[::1] targets):
-        cdef Py_ssize_t i
-        self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))
-        self.parts = <Part*> self.blocks.get(self.n * sizeof(Part))
-        for i in range(targets.shape[0]):
-            self.targets[i] = targets[i]
 
     def set_rule(
         self, *, int kind, double parameter, bint minimax, bint gain, bint bounded, bint stumps,
@@ -226,15 +219,12 @@ cdef class Grower:
 
     def _allocate_class_histogram(self):
         cdef ClassHistogram* histogram = &self.class_histogram
-        cdef Py_ssize_t f, most = 0, n_cells, n_words
+        cdef Py_ssize_t most = self.table.most_codes(MOST_COUNTED), n_cells, n_words
         # Numbers have two cells for each code: of weights and of sums.
         cdef Py_ssize_t K = 2 if self.targets != NULL else self.search.n_classes
         # A cell is code << bits | class: classes are rounded up to a power of two.
         while 1 << histogram.bits < K:
             histogram.bits += 1
-        for f in range(self.table.n_features):
-            if self.table.n_codes(f) <= MOST_COUNTED:
-                most = max(most, self.table.n_codes(f))
         n_cells, n_words = most << histogram.bits, n_mark_words(histogram, most)
         histogram.weights = <double*> self.blocks.get(LANES * n_cells * sizeof(double), True)
         histogram.marks = <uint64_t*> self.blocks.get(LANES * n_words * sizeof(uint64_t), True)
@@ -264,16 +254,16 @@ cdef class Grower:
     cdef void grow_all(self) noexcept nogil:
         cdef Task task
         cdef Py_ssize_t middle
-        cdef int32_t left, right, n_varying = <int32_t> self.table.n_features
+        cdef int32_t left, right
         # Depth first: on the stack waits at most one sibling for each level.
         left = self.add_node(-1, 0, self.n)
         # Invariant: the tasks' examples do not overlap, and each task's are still in their order.
-        self.tree.push(0, self.n, left, n_varying)
+        self.tree.push(0, self.n, left, <int32_t> self.table.n_features)
         while self.tree.n_tasks and not self.tree.out_of_memory:
             task = self.tree.pop()
             if self.is_leaf(&task):
                 continue
-            n_varying = self.find_split(&task)
+            self.find_split(&task)
             # No split satisfies the rule: the node stays a leaf, as it was appended.
             if self.search.best.feature < 0:
                 continue
@@ -286,8 +276,8 @@ cdef class Grower:
             # Only now: `append` may have moved `nodes`, so no pointer into it was kept.
             self.tree.nodes[task.node].left, self.tree.nodes[task.node].right = left, right
             # The left child is popped first, and all below it before its sibling.
-            self.tree.push(middle, task.end, right, n_varying)
-            self.tree.push(task.start, middle, left, n_varying)
+            self.tree.push(middle, task.end, right, self.n_varying)
+            self.tree.push(task.start, middle, left, self.n_varying)
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
         if self.targets != NULL:
@@ -325,8 +315,7 @@ cdef class Grower:
 
     cdef bint begin_numbers(self, const Task* task) noexcept nogil:
         """Set up the search for a node of numbers; say whether it is not to be split."""
-        cdef bint sorted = self.orders is not None and self.orders.hold(task.start, task.end)
-        cdef bint pure
+        cdef bint sorted = self.is_sorted(task), pure
         centre(
             &self.search, self.orders.targets if sorted else self.targets,
             self.examples.labels + task.start, self.examples.weights + task.start,
@@ -345,8 +334,8 @@ cdef class Grower:
             )
         return False
 
-    cdef int32_t find_split(self, const Task* task) noexcept nogil:
-        """Examine features; return how many of the first ones may vary below this node."""
+    cdef void find_split(self, const Task* task) noexcept nogil:
+        """Examine features; `n_varying` of the first ones may vary below this node."""
         cdef Py_ssize_t n_features = self.table.n_features, place, _
         cdef Column* column = &self.column
         column.size = task.end - task.start
@@ -356,9 +345,7 @@ cdef class Grower:
             self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
-        if self.orders is not None and self.orders.hold(task.start, task.end):
-            pass  # what its features need is copied and sorted
-        else:
+        if not self.is_sorted(task):  # else what its features need is copied and sorted
             self.enter_table(task)
         # Three draws: all features; at random, constant ones included (Breiman); varying ones only.
         if self.max_features >= n_features:
@@ -377,7 +364,10 @@ cdef class Grower:
                     &self.search.random, self.n_varying - self.n_examined
                 )
                 self.try_feature(<int32_t> place, task)
-        return self.n_varying
+
+    cdef inline bint is_sorted(self, const Task* task) noexcept nogil:
+        """Say whether the columns of a node's examples are kept in order."""
+        return self.orders is not None and self.orders.hold(task.start, task.end)
 
     cdef inline void enter_table(self, const Task* task) noexcept nogil:
         """Let the table copy what a small node needs of it."""
@@ -436,11 +426,9 @@ cdef class Grower:
         cdef Codes codes = self.table.codes_of(feature)
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef ClassHistogram* histogram = &self.class_histogram
-        cdef int32_t missing = self.table.missing_code(feature)
+        cdef int32_t missing = self.table.missing[feature]
         # `offer` reads from the search whose thresholds these are.
         search.feature, search.rank = feature, self.rank_of(feature, task.node)
-        # As many codes as rows of the table: no two of its rows share one.
-        search.distinct = missing < 0 and n_codes == self.table.n_rows
         # Priced once a feature: all its thresholds acquire the same.
         search.price = self.prices.price(feature, rows, column.weights, column.size)
         if self.targets != NULL:
@@ -476,12 +464,12 @@ cdef class Grower:
         """Offer a feature's best threshold for numbers; say whether it varies."""
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef Py_ssize_t n_codes = self.table.n_codes(feature)
-        cdef int32_t missing = self.table.missing_code(feature)
+        cdef int32_t missing = self.table.missing[feature]
         cdef Column* column = &self.column
         cdef const uint32_t* keys
         cdef const uint64_t* sorted
         cdef Cut cut
-        if self.orders is not None and self.orders.hold(task.start, task.end):
+        if self.is_sorted(task):
             # Cheapest first: keys that are in order already, cells, a sort.
             keys = self.orders.of(feature, task.start, self.tree.nodes[task.node].depth)
             if not scan_keys(
@@ -531,13 +519,14 @@ cdef class Grower:
         """Record the best split and partition the node's examples by it."""
         cdef Best* best = &self.search.best
         cdef Py_ssize_t offset = self.table.offsets[self.table.columns[best.feature]]
-        cdef int32_t left_code, right_code, missing = self.table.missing_code(best.feature)
+        cdef int32_t left_code, right_code, missing = self.table.missing[best.feature]
         cdef int32_t member = -1
         cdef Codes codes = self.table.codes_of(best.feature)
         cdef GrownNode* node = &self.tree.nodes[task.node]
-        cdef Py_ssize_t middle
+        cdef Py_ssize_t middle, i
+        cdef double heavier = 0.0
         # With kept orders `cut` counts examples: the code of the last one on the left is the cut.
-        if self.orders is not None and self.orders.hold(task.start, task.end):
+        if self.is_sorted(task):
             best.cut = self.orders.code(
                 codes, self.orders.of(best.feature, task.start, node.depth)[best.cut - 1]
             )
@@ -553,14 +542,16 @@ cdef class Grower:
         if best.missing == Missing.LEFT:
             node.missing_left = True
         elif missing >= 0 and best.missing == Missing.NONE:
-            # Nobody has shown where they belong: they follow the many.
-            node.missing_left = self.left_is_heavier(task.start, middle, task.end)
+            # Nobody has shown where they belong: they follow the side that weighs more.
+            for i in range(task.start, task.end):
+                heavier += self.examples.weights[i] if i < middle else -self.examples.weights[i]
+            node.missing_left = heavier > 0
         node.feature = <int32_t> best.feature
         # Between neighbouring codes that the node has; values against gaps: all numbers go left.
         node.threshold = INFINITY if right_code == missing else midpoint(
             self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
         )
-        if self.orders is not None and self.orders.hold(task.start, task.end):
+        if self.is_sorted(task):
             self.orders.part(
                 self.examples.labels, task.start, middle, task.end, node.depth, self.features,
                 self.n_varying,
@@ -574,15 +565,3 @@ cdef class Grower:
         # After the search: what a node pays lowers the prices of later nodes, not its own.
         self.prices.note(best.feature, self.examples.rows + task.start, task.end - task.start)
         return middle
-
-    cdef bint left_is_heavier(
-        self, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t end
-    ) noexcept nogil:
-        """Say whether the examples [start, middle) weigh more than [middle, end)."""
-        cdef double more = 0.0
-        cdef Py_ssize_t i
-        for i in range(start, middle):
-            more += self.examples.weights[i]
-        for i in range(middle, end):
-            more -= self.examples.weights[i]
-        return more > 0

@@ -19,7 +19,7 @@ from .class_histogram cimport LANES, ClassHistogram, n_mark_words, trailing_zero
 from .codes cimport Codes, at
 from .random cimport below
 from .search cimport (
-    Column, Missing, Sample, Search, Ties, draw, least_drop, n_stumps, offer_drop,
+    Column, Missing, Sample, Search, Ties, draw, least_drop, n_stumps, offer,
 )
 
 # Sorted keys: the rank of a value above the place of its example in `parts`.
@@ -293,5 +293,5 @@ cdef inline void offer_cut(Search* search, const Cut* cut, int32_t code) noexcep
     if cut.n_tied == 0:
         return  # no threshold can win
     search.missing = cut.missing
-    offer_drop(search, drop, drop, code, cut.n_tied)
+    offer(search, drop, drop, code, cut.n_tied)
     search.missing = Missing.NONE

@@ -74,7 +74,6 @@ cdef struct Search:
     Py_ssize_t feature
     double price           # cost, or penalty of a gain
     double rank
-    bint distinct          # no two examples of a node share a code, as far as it is known
     Missing missing
     Side without           # with LEFT: the examples without a value, not in the column
     Py_ssize_t n_sampled   # so many of its thresholds are tried, drawn at random; 0: all
@@ -113,10 +112,8 @@ cdef inline bint draw(Search* search, Sample* sample) noexcept nogil:
 cdef inline void begin_node(Search* search, double impurity) noexcept nogil:
     """Forget the previous node's best split. `search.node` holds the node's counts."""
     search.impurity = impurity
-    search.best.score = INFINITY
-    search.best.slack = 0.0
-    search.best.feature = -1
-    search.best.n_tied = 0
+    search.best.score, search.best.slack = INFINITY, 0.0
+    search.best.feature, search.best.n_tied = -1, 0
 
 
 cdef inline double least_drop(const Search* search) noexcept nogil:
@@ -166,13 +163,6 @@ cdef inline double score_of(Search* search, double drop) noexcept nogil:
 
 
 cdef inline void offer(
-    Search* search, double after, int32_t cut, Py_ssize_t n_equal
-) noexcept nogil:
-    """Take one of `n_equal` splits as the node's best if it is, given F `after` it."""
-    offer_drop(search, search.impurity - after, search.impurity, cut, n_equal)
-
-
-cdef inline void offer_drop(
     Search* search,
     double drop,
     double unit,              # IN drops that differ by less than `equal` of it are equal

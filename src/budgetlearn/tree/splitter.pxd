@@ -82,13 +82,14 @@ cdef inline void offer_sides(
 ) noexcept nogil:
     """Offer a split, given its left side, and F of both."""
     # Minimax judges by the worse side (BudgetRF, Algorithm 2), else the sides' mean counts.
-    cdef double worse = max(left_value, right_value), left_share = left.n / search.node.n
+    cdef double after = max(left_value, right_value), left_share = left.n / search.node.n
     if min(left.n, search.node.n - left.n) < search.rule.least_weight:
         return
     if not search.rule.minimax:
-        offer(search, left_share * left_value + (1.0 - left_share) * right_value, cut, 1)
-    elif not search.rule.bounded or worse <= search.limit:
-        offer(search, worse, cut, 1)
+        after = left_share * left_value + (1.0 - left_share) * right_value
+    elif search.rule.bounded and after > search.limit:
+        return
+    offer(search, search.impurity - after, search.impurity, cut, 1)
 
 
 cdef inline void fill_histogram(
@@ -241,15 +242,11 @@ cdef inline void draw_buckets(
         return  # of most features no threshold can win
     # How many distinct codes each bucket has, that is thresholds to be drawn from.
     memset(samples, 0, (last + 1) * sizeof(Sample))
-    if search.distinct:
-        for i in range(column.size):
-            samples[(column.codes[i] - column.low) >> bits].n_left += 1
-    else:
-        for i in range(column.size):
-            code = column.codes[i] - column.low
-            samples[code >> bits].n_left += mark(search.present, code)
-        for i in range(column.size):
-            search.present[(column.codes[i] - column.low) >> 6] = 0
+    for i in range(column.size):
+        code = column.codes[i] - column.low
+        samples[code >> bits].n_left += mark(search.present, code)
+    for i in range(column.size):
+        search.present[(column.codes[i] - column.low) >> 6] = 0
     samples[last].n_left -= 1  # no threshold is above the last code
     # The sample is one of all thresholds, of those below and above the range, too.
     for bucket in range(last + 1):

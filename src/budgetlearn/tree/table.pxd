@@ -46,16 +46,13 @@ cdef class Table:
         cdef Py_ssize_t stored = self.columns[feature]
         return self.offsets[stored + 1] - self.offsets[stored]
 
-    cdef inline Py_ssize_t most_codes(self) noexcept nogil:
-        """Return the number of codes of the feature with the most."""
+    cdef inline Py_ssize_t most_codes(self, Py_ssize_t limit) noexcept nogil:
+        """Return the most codes of a feature that has no more than `limit`."""
         cdef Py_ssize_t feature, most = 0
         for feature in range(self.n_features):
-            most = max(most, self.n_codes(feature))
+            if self.n_codes(feature) <= limit:
+                most = max(most, self.n_codes(feature))
         return most
-
-    cdef inline int32_t missing_code(self, Py_ssize_t feature) noexcept nogil:
-        """Return the code of missing values, -1: the feature had none."""
-        return self.missing[feature]
 
     cdef inline Codes stored(self, Py_ssize_t feature) noexcept nogil:
         """Return the codes of a feature in the whole table."""

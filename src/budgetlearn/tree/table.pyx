@@ -149,8 +149,8 @@ cdef class Orders:
     """
 
     def __cinit__(self, Table table, Py_ssize_t n):
-        cdef Py_ssize_t p = table.n_features
-        self.most = min(n, MOST_LABELS, KEY_BYTES // (8 * p), PER_CODE * table.most_codes())
+        cdef Py_ssize_t p = table.n_features, most_codes = table.most_codes(table.n_rows + 1)
+        self.most = min(n, MOST_LABELS, KEY_BYTES // (8 * p), PER_CODE * most_codes)
         self.blocks = Blocks()
         self.keys[0] = <uint32_t*> self.blocks.get(p * self.most * sizeof(uint32_t))
         self.keys[1] = <uint32_t*> self.blocks.get(p * self.most * sizeof(uint32_t))
