@@ -1,7 +1,5 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
-import numpy as np
-
 from libc.math cimport INFINITY, pow
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -141,16 +139,15 @@ cdef class Grower:
         self.table = Table(data, bundled, n_classes)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
-        # Out-of-bag rows have weight 0: no node sees them.
-        rows = np.flatnonzero(weights).astype(np.int32)
-        cdef const int32_t[::1] seen = rows
         cdef Py_ssize_t i
-        self.n = seen.shape[0]
-        self._allocate(self.n, self.table.n_features, n_classes)
+        self._allocate(weights.shape[0], self.table.n_features, n_classes)
         self.search.rule.exact = bundled
-        for i in range(self.n):
-            self.examples.rows[i], self.examples.labels[i] = seen[i], labels[seen[i]]
-            self.examples.weights[i] = weights[seen[i]]
+        # Out-of-bag rows have weight 0: no node sees them.
+        for i in range(weights.shape[0]):
+            if weights[i] != 0:
+                self.examples.rows[self.n], self.examples.labels[self.n] = <int32_t> i, labels[i]
+                self.examples.weights[self.n] = weights[i]
+                self.n += 1
         if targets is not None:
             self.parts = <Part*> self.blocks.get(self.n * sizeof(Part))
             self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))

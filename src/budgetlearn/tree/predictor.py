@@ -36,20 +36,12 @@ class Tree:
     missing_left: np.ndarray | None = None
 
     def __post_init__(self):
-        dtypes = {
-            "feature": np.int32,
-            "threshold": np.float64,
-            "children_left": np.int32,
-            "children_right": np.int32,
-            "value": np.float64,
-            "n_node_samples": np.int32,
-        }
-        if self.missing_left is not None:
-            dtypes["missing_left"] = bool
-        for name, dtype in dtypes.items():
-            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        dtypes = {"threshold": np.float64, "value": np.float64, "missing_left": bool}
+        for name, array in list(vars(self).items()):
+            if array is not None:
+                array = np.ascontiguousarray(array, dtype=dtypes.get(name, np.int32))
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
 
     @classmethod
     def of_nodes(cls, nodes, value):
@@ -73,7 +65,7 @@ class Tree:
         return self.children_left == LEAF
 
     def parents(self):
-        """Return the parent of each node, int32; -1 at the root."""
+        """Return the parent of each node; -1 at the root."""
         parent = np.full(self.node_count, LEAF, dtype=np.int32)
         inner = np.flatnonzero(~self.is_leaf)
         parent[self.children_left[inner]] = parent[self.children_right[inner]] = inner
@@ -221,8 +213,8 @@ class ForestPredictor:
     def waiting_trees(self, n_samples, n_trees, *, one_by_one=False, until_refused=False):
         """Start the `WaitingTrees` of examples of which nothing is known yet."""
         roots, second = self._roots[:n_trees], self._second
-        sizes = n_samples, second.n_columns
-        walking = WaitingTrees(self._nodes, roots, *sizes, one_by_one, until_refused)
+        how = second.n_columns, one_by_one, until_refused
+        walking = WaitingTrees(self._nodes, roots, n_samples, *how)
         return WaitingColumns(walking, second) if second.features.size else walking
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
@@ -266,6 +258,7 @@ class ForestPredictor:
         return lost
 
     def _empty(self, X, values, votes, leaves, acquired, n_trees):
+        """Return a `Walk` of what is asked for, to be added to."""
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, got shape {X.shape}.")
         n = X.shape[0]
