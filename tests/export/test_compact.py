@@ -10,8 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from budgetlearn.export import FORMATS, CompactForest, quantization_errors
 from budgetlearn.export.model import binned, float32_below
-from budgetlearn.export.preorder import preorder
-from budgetlearn.export.serialization import FormatError
+from budgetlearn.export.serialization import FormatError, stored
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.tree.predictor import Tree
@@ -93,10 +92,19 @@ def in_preorder(tree, node=0):
 
 
 @pytest.mark.parametrize("name", ["ten classes", "random forest", "constant"])
-def test_the_kernel_orders_as_recursion_does(fitted, name):
-    for tree in fitted(name)[0].trees_:
-        splits, n_left, stops = preorder(tree.children_left, tree.children_right)
-        assert (list(zip(splits, n_left, strict=True)), stops.tolist()) == in_preorder(tree)
+def test_trees_are_stored_in_the_order_of_recursion(fitted, name):
+    trees = [tree for tree in fitted(name)[0].trees_ if tree.node_count > 1]
+    orders = [in_preorder(tree) for tree in trees]
+    forest = stored(trees or fitted(name)[0].trees_, zero_stops=False)
+    np.testing.assert_array_equal(forest.n_splits, [len(splits) for splits, _ in orders])
+    np.testing.assert_array_equal(forest.n_left, [n for splits, _ in orders for _, n in splits])
+    parts = [
+        (tree.threshold[[node for node, _ in splits]], tree.value[stops])
+        for tree, (splits, stops) in zip(trees, orders, strict=True)
+    ]
+    for found, own in ((forest.threshold, 0), (forest.value, 1)):
+        expected = [found[:0], *(part[own] for part in parts)]
+        np.testing.assert_array_equal(found, np.concatenate(expected))
 
 
 def test_sides_that_were_not_accepted_take_no_node(fitted):

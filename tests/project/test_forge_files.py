@@ -20,7 +20,7 @@ HOOKS = [
 FILES = {
     "ruff-check": "setup.py",
     "ruff-format": "setup.py",
-    "cython-lint": "src/budgetlearn/tree/splitter.pyx",
+    "cython-lint": "src/budgetlearn/tree/table.pyx",
     "snakefmt": "Snakefile",
 }
 

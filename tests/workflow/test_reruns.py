@@ -249,8 +249,8 @@ def test_a_name_alone_is_the_default_study_under_that_name(finished):
 
 
 def test_a_kernel_older_than_its_source_stops_the_call(finished, edit):
-    edit("budgetlearn/tree/splitter.pyx", more(b"# why\n"))
+    edit("budgetlearn/tree/depth_first.pyx", more(b"# why\n"))
     code, told = finished.plan(*CALL, "-n")
     assert code != 0
-    assert "the kernel budgetlearn.tree.splitter was compiled before" in told
+    assert "the kernel budgetlearn.tree.depth_first was compiled before" in told
     assert "make setup" in told

@@ -1,7 +1,7 @@
 """Forests for devices: a compact format in bytes, and C code without malloc or libm.
 
-Trees (`tree.predictor`) become `trees.StoredTrees`, these a `model.CompactForest`, and that bytes
-(`serialization`), C99 or ONNX (`forests`, which has the methods that forests inherit).
+Trees (`tree.predictor`) become `serialization.StoredTrees`, these a `model.CompactForest`, and that
+bytes (`serialization`), C99 or ONNX (`forests`, which has the methods that forests inherit).
 """
 
 from .forests import quantization_errors

@@ -1,6 +1,7 @@
 """Forests for devices: the methods that export one, what each format costs, ONNX and C99 code."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import MissingExtraError
 from ..validation import ParameterError
 from .model import FORMATS, REGRESSION, SCORES, VOTES
-from .serialization import widths
-from .trees import rebuilt
+from .serialization import rebuilt, widths
 
 # Of operators and of the file: old enough for the runtimes of the last years.
 OPSETS, IR_VERSION = (("", 15), ("ai.onnx.ml", 3)), 8
@@ -169,10 +169,10 @@ def onnx_model(forest):
 def ensemble(forest):
     """Return the attributes of the operator TreeEnsembleRegressor for a forest in "float32".
 
-    Nodes are in preorder, tree after tree; a leaf adds its values, or its vote.
+    Nodes are those of `rebuilt`, tree after tree; a leaf adds its values, or its vote.
     """
     trees = rebuilt(forest.n_splits, forest.features(), forest.thresholds(), forest.n_left)
-    numbers, leaves = [np.empty((6, 0))], [np.empty((4, 0))]
+    numbers, leaves = [], []
     for place, (tree, values) in enumerate(zip(trees, forest.stop_values(), strict=True)):
         node = np.arange(tree.node_count)
         ends = np.flatnonzero(tree.is_leaf)
@@ -184,32 +184,29 @@ def ensemble(forest):
         numbers.append(np.array([np.full(node.size, place), node, *split]))
         weights = np.eye(forest.n_columns)[values[:, 0]] if forest.kind == VOTES else values
         end, column = (part.ravel() for part in np.indices(weights.shape))
-        where = tree.value[ends, 0].argsort()  # leaves in the order of their stops
-        leaves.append(np.array([0 * end + place, ends[where][end], column, weights.ravel()]))
+        leaves.append(np.array([0 * end + place, ends[end], column, weights.ravel()]))
     if not trees:  # a runtime wants one: a leaf that adds nothing
         numbers, leaves = [np.zeros((6, 1))], [np.zeros((4, 1))]
     tree, node, feature, threshold, left, right = np.hstack(numbers)
     of_tree, of_node, column, weight = np.hstack(leaves)
     modes = np.where(left > 0, "BRANCH_LEQ", "LEAF")  # no child is a root
+    whole = {
+        "nodes_treeids": tree,
+        "nodes_nodeids": node,
+        "nodes_featureids": feature,
+        "nodes_truenodeids": left,
+        "nodes_falsenodeids": right,
+        "target_treeids": of_tree,
+        "target_nodeids": of_node,
+        "target_ids": column,
+    }
     return {
         "n_targets": forest.n_columns,
         "base_values": forest.constant.tolist(),
-        "nodes_treeids": _whole(tree),
-        "nodes_nodeids": _whole(node),
-        "nodes_featureids": _whole(feature),
         "nodes_modes": modes.tolist(),
         "nodes_values": threshold.tolist(),
-        "nodes_truenodeids": _whole(left),
-        "nodes_falsenodeids": _whole(right),
-        "target_treeids": _whole(of_tree),
-        "target_nodeids": _whole(of_node),
-        "target_ids": _whole(column),
         "target_weights": weight.tolist(),
-    }
-
-
-def _whole(numbers):
-    return numbers.astype(int).tolist()
+    } | {name: numbers.astype(int).tolist() for name, numbers in whole.items()}
 
 
 def _decision(helper, n_columns):
@@ -241,31 +238,30 @@ def c_header(forest, name="model"):
         raise ParameterError(
             f"name must be letters, digits and underscores, a letter first, got {name!r}."
         )
+    sum_type, add, scores = _sums(forest)
+    # In this order: the first ones contain names and sizes themselves.
     parts = {
-        "tables": "\n".join(_tables(forest)),
-        "half": _block("half") if _halves(forest) else "",
+        "tables": "\n".join(_tables(forest, sum_type)),
+        "half": _block("half") if "@name@_half(" in add else "",
         "threshold": THRESHOLD[forest.format == "int8"],
         "feature": FEATURE[forest.format == "int8"],
-        "add": _adding(forest),
-        "scores": _scores(forest),
+        "add": add,
+        "scores": scores,
         "predict": _block(_predicting(forest)),
         "print": PRINT[forest.kind == REGRESSION],
-        "sum_type": _sum_type(forest),
+        "sum_type": sum_type,
         "guard": f"{name.upper()}_H",
-    }
-    text = _block("model")
-    # Parts first: they contain names and sizes themselves.
-    for key, value in parts.items():
-        text = text.replace(f"@{key}@", value)
-    sizes = {
         "n_features": forest.n_features,
         "n_columns": forest.n_columns,
         "n_trees": forest.n_splits.size,
         "nbytes": forest.nbytes,
         "format": forest.format,
+        # Every name begins with the model's, so that two models fit into one program.
+        "name": name,
+        "NAME": name.upper(),
     }
-    # Every name begins with the model's, so that two models fit into one program.
-    for key, value in (sizes | {"name": name, "NAME": name.upper()}).items():
+    text = _block("model")
+    for key, value in parts.items():
         text = text.replace(f"@{key}@", str(value))
     return re.sub(r"\n{3,}", "\n\n", text)
 
@@ -275,32 +271,18 @@ def _block(key):
     return re.search(rf"^//= {key}\n(.*?)(?=^//= |\Z)", TEMPLATE, re.S | re.M)[1]
 
 
-def _halves(forest):
-    return forest.format == "float16" and forest.kind != VOTES
-
-
-def _sum_type(forest):
+def _sums(forest):
+    """Return what C does with sums: their type, the statement that adds a stop, score k of them."""
     # Whole numbers add up exactly in any order; the bits of floats depend on it.
     if forest.kind == VOTES:
-        return "uint32_t"
-    return "int32_t" if forest.format == "int8" else "float"
-
-
-def _adding(forest):
-    """Return the statement that adds what a stop says."""
-    if forest.kind == VOTES:
-        return "sums[@name@_value[stop]] += 1u;"
+        return "uint32_t", "sums[@name@_value[stop]] += 1u;", "(float)sums[k]"
     value = "@name@_value[stop * @NAME@_N_SCORES + k]"
-    if _halves(forest):
+    if forest.format == "float16":
         value = f"@name@_half({value})"
-    return f"for (k = 0; k < @NAME@_N_SCORES; ++k) {{ sums[k] += {value}; }}"
-
-
-def _scores(forest):
-    """Return the expression of score k from the sums."""
-    if forest.scale.size:
-        return "(float)sums[k] * @name@_scale[k]"
-    return "(float)sums[k]" if forest.kind == VOTES else "sums[k]"
+    add = f"for (k = 0; k < @NAME@_N_SCORES; ++k) {{ sums[k] += {value}; }}"
+    if forest.format == "int8":
+        return "int32_t", add, "(float)sums[k] * @name@_scale[k]"
+    return "float", add, "sums[k]"
 
 
 def _predicting(forest):
@@ -309,7 +291,7 @@ def _predicting(forest):
     return "sign" if forest.kind == SCORES and forest.n_columns == 1 else "argmax"
 
 
-def _tables(forest):
+def _tables(forest, sum_type):
     """Yield the tables as C definitions."""
     # In int8 splits name a place in `used`, mostly a byte where columns would take two.
     int8 = forest.format == "int8"
@@ -331,27 +313,22 @@ def _tables(forest):
         yield _table("uint8_t", "value", forest.value)
         yield _table("uint32_t", "constant", forest.constant.astype(np.uint32))
         return
-    kind, values = "float", forest.value
-    if int8:
-        kind = "int8_t"
-    elif _halves(forest):
-        kind, values = "uint16_t", values.view(np.uint16)
-    yield _table(kind, "value", values)
-    yield _table(_sum_type(forest), "constant", forest.constant)
+    kind, bits = {
+        "float32": ("float", np.float32),
+        "float16": ("uint16_t", np.uint16),
+        "int8": ("int8_t", np.int8),
+    }[forest.format]
+    yield _table(kind, "value", forest.value.view(bits))
+    yield _table(sum_type, "constant", forest.constant)
 
 
 def _table(kind, name, values):
     """Return a constant array; C has none of length 0."""
     values = values.ravel() if values.size else np.zeros(1, dtype=values.dtype)
     words = [_float(value) for value in values] if kind == "float" else map(str, values.tolist())
-    lines, line = [], "   "
-    for word in words:
-        if len(line) + len(word) + 2 > WIDTH:
-            lines.append(line)
-            line = "   "
-        line += f" {word},"
-    lines.append(line)
-    body = "\n".join(lines)
+    wrapper = textwrap.TextWrapper(WIDTH, break_on_hyphens=False)
+    wrapper.initial_indent = wrapper.subsequent_indent = 4 * " "
+    body = wrapper.fill(" ".join(f"{word}," for word in words))
     return f"static const {kind} @name@_{name}[{values.size}] = {{\n{body}\n}};"
 
 

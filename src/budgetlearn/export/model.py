@@ -7,7 +7,7 @@ import numpy as np
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_choice
 from . import serialization
-from .trees import FULL, LEFT_IS_ZERO, rebuilt, stored
+from .serialization import FULL, LEFT_IS_ZERO, VOTES, rebuilt, stored
 
 N_BINS = 256
 # Where the grid that holds all of many thresholds moves them past more than this share of each
@@ -56,10 +56,7 @@ def _grid(thresholds):
 
 
 def _placed(thresholds, step):
-    """Return the distance that thresholds move on the grid that holds most, and the grid.
-
-    The distance of two places is the number of thresholds between them.
-    """
+    """Return how many others thresholds move past on the grid that holds most, and the grid."""
     # One bin is left for the start, which lies up to a step below the first threshold.
     n_held = np.searchsorted(thresholds, thresholds + (N_BINS - 2) * step, side="right")
     first = np.argmax(n_held - np.arange(thresholds.size))
@@ -118,7 +115,7 @@ def scaled_int8(value, constant, shared):
 
 
 FORMATS = ("float32", "float16", "int8")
-REGRESSION, SCORES, VOTES = range(3)
+REGRESSION, SCORES = 0, 1  # besides VOTES
 
 
 @dataclass(eq=False)
@@ -203,7 +200,9 @@ class CompactForest:
         n_classes = 0 if classes is None else len(classes)
         constant = forest.constant + (0.0 if intercept is None else intercept)
         if votes:
-            kind, value = VOTES, _labels(forest.value, n_classes)
+            if n_classes > 256:
+                raise ParameterError(f"votes are stored of at most 256 classes, got {n_classes}.")
+            kind, value = VOTES, forest.value.argmax(axis=1).astype(np.uint8)[:, None]
             # Trees without a split vote always for the same class.
             constant = np.bincount(forest.labels, minlength=n_classes).astype(np.float64)
         else:
@@ -212,18 +211,9 @@ class CompactForest:
             if n_classes == 2:
                 value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
         values = _values(value, constant, kind, format, len(trees))
-        parts = values | _thresholds(forest, format)
-        return cls(
-            kind=kind,
-            format=format,
-            n_features=n_features,
-            n_classes=n_classes,
-            n_splits=forest.n_splits,
-            empty=forest.empty,
-            n_left=forest.n_left,
-            classes=classes,
-            **parts,
-        )
+        feature, threshold, *grid = _thresholds(forest, format)
+        splits = forest.n_splits, forest.empty, feature, forest.n_left, threshold
+        return cls(kind, format, n_features, n_classes, *splits, *values, *grid, classes)
 
     def __eq__(self, other):
         return isinstance(other, CompactForest) and all(
@@ -240,16 +230,7 @@ class CompactForest:
     @property
     def nbytes(self):
         """Bytes that `to_bytes` takes."""
-        return serialization.size(
-            self.kind == VOTES,
-            self.format,
-            self.n_splits,
-            self.n_left,
-            len(self.value),
-            self.n_columns,
-            self.n_features,
-            self.used.size,
-        )
+        return len(self.to_bytes())
 
     def to_bytes(self):
         """Return the model as bytes; docs/gif-format.md describes them.
@@ -319,25 +300,16 @@ class CompactForest:
         X = np.ascontiguousarray(X, dtype=np.float32)
         # In the constant's type: float32, whose order of sums is that of C, or int32.
         sums = np.tile(self.constant, (len(X), 1))
-        if self.n_splits.size:
-            self._add_up(self._stops(X), sums)
-        return sums.astype(np.float32) * (self.scale if self.scale.size else np.float32(1))
-
-    def _stops(self, X):
-        """Return the stop that each example reaches in each tree, counted within the tree."""
         # As C compares: float32 on both sides.
         trees = rebuilt(self.n_splits, self.features(), self.thresholds(), self.n_left)
-        leaves = ForestPredictor(trees, self.n_features).walk(X, leaves=True).leaves
-        stops = [tree.value[leaf, 0] for tree, leaf in zip(trees, leaves.T, strict=True)]
-        return np.array(stops, dtype=np.int64)
-
-    def _add_up(self, stops, sums):
-        """Add the values of the stops reached, tree after tree as C does."""
-        for stop, values in zip(stops, self.stop_values(), strict=True):
+        walk = ForestPredictor(trees, self.n_features).walk(X, leaves=True) if trees else None
+        for place, (tree, values) in enumerate(zip(trees, self.stop_values(), strict=True)):
+            stop = tree.value[walk.leaves[:, place], 0].astype(np.int64)
             if self.kind == VOTES:
                 sums[np.arange(len(sums)), values[stop, 0]] += 1
             else:
                 sums += values[stop].astype(sums.dtype)
+        return sums.astype(np.float32) * (self.scale if self.scale.size else np.float32(1))
 
     def stop_values(self):
         """Yield the values of each tree's stops, left to right, those that are not stored too.
@@ -379,42 +351,22 @@ class CompactForest:
         return codes if self.classes is None else self.classes[codes]
 
 
-def _labels(value, n_classes):
-    if n_classes > 256:
-        raise ParameterError(f"votes are stored of at most 256 classes, got {n_classes}.")
-    return value.argmax(axis=1).astype(np.uint8)[:, None]
-
-
 def _values(value, constant, kind, format, n_trees):
     """Return the values, the constant and the scale in the format."""
-    none = np.empty(0, dtype=np.float32)
-    if kind == VOTES:
-        return {"value": value, "constant": constant.astype(np.float32), "scale": none}
-    refuse_unheld(value, constant, format, kind != REGRESSION, n_trees)
-    if format == "int8":
-        value, constant, scale = scaled_int8(value, constant, kind != REGRESSION)
-        return {"value": value, "constant": constant, "scale": scale}
-    return {"value": value.astype(format), "constant": constant.astype(np.float32), "scale": none}
+    if kind != VOTES:
+        refuse_unheld(value, constant, format, kind != REGRESSION, n_trees)
+        if format == "int8":
+            return scaled_int8(value, constant, kind != REGRESSION)
+        value = value.astype(format)
+    return value, constant.astype(np.float32), np.empty(0, dtype=np.float32)
 
 
 def _thresholds(forest, format):
-    """Return the features and thresholds of the splits in the format."""
+    """Return features and thresholds in the format, and the grids: used, low, step."""
     if format == "int8":
         used, low, step, bins = binned(forest.feature, forest.threshold)
         # `used` is ascending: the place of a column is found by bisection.
-        place = np.searchsorted(used, forest.feature)
-        return {
-            "feature": place,
-            "threshold": bins.astype(np.uint8),
-            "used": used.astype(np.uint16),
-            "low": low,
-            "step": step,
-        }
+        places = np.searchsorted(used, forest.feature)
+        return places, bins.astype(np.uint8), used.astype(np.uint16), low, step
     none = np.empty(0, dtype=np.float32)
-    return {
-        "feature": forest.feature,
-        "threshold": float32_below(forest.threshold),
-        "used": np.empty(0, dtype=np.uint16),
-        "low": none,
-        "step": none,
-    }
+    return forest.feature, float32_below(forest.threshold), none.astype(np.uint16), none, none

@@ -1,11 +1,20 @@
-"""The bytes of a `CompactForest`: docs/gif-format.md describes them."""
+"""What a device stores of a forest, and its bytes; docs/gif-format.md describes both.
+
+The trees of a globally induced forest hold sides of splits that were not accepted. Such a side
+says what its parent says, and is a stop like a leaf: a value is stored for it, not a node. A tree
+of s splits has s + 1 stops. In preorder, the stops left of a split are one more than the splits
+left of it, so one number for each split leads both to its right side and to the values there.
+"""
 
 import struct
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..exceptions import BudgetlearnError
+from ..tree.predictor import LEAF, Tree
 
+FULL, LEFT_IS_ZERO, RIGHT_IS_ZERO = 0, 1, 2  # what a tree's head says of its root
 MAGIC, VERSION = b"BLCF", 1
 HEADER = struct.Struct("<4sBBBBHHHHIII")
 VOTES = 2
@@ -16,6 +25,120 @@ VALUE_TYPES = {"float32": "<f4", "float16": "<f2", "int8": "|i1"}
 
 class FormatError(BudgetlearnError, ValueError):
     """Bytes that are not a model, or one of another version."""
+
+
+@dataclass
+class StoredTrees:
+    """The splits and stops of a forest, tree after tree."""
+
+    n_splits: np.ndarray  # of each tree, 1 at least
+    empty: np.ndarray  # the side of each root that is a stop of value zero, not stored; or `FULL`
+    feature: np.ndarray  # of each split, in preorder
+    threshold: np.ndarray  # x[feature] <= threshold goes left
+    n_left: np.ndarray  # splits in the left side of each split
+    value: np.ndarray  # (n_stops, n_values), left to right
+    # Of trees without a split: the sum of their values, and the class of the largest value of each.
+    constant: np.ndarray
+    labels: np.ndarray
+
+
+def stored(trees, zero_stops=True):
+    """Return the splits and stops that have to be stored of `Tree` objects.
+
+    With `zero_stops` a root's stop of value zero is left out.
+    """
+    feature, threshold, value, left, right = (
+        np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("feature", "threshold", "value", "children_left", "children_right")
+    )
+    sizes = np.array([tree.node_count for tree in trees])
+    roots = np.cumsum(sizes) - sizes
+    stops = np.flatnonzero(left == LEAF)
+    left, right = (side + np.repeat(roots, sizes) for side in (left, right))
+    n_splits, split, stop = _preorder(left, right, roots, stops)
+    # A tree without a split says the same of all examples: the constant takes it over.
+    lone, roots = roots[n_splits[roots] == 0], roots[n_splits[roots] > 0]
+    zero = (n_splits == 0) & ~value.any(axis=1) & zero_stops
+    sides = [zero[left[roots]], zero[right[roots]]]
+    empty = np.select(sides, [LEFT_IS_ZERO, RIGHT_IS_ZERO], FULL)
+    dropped = left[roots[empty == LEFT_IS_ZERO]], right[roots[empty == RIGHT_IS_ZERO]]
+    kept = np.setdiff1d(stops, np.concatenate([lone, *dropped]))
+    inner = np.delete(np.arange(left.size), stops)
+    inner, kept = inner[split[inner].argsort()], kept[stop[kept].argsort()]
+    return StoredTrees(
+        n_splits[roots],
+        empty,
+        feature[inner].astype(np.int64),
+        threshold[inner],
+        n_splits[left[inner]],
+        value[kept],
+        sum(value[lone], np.zeros(value.shape[1])),
+        value[lone].argmax(axis=1),
+    )
+
+
+def _preorder(left, right, roots, stops):
+    """Return how many splits each node's side has, and which split and stop are its first."""
+    n_splits, split, stop = np.zeros((3, left.size), dtype=np.int64)
+    inner = np.ones(left.size, dtype=bool)
+    inner[stops] = False
+    levels, level = [], roots
+    while level.size:
+        level = level[inner[level]]
+        levels.append(level)
+        level = np.concatenate([left[level], right[level]])
+    # Level by level, of all trees at once: sides are counted from below and numbered from above.
+    for level in reversed(levels):
+        n_splits[level] = 1 + n_splits[left[level]] + n_splits[right[level]]
+    split[roots] = np.cumsum(n_splits[roots]) - n_splits[roots]
+    stop[roots] = split[roots] + np.arange(roots.size)
+    for level in levels:
+        before = 1 + n_splits[left[level]]
+        split[left[level]], stop[left[level]] = split[level] + 1, stop[level]
+        split[right[level]], stop[right[level]] = split[level] + before, stop[level] + before
+    return n_splits, split, stop
+
+
+def stored_bytes(trees, n_features, n_columns):
+    """Return the bytes that sums of at least one tree take in the compact format "float32".
+
+    `n_columns` are the numbers that a stop holds: 1 for two classes, and for the trees of boosting
+    that gives each class its own.
+    """
+    forest = stored(trees)
+    shape = forest.n_splits, forest.n_left, len(forest.value), n_columns, n_features
+    return size(False, "float32", *shape, 0)
+
+
+def rebuilt(n_splits, feature, threshold, n_left):
+    """Return `Tree` objects of these splits; the value of a leaf is its place among the stops."""
+    ends = np.cumsum(n_splits)
+    return [
+        _rebuilt(feature[start:end], threshold[start:end], n_left[start:end])
+        for start, end in zip(ends - n_splits, ends, strict=True)
+    ]
+
+
+def _rebuilt(feature, threshold, n_left):
+    """Return one tree, whose nodes are its splits in preorder, then its stops left to right."""
+    n = feature.size
+    left, right, value = np.full((3, 2 * n + 1), LEAF)
+    value[n:] = np.arange(n + 1)
+    # Of each split: the splits of its side, and the first stop there.
+    sizes, stops = [n] * (n + 1), [0] * (n + 1)
+    for split, before in enumerate(n_left.tolist()):
+        stop, child = stops[split], split + 1 + before
+        after = sizes[split] - 1 - before
+        left[split] = split + 1 if before else n + stop
+        right[split] = child if after else n + stop + 1 + before
+        if before:
+            sizes[split + 1], stops[split + 1] = before, stop
+        if after:
+            sizes[child], stops[child] = after, stop + 1 + before
+    leaves = np.full(n + 1, LEAF)
+    thresholds = np.concatenate([threshold, np.zeros(n + 1)])
+    nodes = np.concatenate([feature, leaves]), thresholds, left, right
+    return Tree(*nodes, value[:, None], np.zeros(2 * n + 1))
 
 
 def widths(n_features, n_splits, n_left):
@@ -60,20 +183,12 @@ def written(forest):
     votes = forest.kind == VOTES
     n_features = forest.used.size if forest.format == "int8" else forest.n_features
     width = widths(n_features, forest.n_splits, forest.n_left)
+    flags = sum(flag * (n > least) for flag, n, least in zip(FLAGS, width, LEAST, strict=True))
+    flags += WIDEST_OFFSETS * (width[1] == 4)
     counts = forest.feature.size, len(forest.value), forest.n_splits.size, forest.n_columns
-    header = HEADER.pack(
-        MAGIC,
-        VERSION,
-        forest.kind,
-        list(VALUE_TYPES).index(forest.format),
-        sum(flag * (n > least) for flag, n, least in zip(FLAGS, width, LEAST, strict=True))
-        + WIDEST_OFFSETS * (width[1] == 4),
-        forest.n_features - 1,
-        forest.n_classes,
-        forest.n_columns,
-        forest.used.size,
-        *counts[:3],
-    )
+    about = forest.kind, list(VALUE_TYPES).index(forest.format), flags
+    sizes = forest.n_features - 1, forest.n_classes, forest.n_columns, forest.used.size
+    header = HEADER.pack(MAGIC, VERSION, *about, *sizes, *counts[:3])
     # The side of an empty root takes the two low bits of a tree's head, its splits the others.
     arrays = vars(forest) | {"head": forest.n_splits * 4 + forest.empty}
     return header + b"".join(

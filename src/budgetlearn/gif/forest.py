@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import BudgetError, BudgetlearnWarning
 from ..export.forests import CompactMethods
 from ..export.model import FORMATS, CompactForest
-from ..export.trees import stored_bytes
+from ..export.serialization import stored_bytes
 from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.scoring import score_outcome

@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 
-from ..export.trees import stored_bytes
+from ..export.serialization import stored_bytes
 from ..forests.base import tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.examples import working_dtype

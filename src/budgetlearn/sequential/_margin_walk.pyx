@@ -5,6 +5,7 @@ point, adds one column to it per acquisition, and never sorts: the K nearest of 
 the K-th distance of this one (distances only grow), so that few examples are left to select from.
 """
 
+cimport cython
 import numpy as np
 
 from libc.math cimport INFINITY
@@ -18,36 +19,23 @@ cdef double TIE = 1.0 + 1e-9
 cdef index_t STRIP = 1024
 
 
+@cython.final
 cdef class MarginWalker:
-    """State of the walk of one test point over a training set.
+    """State of the walk of one test point over a training set."""
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_train)
-        Standardised training features, for distances.
-    leads : ndarray of shape (n_train, n_features, n_rivals)
-        What each feature adds to the lead of an example's own class over each rival class.
-    start : ndarray of shape (n_train, n_rivals)
-        The leads before any acquisition (offsets).
-    first_right : ndarray of int of shape (n_features + 1,)
-        How many training examples are right with no feature (last entry) and with one feature.
-    prices : FeatureCosts
-        Prices and shared charges.
-    n_neighbors : int
-        Size K of the neighbourhood; ties at the K-th distance are all included.
-    forced : ndarray of int of shape (n_features,)
-        The order to follow; empty: choose.
-    threshold, cost_weight, max_cost : float
-        Stop above this estimated accuracy; weight of the price; the largest sum that one walk may
-        spend.
-    """
-
-    cdef const double[:, ::1] columns
+    cdef const double[:, ::1] columns  # (n_features, n_train): standardised, for distances
+    # (n_train, n_features, n_rivals): what each feature adds to the lead of an example's own class
+    # over each rival class; and (n_train, n_rivals) the leads before any acquisition (offsets).
     cdef const double[:, :, ::1] leads
     cdef const double[:, ::1] start
-    cdef const index_t[::1] first_right, groups, forced
+    # (n_features + 1,): training examples that are right with each one feature, the last: with none
+    cdef const index_t[::1] first_right
+    cdef const index_t[::1] groups
+    cdef const index_t[::1] forced     # the order to follow; empty: choose
     cdef const double[::1] entry_prices, member_prices
-    cdef index_t n_train, n_features, n_rivals, n_neighbors
+    cdef index_t n_train, n_features, n_rivals
+    cdef index_t n_neighbors           # K; ties at the K-th distance are all included
+    # stop above this estimated accuracy; weight of the price; what one walk may spend
     cdef double threshold, cost_weight, max_cost
     # the state of one walk; `near` and `scratch` hold up to n_train entries
     cdef double[::1] distance, scratch, prices, lead, right_with
@@ -88,30 +76,16 @@ cdef class MarginWalker:
             for row in range(rows.shape[0]):
                 self.walk_one(rows[row], order[row], value[row], estimate[row])
 
-    def begin(self):
-        """Start the walk of one point; return the estimate before any acquisition."""
-        self.reset()
-        return self.estimate()
-
-    def wanted(self):
-        """Return the feature to measure next, -1 when the walk ends."""
-        return self.next_feature()
-
     def measure(self, index_t feature, double x):
         """Take in a measured feature; return what it was chosen for, and the estimate after it."""
         cdef double value = self.value_of(feature)
         self.take(feature, x)
         return value, self.estimate()
 
-    def exclude(self, index_t feature):
-        """Go on without a feature that cannot be had."""
-        self.leave(feature)
-
     cdef void walk_one(self, const double[::1] point, index_t[::1] order, double[::1] value,
                        double[::1] estimate) noexcept nogil:
         cdef index_t feature, stage
-        self.reset()
-        estimate[0] = self.estimate()
+        estimate[0] = self.begin()
         for stage in range(self.n_features):
             feature = self.next_feature()
             if feature < 0:
@@ -127,21 +101,30 @@ cdef class MarginWalker:
     cdef double estimate(self) noexcept nogil:
         return self.n_right / <double> self.n_near
 
-    cdef index_t next_feature(self) noexcept nogil:
+    cpdef index_t next_feature(self) noexcept nogil:
+        """Return the feature to measure next, -1 when the walk ends."""
         # Algorithm 1 measures a first feature before it looks at the threshold (lines 3 to 5).
         if self.n_acquired > 0 and self.estimate() > self.threshold:
             return -1
         return self.choose()
 
     cdef void take(self, index_t feature, double x) noexcept nogil:
-        # Before `acquire`, which lowers the prices of the feature's group.
+        """Move a measured feature from the rest to the acquired ones, and count anew."""
+        cdef index_t q, i
         self.spent += self.prices[feature]
-        self.acquire(feature)
+        self.leave(feature)
+        for q in range(self.n_rest):
+            i = self.rest[q]
+            # A group's charge is paid with its first member.
+            if self.groups[feature] >= 0 and self.groups[i] == self.groups[feature]:
+                self.prices[i] = self.member_prices[i]
+        self.acquired[self.n_acquired] = feature
+        self.n_acquired += 1
         self.find_neighbors(feature, x)
         self.count_right()
 
-    cdef void reset(self) noexcept nogil:
-        """Start a walk: nothing acquired, and every training example a neighbour."""
+    cpdef double begin(self) noexcept nogil:
+        """Start a walk, with every training example a neighbour; return its first estimate."""
         cdef index_t i
         memset(&self.distance[0], 0, self.n_train * sizeof(double))
         for i in range(self.n_features):
@@ -153,6 +136,7 @@ cdef class MarginWalker:
         # N(empty set) is all of the training set.
         self.n_near, self.n_right = self.n_train, self.first_right[self.n_features]
         self.n_acquired, self.n_rest, self.spent = 0, self.n_features, 0.0
+        return self.estimate()
 
     cdef double value_of(self, index_t feature) noexcept nogil:
         """Line 13: the one-step-ahead accuracy less the weighted price."""
@@ -184,8 +168,8 @@ cdef class MarginWalker:
     cdef bint affords(self, index_t feature) noexcept nogil:
         return self.spent + self.prices[feature] <= self.max_cost
 
-    cdef void leave(self, index_t feature) noexcept nogil:
-        """Take a feature out of the rest: it will not be chosen again."""
+    cpdef void leave(self, index_t feature) noexcept nogil:
+        """Take a feature out of the rest, acquired or not to be had: it is not chosen again."""
         cdef index_t q, kept = 0
         for q in range(self.n_rest):
             self.rest[kept] = self.rest[q]
@@ -193,18 +177,6 @@ cdef class MarginWalker:
             kept += self.rest[q] != feature
         self.n_rest = kept
         self.is_acquired[feature] = True
-
-    cdef void acquire(self, index_t feature) noexcept nogil:
-        """Move a feature from the rest to the acquired ones; its group's charge is now paid."""
-        cdef index_t q, i
-        self.leave(feature)
-        for q in range(self.n_rest):
-            i = self.rest[q]
-            # A group's charge is paid with its first member.
-            if self.groups[feature] >= 0 and self.groups[i] == self.groups[feature]:
-                self.prices[i] = self.member_prices[i]
-        self.acquired[self.n_acquired] = feature
-        self.n_acquired += 1
 
     cdef void find_neighbors(self, index_t feature, double x) noexcept nogil:
         """Add one feature to the distances and find the K nearest, with all ties at the K-th."""

@@ -31,12 +31,9 @@ class Walk:
     @classmethod
     def empty(cls, n_rows, n_features):
         """Return a record to be filled in, with nothing acquired."""
-        return cls(
-            order=np.full((n_rows, n_features), -1, dtype=np.intp),
-            value=np.zeros((n_rows, n_features)),
-            estimate=np.zeros((n_rows, n_features + 1)),
-            winner=np.zeros((n_rows, n_features + 1), dtype=np.intp),
-        )
+        order = np.full((n_rows, n_features), -1, dtype=np.intp)
+        estimate = np.zeros((n_rows, n_features + 1))
+        return cls(order, np.zeros(order.shape), estimate, np.zeros(estimate.shape, dtype=np.intp))
 
     @classmethod
     def join(cls, walks):
@@ -57,12 +54,9 @@ class Walk:
         return acquired
 
     def probabilities(self, stage, n_classes):
-        """Return class probabilities after `stage` acquisitions.
-
-        The predicted class has the estimate; the other classes share the rest evenly.
-        """
+        """Return class probabilities after `stage` acquisitions."""
         right = self.estimate[:, stage]
-        # The method estimates one number; how the rest is shared it does not say.
+        # The method estimates one number; how the rest is shared it does not say: evenly.
         shared = (1.0 - right) / (n_classes - 1)
         probabilities = np.repeat(shared[:, None], n_classes, axis=1)
         probabilities[np.arange(right.size), self.winner[:, stage]] = right
@@ -139,21 +133,17 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
     def _fit(self, train, valid, seeds):
         check_number(self.threshold, "threshold", low=0.0, high=1.0)
         check_number(self.cost_weight, "cost_weight", low=0.0)
-        self._check_max_cost()
+        if self.max_cost is not None:
+            check_number(self.max_cost, "max_cost", low=0.0)
+            # A cap below every price is a mistake; the constant is there for `fallback`.
+            cheapest = float(self.feature_costs_.alone.min())
+            if not affords(self.max_cost, cheapest):
+                raise BudgetError(
+                    f"max_cost {self.max_cost:g} acquires no feature: the cheapest costs "
+                    f"{cheapest:g}. Raise it to at least that.",
+                    cheapest,
+                )
         self._fit_codes(train.X, train.y, seeds)
-
-    def _check_max_cost(self):
-        if self.max_cost is None:
-            return
-        check_number(self.max_cost, "max_cost", low=0.0)
-        # A cap below every price is a mistake; the constant is there for `fallback`.
-        cheapest = float(self.feature_costs_.alone.min())
-        if not affords(self.max_cost, cheapest):
-            raise BudgetError(
-                f"max_cost {self.max_cost:g} acquires no feature: the cheapest costs {cheapest:g}. "
-                "Raise it to at least that.",
-                cheapest,
-            )
 
     @property
     def n_stages_(self):

@@ -20,6 +20,13 @@ from ..costs import spendable
 from ..counting import fit_counted
 from ..parallel import thread_map
 from ..protocol.documenting import documented, extending
+from ..tree.convert import (
+    NOT_CONSTANT,
+    from_sklearn,
+    holds_trees,
+    sklearn_intercept,
+    starts_constant,
+)
 from ..validation import INT32_MAX, ParameterError, check_number
 from ._margin_walk import MarginWalker
 from .classifier import SequentialClassifier, Walk
@@ -45,82 +52,29 @@ def boosted_stumps(n_estimators=1000):
 
 
 @dataclass(frozen=True)
-class LinearScore:
-    """Score of a linear classifier: f_i(x_i) = w_i x_i."""
+class AdditiveScore:
+    """Score b + sum_i f_i(x_i) of a classifier of two classes, linear or of boosted stumps."""
 
-    offset: float  # the intercept b
-    weights: np.ndarray  # the coefficients w
-
-    def parts(self, X):
-        """Return the parts f_i(x_i), shape (n_samples, n_features)."""
-        return X * self.weights
-
-
-@dataclass(frozen=True)
-class StumpScore:
-    """Score of boosted stumps: each f_i is a step function."""
-
-    offset: float  # what depends on no feature (the initial score, stumps without a split)
-    thresholds: list  # for each feature, the sorted thresholds of its stumps
-    levels: list  # levels[i][j] is f_i where exactly j of the thresholds lie below x_i
-
-    @classmethod
-    def of(cls, offset, stumps, n_features):
-        """Gather stumps (feature, threshold, left value, right value) by their features."""
-        rows = np.array(stumps, dtype=np.float64).reshape(-1, 4)
-        rows = rows[np.argsort(rows[:, 1], kind="stable")]
-        thresholds, levels = [], []
-        for feature in range(n_features):
-            _, cut, left, right = rows[rows[:, 0] == feature].T
-            thresholds.append(cut)
-            # Below all cuts every stump says left; each cut passed adds right − left.
-            levels.append(left.sum() + np.concatenate([[0.0], np.cumsum(right - left)]))
-        return cls(offset, thresholds, levels)
+    scalers: list  # applied in turn to raw values; each works on one column at a time
+    offset: float  # what depends on no feature: the intercept b, stumps without a split
+    weights: np.ndarray | None = None  # of a linear classifier: f_i(x_i) = w_i x_i; None: stumps
+    thresholds: list | None = None  # for each feature, the sorted thresholds of its stumps
+    levels: list | None = (
+        None  # levels[i][j] is f_i where exactly j of the thresholds lie below x_i
+    )
 
     def parts(self, X):
-        """Return the parts f_i(x_i), shape (n_samples, n_features)."""
+        """Return the parts f_i(x_i) of raw values, shape (n_samples, n_features)."""
+        for scaler in self.scalers:
+            X = scaler.transform(X)
+        if self.weights is not None:
+            return X * self.weights
         # scikit-learn's trees compare float32 values; x <= threshold goes left.
         single = np.asarray(X, dtype=np.float32).astype(np.float64)
         parts = np.empty(single.shape)
         for feature, (cut, level) in enumerate(zip(self.thresholds, self.levels, strict=True)):
             parts[:, feature] = level[np.searchsorted(cut, single[:, feature], side="left")]
         return parts
-
-
-@dataclass(frozen=True)
-class ScaledScore:
-    """Score of a classifier behind feature-wise scalers."""
-
-    scalers: list  # applied in turn; each works on one column at a time
-    score: object  # the score of the scaled values
-
-    @property
-    def offset(self):
-        """The offset of the classifier behind the scalers."""
-        return self.score.offset
-
-    def parts(self, X):
-        """Return the parts f_i(x_i) of raw values, shape (n_samples, n_features)."""
-        for scaler in self.scalers:
-            X = scaler.transform(X)
-        return self.score.parts(X)
-
-
-def additive_score(estimator, n_features):
-    """Split the score of a fitted binary classifier into an offset and one part per feature.
-
-    The classifier is linear (`coef_`, `intercept_`), AdaBoost or gradient boosting of stumps, or a
-    pipeline of feature-wise scalers that ends in one of these; else, where the score is not a sum
-    over the raw features, a `ParameterError` says so. With `offset` and `parts(X)` of what is
-    returned, offset + parts.sum(axis=1) > 0 means the second class.
-    """
-    if isinstance(estimator, Pipeline):
-        return _pipeline_score(estimator, n_features)
-    if isinstance(estimator, AdaBoostClassifier):
-        return _adaboost_score(estimator, n_features)
-    if isinstance(estimator, GradientBoostingClassifier):
-        return _gradient_boosting_score(estimator, n_features)
-    return _linear_score(estimator, n_features)
 
 
 def fit_additive(estimator, X, positive, random_state):
@@ -139,8 +93,18 @@ def fit_additive(estimator, X, positive, random_state):
     return fitted, additive_score(fitted, X.shape[1])
 
 
-def _pipeline_score(pipeline, n_features):
-    scalers = [step for _, step in pipeline.steps[:-1] if step not in (None, "passthrough")]
+def additive_score(estimator, n_features):
+    """Split the score of a fitted binary classifier into an offset and one part per feature.
+
+    The classifier is linear (`coef_`, `intercept_`), AdaBoost or gradient boosting of stumps, or a
+    pipeline of feature-wise scalers that ends in one of these; else, where the score is not a sum
+    over the raw features, a `ParameterError` says so. With `offset` and `parts(X)` of what is
+    returned, offset + parts.sum(axis=1) > 0 means the second class.
+    """
+    scalers = []
+    while isinstance(estimator, Pipeline):
+        scalers += [step for _, step in estimator.steps[:-1] if step not in (None, "passthrough")]
+        estimator = estimator.steps[-1][1]
     for scaler in scalers:
         if not isinstance(scaler, FEATUREWISE):
             names = ", ".join(kind.__name__ for kind in FEATUREWISE)
@@ -148,10 +112,8 @@ def _pipeline_score(pipeline, n_features):
                 f"a step before the classifier must scale each feature by itself ({names}), got "
                 f"{type(scaler).__name__}, which may mix features, so that none has its own price."
             )
-    return ScaledScore(scalers, additive_score(pipeline.steps[-1][1], n_features))
-
-
-def _linear_score(estimator, n_features):
+    if isinstance(estimator, (AdaBoostClassifier, GradientBoostingClassifier)):
+        return AdditiveScore(scalers, *_boosted_score(estimator, n_features))
     # Recognised by what it has, not by its class: any linear model of two classes will do.
     weights = getattr(estimator, "coef_", None)
     if weights is None or np.size(weights) != n_features:
@@ -163,58 +125,42 @@ def _linear_score(estimator, n_features):
     if hasattr(weights, "toarray"):
         weights = weights.toarray()
     offset = float(np.asarray(estimator.intercept_).reshape(-1)[0])
-    return LinearScore(offset, np.asarray(weights, dtype=np.float64).reshape(-1))
+    return AdditiveScore(scalers, offset, np.asarray(weights, dtype=np.float64).reshape(-1))
 
 
-def _stump(tree):
-    """Return (feature, threshold) of a stump, or None where the tree has no split."""
-    if tree.node_count > 3:
+def _boosted_score(ensemble, n_features):
+    """Return offset, None, thresholds and levels of boosted stumps, see `AdditiveScore`."""
+    if not holds_trees(ensemble):
+        raise ParameterError(f"AdaBoost must boost decision stumps, got {ensemble.estimator!r}.")
+    if not starts_constant(ensemble):
         raise ParameterError(
-            f"boosted trees must be stumps (max_depth=1), got one with {tree.node_count} nodes: a "
-            "deeper tree has no share that belongs to a single feature."
+            f"{NOT_CONSTANT}, got {ensemble.init!r}, whose score has no share for each feature."
         )
-    return (tree.feature[0], tree.threshold[0]) if tree.node_count == 3 else None
-
-
-def _adaboost_score(ensemble, n_features):
-    """AdaBoost: each stump votes +weight or -weight; the sum is normalised by the weights."""
-    offset, stumps = 0.0, []
-    # As scikit-learn's decision function: the weights' sum is 1, so that offsets are comparable.
-    total = ensemble.estimator_weights_[: len(ensemble.estimators_)].sum()
-    for weight, member in zip(ensemble.estimator_weights_, ensemble.estimators_, strict=False):
-        if not hasattr(member, "tree_"):
+    trees, offset, total = from_sklearn(ensemble), float(sklearn_intercept(ensemble)), 1.0
+    if isinstance(ensemble, AdaBoostClassifier):
+        # As in scikit-learn's decision function weights sum to 1: offsets are comparable.
+        total = ensemble.estimator_weights_[: len(trees)].sum()
+    stumps = []
+    for tree in trees:
+        if tree.node_count > 3:
             raise ParameterError(
-                f"AdaBoost must boost decision stumps, got {type(member).__name__}."
+                f"boosted trees must be stumps (max_depth=1), got one with {tree.node_count} "
+                "nodes: a deeper tree has no share that belongs to a single feature."
             )
-        votes = np.where(member.tree_.value[:, 0, :].argmax(axis=1) == 1, 1.0, -1.0)
-        votes = votes * (weight / total)
-        split = _stump(member.tree_)
-        if split is None:
-            offset += votes[0]
+        said = tree.value[:, -1] / total
+        if tree.node_count == 3:
+            stumps.append((tree.feature[0], tree.threshold[0], said[1], said[2]))
         else:
-            stumps.append((*split, votes[1], votes[2]))
-    return StumpScore.of(offset, stumps, n_features)
-
-
-def _gradient_boosting_score(ensemble, n_features):
-    """Gradient boosting: the initial score plus the shrunken leaf values."""
-    if ensemble.init not in (None, "zero"):
-        raise ParameterError(
-            f"gradient boosting must start from a constant (init=None or 'zero'), got "
-            f"{ensemble.init!r}, whose score has no share for each feature."
-        )
-    anywhere = np.zeros((1, n_features), dtype=np.float32)
-    # The initial score depends on the loss and is public only as a part of a decision.
-    offset, stumps = float(ensemble.decision_function(anywhere)[0]), []
-    for member in ensemble.estimators_[:, 0]:
-        values = ensemble.learning_rate * member.tree_.value[:, 0, 0]
-        offset -= values[member.apply(anywhere)[0]]
-        split = _stump(member.tree_)
-        if split is None:
-            offset += values[0]
-        else:
-            stumps.append((*split, values[1], values[2]))
-    return StumpScore.of(offset, stumps, n_features)
+            offset += said[0]
+    stumps = np.array(stumps, dtype=np.float64).reshape(-1, 4)
+    stumps = stumps[np.argsort(stumps[:, 1], kind="stable")]
+    thresholds, levels = [], []
+    for feature in range(n_features):
+        _, cut, left, right = stumps[stumps[:, 0] == feature].T
+        thresholds.append(cut)
+        # Below all cuts every stump says left; each cut passed adds right − left.
+        levels.append(left.sum() + np.concatenate([[0.0], np.cumsum(right - left)]))
+    return offset, None, thresholds, levels
 
 
 @documented
@@ -272,28 +218,16 @@ class MarginClassifier(SequentialClassifier):
         self._offsets = np.array([score.offset for score in self._scores])
         # Margins of all training examples by feature, once: a walk only adds them up (eq. 2).
         self._leads = _leads(self._parts(X), codes)
-        self._start = _leads(np.broadcast_to(self._offsets, (len(X), 1, len(positives))), codes)[
-            :, 0
-        ]
-        # N(∅) is the whole training set: the first step is the same for every point.
-        self._first_right = self._count_first(codes.size)
+        start = np.broadcast_to(self._offsets, (len(X), 1, len(positives)))
+        self._start = _leads(start, codes)[:, 0]
+        # How many are right with each one feature, and with none: N(∅) is the whole training set,
+        # so that the first step is the same for every point.
+        ahead = [self._start + lead > 0 for lead in (*self._leads.transpose(1, 0, 2), 0.0)]
+        self._first_right = np.array([each.all(axis=1).sum() for each in ahead], dtype=np.intp)
 
     def _parts(self, X):
         """Parts of the scores, shape (n_samples, n_features, n_scores)."""
         return np.stack([score.parts(X) for score in self._scores], axis=2)
-
-    def _count_first(self, n_train):
-        """Count the training examples that are right with each one feature, and with none.
-
-        The neighbourhood of a point about which nothing is known is the whole training set, so the
-        first step is the same for every test point.
-        """
-        right = np.empty(self.n_features_in_ + 1, dtype=np.intp)
-        for feature in range(self.n_features_in_):
-            ahead = self._start + self._leads[:, feature] > 0
-            right[feature] = ahead.all(axis=1).sum()
-        right[-1] = (self._start > 0).all(axis=1).sum()
-        return right
 
     def _order(self):
         """Return the order to acquire in, shape (n_features,), or (0,) to choose."""
@@ -321,7 +255,8 @@ class MarginClassifier(SequentialClassifier):
         return walk
 
     def _acquiring(self, n_rows, threshold, max_cost, most):
-        walk, X = Walk.empty(n_rows, self.n_features_in_), self._unknown(n_rows)
+        walk = Walk.empty(n_rows, self.n_features_in_)
+        X = np.full((n_rows, self.n_features_in_), np.nan)
         walkers = [self._walker(threshold, max_cost) for _ in range(n_rows)]
         for row, walker in enumerate(walkers):
             walk.estimate[row] = walker.begin()
@@ -329,7 +264,7 @@ class MarginClassifier(SequentialClassifier):
         going, n_acquired = np.arange(n_rows), np.zeros(n_rows, dtype=np.intp)
         while True:
             going = going[n_acquired[going] < most]
-            wanted = np.array([walkers[row].wanted() for row in going], dtype=np.intp)
+            wanted = np.array([walkers[row].next_feature() for row in going], dtype=np.intp)
             going, wanted = going[wanted >= 0], wanted[wanted >= 0]
             if not going.size:
                 return walk
@@ -339,7 +274,7 @@ class MarginClassifier(SequentialClassifier):
             scaled = self._scaler.transform(X[going])[np.arange(going.size), wanted]
             for row, feature, x, no in zip(going, wanted, scaled, refused, strict=True):
                 if no:
-                    walkers[row].exclude(feature)
+                    walkers[row].leave(feature)
                     continue
                 stage = n_acquired[row]
                 walk.order[row, stage] = feature
@@ -347,9 +282,6 @@ class MarginClassifier(SequentialClassifier):
                 walk.estimate[row, stage + 1 :] = estimate
                 n_acquired[row] += 1
             walk.winner[going] = self._winners(X[going], walk.order[going])
-
-    def _unknown(self, n_rows):
-        return np.full((n_rows, self.n_features_in_), np.nan)
 
     def _winners(self, X, order):
         """Classify from each prefix of the acquisitions (eq. 1)."""

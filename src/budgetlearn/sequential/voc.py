@@ -110,11 +110,10 @@ class VoCClassifier(SequentialClassifier):
             model.keep(known)
             if not known.any():
                 break
-            model.acquire(features[known], self._scaled(features[known], values[known]))
+            features, values = features[known], values[known]
+            scaled = (values - self._scaler.mean_[features]) / self._scaler.scale_[features]
+            model.acquire(features, scaled)
         return walk
-
-    def _scaled(self, features, values):
-        return (values - self._scaler.mean_[features]) / self._scaler.scale_[features]
 
 
 def _acquire(rows, worth, prices, possible, walk):
@@ -144,10 +143,9 @@ def _best(worth, prices):
 class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
-    All test points have acquired equally many features: their regressions are solved together. At
-    first nothing is known of the `n_points`. `train` are standardised training examples, sorted by
-    class, and `ends` says where each class ends; `ridge` is the penalty of the regressions. `rows`
-    are the test points that still go on, `posterior` (n_rows, n_classes) is P(c | O).
+    All test points have acquired equally many features: their regressions are solved together.
+    `train` is sorted by class, and `ends` says where each class ends. `rows` are the test points
+    that still go on, `posterior` (n_rows, n_classes) is P(c | O).
     """
 
     def __init__(self, train, ends, n_points, ridge):
@@ -163,12 +161,9 @@ class LocalModel:
     def keep(self, going):
         """Go on with the rows where `going` is true."""
         if not going.all():
-            self.rows, self._points, self._known = (
-                part[going] for part in (self.rows, self._points, self._known)
-            )
-            self._squares, self._weights, self.posterior = (
-                part[going] for part in (self._squares, self._weights, self.posterior)
-            )
+            for name, part in vars(self).items():
+                if name not in ("_train", "_ends", "_ridge"):
+                    setattr(self, name, part[going])
 
     def acquire(self, features, measured):
         """Take in one measured feature of each test point, standardised."""

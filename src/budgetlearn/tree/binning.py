@@ -81,9 +81,8 @@ class Bundles(NamedTuple):
 
 def find_bundles(data):
     """Bundle the features with two codes, first fit."""
-    binary = np.flatnonzero((data.n_codes == 2) & ~data.missing)
     found = []  # (taken, members) of each bundle
-    for feature in binary:
+    for feature in np.flatnonzero((data.n_codes == 2) & ~data.missing):
         ones = np.flatnonzero(data.codes[data.columns[feature]])
         for taken, members in found:
             room = len(members) < MOST_MEMBERS
@@ -106,14 +105,6 @@ def find_bundles(data):
     return Bundles(codes.reshape(len(found), data.n_samples), bundle, member)
 
 
-def _quantile_starts(counts, n_bins):
-    """Return the distinct values that start bins when `n_bins` bins shall hold equal shares."""
-    below = np.cumsum(counts) - counts
-    goals = np.arange(n_bins) * (counts.sum() / n_bins)
-    starts = np.searchsorted(below, goals)
-    return np.unique(starts[starts < counts.size])
-
-
 def _code_type(n_codes):
     """Return the narrowest type that holds so many codes."""
     return next(kind for kind in CODE_TYPES if n_codes - 1 <= np.iinfo(kind).max)
@@ -124,12 +115,11 @@ def _code_column(column, n_bins, missing):
 
     `n_bins` may be None: a code for each distinct value. With `missing` there is one more for NaN.
     """
+    beyond = np.full(int(missing), np.nan)
     low, high = column.min(), column.max()
     upper = column == high
     if low < high and (upper | (column == low)).all():  # two values need no sort, and are frequent
-        ends = np.array([low, high], dtype=np.float64)
-        if missing:
-            ends = np.append(ends, np.nan)
+        ends = np.array([low, high, *beyond], dtype=np.float64)
         return upper.astype(np.uint8), ends, ends
     order = np.argsort(column)  # NaN comes last
     n_known = column.size - np.count_nonzero(np.isnan(column)) if missing else column.size
@@ -139,8 +129,9 @@ def _code_column(column, n_bins, missing):
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     first = np.flatnonzero(fresh)
     if n_bins is not None and first.size > n_bins:
-        counts = np.diff(first, append=n_known)
-        first = first[_quantile_starts(counts, n_bins)]
+        # Bins of equal shares: `first` says how many values lie below each distinct one.
+        starts = np.searchsorted(first, np.arange(n_bins) * (n_known / n_bins))
+        first = first[np.unique(starts[starts < first.size])]
         fresh[:] = False
         fresh[first] = True
     codes = np.empty(column.size, dtype=_code_type(first.size + missing))
@@ -148,7 +139,6 @@ def _code_column(column, n_bins, missing):
     if missing:
         codes[absent] = first.size
     last = np.append(first, n_known)[1:] - 1
-    beyond = np.full(int(missing), np.nan)
     lowest, highest = (np.append(ordered[each], beyond) for each in (first, last))
     return codes, lowest.astype(np.float64), highest.astype(np.float64)
 
@@ -163,13 +153,11 @@ def _mapped_codes(shape, max_bins, missing, folder):
 def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
     """Code every feature of a table by rank, as `BinnedData`.
 
-    `max_bins`: most codes for a feature, up to 65,535; None: one code for each distinct value,
-    exact. Up to 256 codes take one byte each, up to 65,536 two, more four: in all columns as in the
-    one that has the most.
-
-    `missing` masks the features that may be missing: they have one code more, the largest, for NaN;
-    all else is finite. `folder`: where a temporary file holds the codes, mapped into memory, for as
-    long as they are used; there they are as wide as a column of only distinct values would need.
+    `max_bins`: most codes for a feature, up to 65,535; None: one for each distinct value. All
+    columns take as many bytes for a code as the one that has the most. `missing` masks the features
+    that have one code more, the largest, for NaN; all else is finite. `folder`: where a temporary
+    file holds the codes, mapped into memory for as long as they are used, as wide as a column of
+    only distinct values would need.
     """
     if max_bins is not None:
         check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True)

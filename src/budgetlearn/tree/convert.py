@@ -18,14 +18,9 @@ _MISSING, _ZERO_IS_MISSING = 12, 4
 def _from_arrays(source, value):
     """Return one scikit-learn `tree_` as `Tree` with the given node values."""
     leaf = source.children_left == LEAF
-    return Tree(
-        feature=np.where(leaf, LEAF, source.feature),
-        threshold=np.where(leaf, 0.0, source.threshold),
-        children_left=source.children_left,
-        children_right=source.children_right,
-        value=value,
-        n_node_samples=source.n_node_samples,
-    )
+    splits = np.where(leaf, LEAF, source.feature), np.where(leaf, 0.0, source.threshold)
+    sides = source.children_left, source.children_right
+    return Tree(*splits, *sides, value, source.n_node_samples)
 
 
 def _boosted(estimator):
@@ -88,10 +83,8 @@ def to_sklearn(tree, n_features, classifies=True):
 def from_sklearn(estimator):
     """Return the trees of a fitted scikit-learn estimator, as a list of `Tree`.
 
-    A decision tree, a forest (random forest, extra trees), bagging of decision trees, gradient
-    boosting or AdaBoostClassifier over decision trees, with one target; trees and forests of
-    regression may have several. `TypeError` for any other. scikit-learn compares float32 features:
-    pass X as float32 to walk exactly its paths.
+    See `READABLE`, with one target; trees and forests of regression may have several. `TypeError`
+    for any other. scikit-learn compares float32 features: pass X as float32 to walk its paths.
 
     Node values are those of scikit-learn: class shares in classification trees, forests and bagging
     (the mean over the trees is `predict_proba`), means in those of regression, learning rate times
@@ -100,18 +93,23 @@ def from_sklearn(estimator):
     sum is `decision_function` but for its scale.
     """
     if not holds_trees(estimator):
-        raise TypeError(f"from_sklearn takes a fitted {READABLE}, got {_described(estimator)}.")
+        member = getattr(estimator, "estimator", None)
+        own = type(estimator).__name__ + ("" if member is None else f" of {type(member).__name__}")
+        raise TypeError(f"from_sklearn takes a fitted {READABLE}, got {own}.")
     members = [estimator] if hasattr(estimator, "tree_") else estimator.estimators_
     if isinstance(members, np.ndarray):
         return _boosted(estimator)
     if hasattr(estimator, "estimator_weights_"):
         return _adaptively_boosted(estimator)
-    if members[0].n_outputs_ == 1:
-        trees = [_from_arrays(member.tree_, member.tree_.value[:, 0, :]) for member in members]
-    elif hasattr(members[0], "classes_"):
+    one = members[0].n_outputs_ == 1
+    if not one and hasattr(members[0], "classes_"):
         raise TypeError(f"from_sklearn takes one target, got {members[0].n_outputs_}.")
-    else:
-        trees = [_from_arrays(member.tree_, member.tree_.value[:, :, 0]) for member in members]
+    # (node_count, n_outputs, n_classes): of one target the classes, else the outputs.
+    values = [member.tree_.value for member in members]
+    values = [value[:, 0, :] if one else value[:, :, 0] for value in values]
+    trees = [
+        _from_arrays(member.tree_, value) for member, value in zip(members, values, strict=True)
+    ]
     drawn = getattr(estimator, "estimators_features_", None)  # by bagging, for each tree
     return trees if drawn is None else list(map(on_the_whole_table, trees, drawn))
 
@@ -141,13 +139,6 @@ def holds_trees(estimator):
     return isinstance(estimator, meta) and isinstance(
         estimator.estimator, (BaseDecisionTree, type(None))
     )
-
-
-def _described(estimator):
-    """Return the name of an estimator's class, and of that of its members where it names one."""
-    member = getattr(estimator, "estimator", None)
-    own = type(estimator).__name__
-    return own if member is None else f"{own} of {type(member).__name__}"
 
 
 def on_the_whole_table(tree, features):
@@ -201,8 +192,9 @@ def _fields(section):
     return dict(line.split("=", 1) for line in section.splitlines() if "=" in line)
 
 
-def _check_splits(fields, decisions):
+def _check_splits(fields):
     """Refuse trees of LightGBM that are not made of x <= threshold and constant leaves."""
+    decisions = np.array(fields.get("decision_type", "").split(), dtype=np.int32)
     if fields.get("is_linear", "0") != "0":
         raise TypeError("from_lightgbm cannot represent linear trees (linear_tree=True).")
     categorical = np.flatnonzero(decisions & _CATEGORICAL)
@@ -228,7 +220,7 @@ def _from_text(section, output, n_outputs):
 
     leaves = numbers("leaf_value", np.float64)
     feature = numbers("split_feature", np.int32)
-    _check_splits(fields, numbers("decision_type", np.int32))
+    _check_splits(fields)
     inner, no_child = feature.size, np.full(leaves.size, LEAF)
 
     def children(name):
@@ -237,25 +229,21 @@ def _from_text(section, output, n_outputs):
 
     value = np.zeros((inner + leaves.size, n_outputs))
     value[:, output] = np.concatenate([numbers("internal_value", np.float64), leaves])
-    counts = [numbers(name, np.int32) for name in ("internal_count", "leaf_count")]
-    return Tree(
-        feature=np.concatenate([feature, no_child]),
-        threshold=np.concatenate([numbers("threshold", np.float64), np.zeros(leaves.size)]),
-        children_left=children("left_child"),
-        children_right=children("right_child"),
-        value=value,
-        n_node_samples=np.concatenate(counts),
+    splits = (
+        np.concatenate([feature, no_child]),
+        np.append(numbers("threshold", float), np.zeros(leaves.size)),
     )
+    counts = [numbers(name, np.int32) for name in ("internal_count", "leaf_count")]
+    sides = children("left_child"), children("right_child")
+    return Tree(*splits, *sides, value, np.concatenate(counts))
 
 
 def from_lightgbm(booster):
     """Return the trees of a LightGBM booster up to its best iteration, as a list of `Tree`.
 
-    The sum of their values is LightGBM's `raw_score`, shape (n_samples, number of classes, or 1),
-    also with `boosting="rf"`, whose predictions average. Inner nodes carry LightGBM's
-    `internal_value`, of which its text has six digits. `TypeError` for categorical splits,
-    `zero_as_missing` and linear trees. The data that walk the trees must hold no NaN: what LightGBM
-    does with missing values has no counterpart here.
+    The sum of their values is LightGBM's `raw_score`, also with `boosting="rf"`, whose predictions
+    average. Inner nodes carry LightGBM's `internal_value`, of which its text has six digits. The
+    data that walk the trees must hold no NaN: what LightGBM does with those is not represented.
     """
     head, *sections = booster.model_to_string().split("\nTree=")
     if sections:

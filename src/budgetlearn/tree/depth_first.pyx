@@ -1,27 +1,97 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.math cimport INFINITY, pow
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
 from .codes cimport Codes, gather, midpoint
-from .impurity cimport Kind, Side, shift, value
-from .nodes cimport Builder, GrownNode, Task
+from .impurity cimport Impurity, Kind, Side, shift, value
+from .nodes cimport Blocks, Builder, GrownNode, Task
 from .numbers cimport Cut, Part, centre, offer_cut, scan_counts, scan_keys
-from .orders cimport Orders
 from .partition cimport Examples, partition_by_codes
-from .prices cimport NodePrices
 from .random cimport below, by_chances
-from .search cimport (
-    Best, Blocks, Column, Missing, Search, Ties, allocate, begin_node, sorted_keys,
-)
-from .splitter cimport examine, examine_both_sides, examine_ones, examine_tally, tally
-from .table cimport Table
+from .search cimport Best, Column, Missing, Search, Ties, begin_node, sorted_keys
+from .splitter cimport examine, examine_both_sides, examine_ones, examine_tally
+from .table cimport Orders, Table
 
 cdef enum:
     # A class histogram of more codes would not stay in the cache.
     MOST_COUNTED = 1 << 16
+
+
+cdef class NodePrices:
+    """Prices of features at the nodes of one tree.
+
+    They are the same at all nodes, 0 once acquired with `pay_once`. Or, with `acquired`, they are
+    p × (f + (1 − f) × share of the node's examples that have not paid).
+    """
+
+    cdef:
+        double[::1] prices            # (n_features,) each feature alone; INOUT with `pay_once`
+        bint pay_once                 # whether a feature is free for the rest of the tree
+        bint shared                   # whether prices fall with what examples have acquired
+        uint8_t[:, ::1] acquired      # (n_features + n_groups, n_samples)
+        const int32_t[::1] groups     # (n_features,): -1 is none
+        const double[::1] charges     # (n_groups,)
+        double discount, exponent
+
+    def __init__(
+        self, prices, pay_once, acquired=None, groups=None, charges=None, double discount=1.0,
+        double exponent=1.0,
+    ):
+        self.prices, self.pay_once, self.shared = prices, pay_once, acquired is not None
+        if self.shared:
+            self.acquired, self.groups, self.charges = acquired, groups, charges
+            self.discount, self.exponent = discount, exponent
+
+    cdef double price(
+        self, Py_ssize_t feature, const int32_t* rows, const double* weights, Py_ssize_t n
+    ) noexcept nogil:
+        """Return the price of a feature at a node, given its examples."""
+        cdef double price = self.prices[feature]
+        cdef Py_ssize_t group
+        if not self.shared:
+            return price
+        group = self.groups[feature]
+        # A free feature stays free: no pass over who owns it.
+        if price > 0:
+            price *= self.kept_share(feature, rows, weights, n)
+        if group >= 0:
+            price += self.charges[group] * self.kept_share(
+                self.prices.shape[0] + group, rows, weights, n
+            )
+        # pow(0, 0) is 1: a free feature would cost something.
+        return pow(price, self.exponent) if price > 0 else 0.0
+
+    cdef double kept_share(
+        self, Py_ssize_t item, const int32_t* rows, const double* weights, Py_ssize_t n
+    ) noexcept nogil:
+        """Return the share of a price that stays."""
+        cdef const uint8_t* acquired = &self.acquired[item, 0]
+        cdef double missing = 0.0, total = 0.0
+        cdef Py_ssize_t i
+        for i in range(n):
+            total += weights[i]
+            missing += weights[i] * (acquired[rows[i]] == 0)
+        # f + (1 - f) x share of the weight that has not paid.
+        return self.discount + (1.0 - self.discount) * missing / total
+
+    cdef void note(self, Py_ssize_t feature, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        """Note that the examples of a node acquire a feature, and pay for its group."""
+        cdef Py_ssize_t i, group
+        # The array is the caller's: a forest's later trees find the feature free, too.
+        if self.pay_once:
+            self.prices[feature] = 0.0
+        if not self.shared:
+            return
+        group = self.groups[feature]
+        for i in range(n):
+            self.acquired[feature, rows[i]] = 1
+        # Rows of `acquired` behind the features' are those of groups: one member pays for all.
+        if group >= 0:
+            for i in range(n):
+                self.acquired[self.prices.shape[0] + group, rows[i]] = 1
 
 
 cdef class Grower:
@@ -69,22 +139,20 @@ cdef class Grower:
         self.table = Table(data, bundled, n_classes)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
-        cdef Py_ssize_t i, n = 0
-        for i in range(weights.shape[0]):
-            n += weights[i] != 0
-        self._allocate(n, self.table.n_features, n_classes)
+        cdef Py_ssize_t i
+        self._allocate(weights.shape[0], self.table.n_features, n_classes)
         self.search.rule.exact = bundled
-        n = 0
         # Out-of-bag rows have weight 0: no node sees them.
         for i in range(weights.shape[0]):
-            if weights[i] == 0:
-                continue
-            self.examples.rows[n], self.examples.labels[n] = <int32_t> i, labels[i]
-            self.examples.weights[n] = weights[i]
-            n += 1
-        self.n = n
+            if weights[i] != 0:
+                self.examples.rows[self.n], self.examples.labels[self.n] = <int32_t> i, labels[i]
+                self.examples.weights[self.n] = weights[i]
+                self.n += 1
         if targets is not None:
-            self._allocate_numbers(targets)
+            self.parts = <Part*> self.blocks.get(self.n * sizeof(Part))
+            self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))
+            for i in range(targets.shape[0]):
+                self.targets[i] = targets[i]
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
         cdef Py_ssize_t f
@@ -106,27 +174,37 @@ cdef class Grower:
         self.places_of_classes = <int32_t*> self.blocks.get(K * sizeof(int32_t))
         self.node_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
         self.column.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
-        allocate(self.blocks, &self.search, n, K, self.table.most_codes())
+        self._allocate_search(n, K)
 
-    def _allocate_numbers(self, const double[::1] targets):
-        cdef Py_ssize_t i
-        self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))
-        self.parts = <Part*> self.blocks.get(self.n * sizeof(Part))
-        for i in range(targets.shape[0]):
-            self.targets[i] = targets[i]
-
-    def set_impurity(self, int kind, double parameter):
-        """Choose the impurity, by its kind and parameter."""
-        self.search.rule.impurity.kind = <Kind> kind
-        self.search.rule.impurity.parameter = parameter
-        self.search.rule.impurity.n_classes = self.search.n_classes
+    def _allocate_search(self, Py_ssize_t n, Py_ssize_t K):
+        """Give the search its scratch, for n examples of K classes."""
+        cdef Search* search = &self.search
+        cdef Side* side
+        cdef Side* sides[6]
+        sides[:] = [
+            &search.node, &search.left, &search.right, &search.left_inside, &search.right_inside,
+            &search.without,
+        ]
+        for side in sides:
+            side.counts = <double*> self.blocks.get(K * sizeof(double))
+        search.inside.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
+        search.inside.labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
+        search.inside.weights = <double*> self.blocks.get(n * sizeof(double))
+        search.keys = <uint64_t*> self.blocks.get(n * sizeof(uint64_t))
+        search.spare_keys = <uint64_t*> self.blocks.get(n * sizeof(uint64_t))
+        # Zero between uses: whoever sets bits clears them.
+        cdef Py_ssize_t most_codes = self.table.most_codes(self.table.n_rows + 1)
+        search.present = <uint64_t*> self.blocks.get((most_codes // 64 + 1) * 8, True)
+        search.histogram = <double*> self.blocks.get(max(2 * n + 64, 256 * K) * sizeof(double))
+        search.bounds = <double*> self.blocks.get(2 * max(n + 65, 257) * sizeof(double))
 
     def set_rule(
-        self, *, bint minimax, bint gain, bint bounded, bint stumps, int ties,
-        double least_gain, double least_weight, double tolerance, double equal,
+        self, *, int kind, double parameter, bint minimax, bint gain, bint bounded, bint stumps,
+        int ties, double least_gain, double least_weight, double tolerance, double equal,
     ):
         """Choose how splits are judged; see `Rule` in search.pxd."""
         rule = &self.search.rule
+        rule.impurity = Impurity(<Kind> kind, parameter, self.search.n_classes)
         rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
         rule.ties = <Ties> ties
         rule.least_gain, rule.least_weight = least_gain, least_weight
@@ -138,15 +216,12 @@ cdef class Grower:
 
     def _allocate_class_histogram(self):
         cdef ClassHistogram* histogram = &self.class_histogram
-        cdef Py_ssize_t f, most = 0, n_cells, n_words
+        cdef Py_ssize_t most = self.table.most_codes(MOST_COUNTED), n_cells, n_words
         # Numbers have two cells for each code: of weights and of sums.
         cdef Py_ssize_t K = 2 if self.targets != NULL else self.search.n_classes
         # A cell is code << bits | class: classes are rounded up to a power of two.
         while 1 << histogram.bits < K:
             histogram.bits += 1
-        for f in range(self.table.n_features):
-            if self.table.n_codes(f) <= MOST_COUNTED:
-                most = max(most, self.table.n_codes(f))
         n_cells, n_words = most << histogram.bits, n_mark_words(histogram, most)
         histogram.weights = <double*> self.blocks.get(LANES * n_cells * sizeof(double), True)
         histogram.marks = <uint64_t*> self.blocks.get(LANES * n_words * sizeof(uint64_t), True)
@@ -176,16 +251,16 @@ cdef class Grower:
     cdef void grow_all(self) noexcept nogil:
         cdef Task task
         cdef Py_ssize_t middle
-        cdef int32_t left, right, n_varying = <int32_t> self.table.n_features
+        cdef int32_t left, right
         # Depth first: on the stack waits at most one sibling for each level.
         left = self.add_node(-1, 0, self.n)
         # Invariant: the tasks' examples do not overlap, and each task's are still in their order.
-        self.tree.push(0, self.n, left, n_varying)
+        self.tree.push(0, self.n, left, <int32_t> self.table.n_features)
         while self.tree.n_tasks and not self.tree.out_of_memory:
             task = self.tree.pop()
             if self.is_leaf(&task):
                 continue
-            n_varying = self.find_split(&task)
+            self.find_split(&task)
             # No split satisfies the rule: the node stays a leaf, as it was appended.
             if self.search.best.feature < 0:
                 continue
@@ -198,8 +273,8 @@ cdef class Grower:
             # Only now: `append` may have moved `nodes`, so no pointer into it was kept.
             self.tree.nodes[task.node].left, self.tree.nodes[task.node].right = left, right
             # The left child is popped first, and all below it before its sibling.
-            self.tree.push(middle, task.end, right, n_varying)
-            self.tree.push(task.start, middle, left, n_varying)
+            self.tree.push(middle, task.end, right, self.n_varying)
+            self.tree.push(task.start, middle, left, self.n_varying)
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
         if self.targets != NULL:
@@ -237,8 +312,7 @@ cdef class Grower:
 
     cdef bint begin_numbers(self, const Task* task) noexcept nogil:
         """Set up the search for a node of numbers; say whether it is not to be split."""
-        cdef bint sorted = self.orders is not None and self.orders.hold(task.start, task.end)
-        cdef bint pure
+        cdef bint sorted = self.is_sorted(task), pure
         centre(
             &self.search, self.orders.targets if sorted else self.targets,
             self.examples.labels + task.start, self.examples.weights + task.start,
@@ -257,8 +331,8 @@ cdef class Grower:
             )
         return False
 
-    cdef int32_t find_split(self, const Task* task) noexcept nogil:
-        """Examine features; return how many of the first ones may vary below this node."""
+    cdef void find_split(self, const Task* task) noexcept nogil:
+        """Examine features; `n_varying` of the first ones may vary below this node."""
         cdef Py_ssize_t n_features = self.table.n_features, place, _
         cdef Column* column = &self.column
         column.size = task.end - task.start
@@ -268,9 +342,7 @@ cdef class Grower:
             self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
-        if self.orders is not None and self.orders.hold(task.start, task.end):
-            pass  # what its features need is copied and sorted
-        else:
+        if not self.is_sorted(task):  # else what its features need is copied and sorted
             self.enter_table(task)
         # Three draws: all features; at random, constant ones included (Breiman); varying ones only.
         if self.max_features >= n_features:
@@ -289,7 +361,10 @@ cdef class Grower:
                     &self.search.random, self.n_varying - self.n_examined
                 )
                 self.try_feature(<int32_t> place, task)
-        return self.n_varying
+
+    cdef inline bint is_sorted(self, const Task* task) noexcept nogil:
+        """Say whether the columns of a node's examples are kept in order."""
+        return self.orders is not None and self.orders.hold(task.start, task.end)
 
     cdef inline void enter_table(self, const Task* task) noexcept nogil:
         """Let the table copy what a small node needs of it."""
@@ -344,55 +419,41 @@ cdef class Grower:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
         cdef Search* search = &self.search
         cdef Column* column = &self.column
-        cdef double price
-        cdef double rank = self.rank_of(feature, task.node)
         cdef Py_ssize_t n_codes = self.table.n_codes(feature)
         cdef Codes codes = self.table.codes_of(feature)
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef ClassHistogram* histogram = &self.class_histogram
-        cdef int32_t missing = self.table.missing_code(feature)
-        cdef bint varies
-        # As many codes as rows of the table: no two of its rows share one.
-        search.distinct = missing < 0 and n_codes == self.table.n_rows
+        cdef int32_t missing = self.table.missing[feature]
+        # `offer` reads from the search whose thresholds these are.
+        search.feature, search.rank = feature, self.rank_of(feature, task.node)
         # Priced once a feature: all its thresholds acquire the same.
-        price = self.prices.price(feature, rows, column.weights, column.size)
+        search.price = self.prices.price(feature, rows, column.weights, column.size)
         if self.targets != NULL:
-            search.feature, search.price, search.rank = feature, price, rank
             return self.examine_numbers(feature, codes, task)
         # Zeros and ones have one threshold; one pass counts the ones of a bundle's members.
         if self.table.bundle[feature] >= 0:
             return examine_ones(
-                search,
-                self.table.ones(feature, task.node, rows, column, search.n_classes),
-                feature, price, rank,
+                search, self.table.ones(feature, task.node, rows, column, search.n_classes)
             )
         # Only a node with values and gaps has two places for the gaps: both are offered.
         if missing >= 0:
             gather(codes, rows, column.size, column.codes, &column.low, &column.high)
             if column.low < column.high == <uint32_t> missing:
-                examine_both_sides(
-                    search, column, &self.examples, missing, feature, price, rank
-                )
+                examine_both_sides(search, column, &self.examples, missing)
                 return True
         # Marks are visited whatever the node: there must not be many more than examples.
         if (
             self.counts_classes and n_codes <= MOST_COUNTED
             and n_mark_words(histogram, n_codes) <= 8 + column.size // 4
         ):
-            return examine_classes(
-                search, histogram, column, codes, rows, n_codes, feature, price, rank
-            )
+            return examine_classes(search, histogram, column, codes, rows, n_codes)
         # Few codes, many examples: counted in place, without a copy of the codes.
         if n_codes * search.n_all_classes * 2 <= column.size:
-            varies = tally(search, column, codes, rows, n_codes)
-            if varies:
-                examine_tally(search, column, feature, price, rank)
-        else:
-            gather(codes, rows, column.size, column.codes, &column.low, &column.high)
-            varies = column.low < column.high
-            if varies:
-                examine(search, column, feature, price, rank)
-        return varies
+            return examine_tally(search, column, codes, rows, n_codes)
+        gather(codes, rows, column.size, column.codes, &column.low, &column.high)
+        if column.low < column.high:
+            examine(search, column)
+        return column.low < column.high
 
     cdef bint examine_numbers(
         self, int32_t feature, Codes codes, const Task* task
@@ -400,12 +461,12 @@ cdef class Grower:
         """Offer a feature's best threshold for numbers; say whether it varies."""
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef Py_ssize_t n_codes = self.table.n_codes(feature)
-        cdef int32_t missing = self.table.missing_code(feature)
+        cdef int32_t missing = self.table.missing[feature]
         cdef Column* column = &self.column
         cdef const uint32_t* keys
         cdef const uint64_t* sorted
         cdef Cut cut
-        if self.orders is not None and self.orders.hold(task.start, task.end):
+        if self.is_sorted(task):
             # Cheapest first: keys that are in order already, cells, a sort.
             keys = self.orders.of(feature, task.start, self.tree.nodes[task.node].depth)
             if not scan_keys(
@@ -455,13 +516,14 @@ cdef class Grower:
         """Record the best split and partition the node's examples by it."""
         cdef Best* best = &self.search.best
         cdef Py_ssize_t offset = self.table.offsets[self.table.columns[best.feature]]
-        cdef int32_t left_code, right_code, missing = self.table.missing_code(best.feature)
+        cdef int32_t left_code, right_code, missing = self.table.missing[best.feature]
         cdef int32_t member = -1
         cdef Codes codes = self.table.codes_of(best.feature)
         cdef GrownNode* node = &self.tree.nodes[task.node]
-        cdef Py_ssize_t middle
+        cdef Py_ssize_t middle, i
+        cdef double heavier = 0.0
         # With kept orders `cut` counts examples: the code of the last one on the left is the cut.
-        if self.orders is not None and self.orders.hold(task.start, task.end):
+        if self.is_sorted(task):
             best.cut = self.orders.code(
                 codes, self.orders.of(best.feature, task.start, node.depth)[best.cut - 1]
             )
@@ -477,14 +539,16 @@ cdef class Grower:
         if best.missing == Missing.LEFT:
             node.missing_left = True
         elif missing >= 0 and best.missing == Missing.NONE:
-            # Nobody has shown where they belong: they follow the many.
-            node.missing_left = self.left_is_heavier(task.start, middle, task.end)
+            # Nobody has shown where they belong: they follow the side that weighs more.
+            for i in range(task.start, task.end):
+                heavier += self.examples.weights[i] if i < middle else -self.examples.weights[i]
+            node.missing_left = heavier > 0
         node.feature = <int32_t> best.feature
         # Between neighbouring codes that the node has; values against gaps: all numbers go left.
         node.threshold = INFINITY if right_code == missing else midpoint(
             self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
         )
-        if self.orders is not None and self.orders.hold(task.start, task.end):
+        if self.is_sorted(task):
             self.orders.part(
                 self.examples.labels, task.start, middle, task.end, node.depth, self.features,
                 self.n_varying,
@@ -498,15 +562,3 @@ cdef class Grower:
         # After the search: what a node pays lowers the prices of later nodes, not its own.
         self.prices.note(best.feature, self.examples.rows + task.start, task.end - task.start)
         return middle
-
-    cdef bint left_is_heavier(
-        self, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t end
-    ) noexcept nogil:
-        """Say whether the examples [start, middle) weigh more than [middle, end)."""
-        cdef double more = 0.0
-        cdef Py_ssize_t i
-        for i in range(start, middle):
-            more += self.examples.weights[i]
-        for i in range(middle, end):
-            more -= self.examples.weights[i]
-        return more > 0

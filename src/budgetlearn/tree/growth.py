@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..validation import INT32_MAX
-from .depth_first import Grower
+from .depth_first import Grower, NodePrices
 from .impurity import Gini, ImpurityFunction, Variance
 from .predictor import Tree
-from .prices import NodePrices
 
 TIES = ("first", "random", "reuse")
 # A drop in impurity below this share of the node's impurity is rounding, not a split.
@@ -69,21 +68,12 @@ class Acquisitions:
 
     def at_nodes(self, rule):
         """Return the prices of a tree's nodes, which notes its acquisitions in a copy."""
-        return NodePrices(
-            self.prices.copy(),
-            acquired=self.acquired.copy(),
-            groups=self.groups,
-            charges=self.charges,
-            discount=rule.reuse_discount,
-            exponent=rule.cost_exponent,
-        )
+        paid = self.acquired.copy(), self.groups, self.charges
+        return NodePrices(self.prices.copy(), False, *paid, rule.reuse_discount, rule.cost_exponent)
 
     def pay(self, owned, rows, features):
-        """Return the payment of some examples, each for one feature, and note it in `owned`.
-
-        That has the form of `acquired`. What was acquired before costs 0; the first member of a
-        group bears its charge.
-        """
+        """Return what some examples pay, each for one feature, and note it in `owned`."""
+        # What was acquired before costs 0; the first member of a group bears its charge.
         paid = np.where(owned[features, rows], 0.0, self.prices[features])
         owned[features, rows] = 1
         group = self.groups[features]
@@ -117,11 +107,9 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
     targets = None
     if isinstance(rule.impurity, Variance):
         labels, targets = np.arange(data.n_samples, dtype=np.int32), labels
-    exact = _counts_are_exact(rule, weights)
-    grower = Grower(data, labels, weights, n_classes, targets, exact)
+    grower = Grower(data, labels, weights, n_classes, targets, _counts_are_exact(rule, weights))
     _set_rule(grower, rule, _slack(rule, weights))
-    if usage is None:
-        usage = np.zeros(data.n_features)
+    usage = np.zeros(data.n_features) if usage is None else usage
     max_features = data.n_features if rule.max_features is None else rule.max_features
     max_depth = INT32_MAX if rule.max_depth is None else rule.max_depth
     # Without replacement no more can be drawn than have a chance.
@@ -130,19 +118,11 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
         odds = np.cumsum(rule.odds, dtype=np.float64)
         max_features = min(max_features, np.count_nonzero(rule.odds))
     if acquisitions is None:
-        node_prices = NodePrices(prices, pay_once=rule.score == "gain")
+        charged = NodePrices(prices, rule.score == "gain")
     else:
-        node_prices = acquisitions.at_nodes(rule)
-    nodes, counts = grower.grow(
-        node_prices,
-        odds,
-        usage,
-        max_features,
-        rule.count_constants,
-        max_depth,
-        seed,
-    )
-    return Tree.of_nodes(nodes, counts)
+        charged = acquisitions.at_nodes(rule)
+    draw = odds, usage, max_features, rule.count_constants
+    return Tree.of_nodes(*grower.grow(charged, *draw, max_depth, seed))
 
 
 def _counts_are_exact(rule, weights):
@@ -167,8 +147,9 @@ def _set_rule(grower, rule, equal):
     """Tell a grower how splits are judged."""
     risk, minimax = rule.score == "risk", rule.split == "minimax"
     numbers = isinstance(rule.impurity, Variance)
-    grower.set_impurity(rule.impurity.kind, rule.impurity.parameter)
     grower.set_rule(
+        kind=rule.impurity.kind,
+        parameter=rule.impurity.parameter,
         minimax=minimax,
         gain=not risk,
         bounded=risk and minimax and rule.impurity.admissible,

@@ -1,4 +1,4 @@
-"""The records of nodes, and the nodes of a tree in the making."""
+"""The records of nodes, and the memory of a tree in the making."""
 
 from libc.stdint cimport int32_t, uint8_t
 
@@ -29,6 +29,14 @@ cdef struct Task:
     Py_ssize_t end
     int32_t node
     int32_t n_varying
+
+
+cdef class Blocks:
+    cdef:
+        void* blocks[40]
+        Py_ssize_t n_blocks
+
+    cdef void* get(self, Py_ssize_t size, bint zero=*) except NULL
 
 
 cdef class Builder:

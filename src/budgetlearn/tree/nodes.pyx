@@ -1,9 +1,9 @@
-"""The records of nodes, and growing arrays: of the nodes of a tree, of those still to be split."""
+"""The records of nodes, and the memory of a tree in the making."""
 
 import numpy as np
 
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 cdef enum:
@@ -17,6 +17,25 @@ cdef Node[:] walked_nodes = <Node[:1]> &node
 
 GROWN_NODE_DTYPE = np.asarray(grown_nodes).dtype
 NODE_DTYPE = np.asarray(walked_nodes).dtype
+
+
+cdef class Blocks:
+    """Blocks of memory that live as long as it does."""
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.n_blocks):
+            free(self.blocks[i])
+
+    # Blocks are freed together, with the tree's scratch: none is freed alone.
+    cdef void* get(self, Py_ssize_t size, bint zero=False) except NULL:
+        """Return a block of so many bytes."""
+        cdef void* memory = calloc(max(size, 1), 1) if zero else malloc(max(size, 1))
+        if memory == NULL:
+            raise MemoryError(f"no {size} bytes left to grow a tree")
+        self.blocks[self.n_blocks] = memory
+        self.n_blocks += 1
+        return memory
 
 
 cdef class Builder:

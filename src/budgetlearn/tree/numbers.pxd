@@ -1,12 +1,30 @@
+"""Search for the best threshold of one feature where targets are numbers.
+
+A split lowers the variance of a node of weight W, from which a side of weight a takes the sum s of
+w (y - mean), by
+
+    drop = s^2 / (a (W - a)),
+
+since the other side has the sum -s. All that a threshold needs are two running sums of the left
+side. Squares of targets are nowhere subtracted from each other: targets are centred at the mean of
+their own node, so that neither an offset nor a few values far above all others, which are gone once
+a split has parted them, take digits from the drop.
+
+Thresholds are compared by cross-multiplication, numerator against denominator, without a division.
+"""
+
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from .class_histogram cimport ClassHistogram
-from .codes cimport Codes
-from .search cimport Column, Missing, Search
+from .class_histogram cimport LANES, ClassHistogram, n_mark_words, trailing_zeros
+from .codes cimport Codes, at
+from .random cimport below
+from .search cimport (
+    Column, Missing, Sample, Search, Ties, draw, least_drop, n_stumps, offer,
+)
 
 # Sorted keys: the rank of a value above the place of its example in `parts`.
 ctypedef fused key_t:
-    uint32_t           # 16 bits each, see `orders`
+    uint32_t           # 16 bits each, see `table`
     uint64_t           # 32 bits each, see `sort_keys`
 
 
@@ -26,15 +44,254 @@ cdef struct Cut:
     Py_ssize_t n_tied
 
 
-cdef void centre(
-    Search* search, const double* targets, const int32_t* labels, const double* weights,
-    Py_ssize_t size, bint by_label, Part* parts, double* mean, bint* pure,
-) noexcept nogil
-cdef bint scan_keys(
-    Search* search, const key_t* keys, Py_ssize_t n, bint has_missing, const Part* parts, Cut* cut
-) noexcept nogil
-cdef bint scan_counts(
+cdef inline void centre(
+    Search* search,           # OUT weight and variance of the node
+    const double* targets,    # IN by label
+    const int32_t* labels,    # IN of the node's examples
+    const double* weights,
+    Py_ssize_t size,
+    bint by_label,            # IN whether the parts are in the order of labels, else in this one
+    Part* parts,              # OUT
+    double* mean,             # OUT
+    bint* pure,               # OUT whether all targets are the same number
+) noexcept nogil:
+    """Centre the targets of a node.
+
+    The mean of numbers far from 0 is rounded, by more than their spread where an offset is large.
+    What they leave, small numbers, has a mean with as many digits again: it corrects the first one,
+    and what is left sums to 0 but for rounding of the spread, as the equation of the drop requires.
+    """
+    cdef double total = 0.0, sum = 0.0, rest = 0.0, square = 0.0, target, about
+    cdef double low = targets[labels[0]], high = low
+    cdef Py_ssize_t i, place
+    # First pass: the mean as it comes. Pure nodes keep their very number, unrounded.
+    for i in range(size):
+        target = targets[labels[i]]
+        total += weights[i]
+        sum += weights[i] * target
+        low, high = min(low, target), max(high, target)
+    search.node.n, pure[0] = total, low == high
+    if pure[0]:
+        mean[0] = low
+        return
+    # Second pass: the mean of what the first one leaves.
+    about = sum / total
+    for i in range(size):
+        rest += weights[i] * (targets[labels[i]] - about)
+    rest /= total
+    mean[0] = about + rest
+    # Third pass: subtract one after the other; their sum would be rounded at the offset's scale.
+    for i in range(size):
+        target = (targets[labels[i]] - about) - rest
+        place = labels[i] if by_label else i
+        parts[place].weight, parts[place].sum = weights[i], weights[i] * target
+        square += weights[i] * target * target
+    search.impurity = square / total
+
+
+cdef inline void consider(
+    Search* search, Cut* cut, double total, double weight, double sum, Py_ssize_t place,
+    Missing missing,
+) noexcept nogil:
+    """Keep a threshold if its drop is the largest so far; `weight` and `sum` are of its left side.
+
+    Drops that rounding alone tells apart are equal. `total` is the node's weight, which the
+    compiler keeps in a register.
+    """
+    cdef double numerator = sum * sum, denominator = weight * (total - weight)
+    cdef double ours = numerator * cut.denominator, theirs
+    cdef bint takes
+    if ours < cut.least * denominator:
+        return  # nearly all end here
+    if denominator <= 0:
+        return  # the right side is nothing but rounding
+    if min(weight, total - weight) < search.rule.least_weight:
+        return
+    theirs = cut.numerator * denominator
+    takes = cut.n_tied == 0 or ours > theirs * (1 + search.rule.equal)
+    if takes:
+        cut.n_tied = 1
+    elif search.rule.ties != Ties.FIRST:
+        cut.n_tied += 1
+        takes = below(&search.random, cut.n_tied) == 0
+    if takes:
+        cut.place, cut.missing = place, missing
+    if cut.n_tied == 1 and takes or ours > theirs:
+        cut.numerator, cut.denominator = numerator, denominator
+        cut.least = numerator * (1 - search.rule.equal)
+
+
+cdef inline void consider_both_sides(
+    Search* search, Cut* cut, double total, const Part* left, const Part* absent,
+    Py_ssize_t place, bint any_right,
+) noexcept nogil:
+    """Consider a threshold with the examples without a value on the right, and on the left.
+
+    They are the last ones of the feature: with them on the left, some that have a value have to be
+    on the right.
+    """
+    consider(search, cut, total, left.weight, left.sum, place, Missing.RIGHT)
+    if any_right:
+        consider(
+            search, cut, total, left.weight + absent.weight, left.sum + absent.sum, place,
+            Missing.LEFT,
+        )
+
+
+cdef inline Cut no_cut(const Search* search) noexcept nogil:
+    """Return the drop that a threshold has to reach: that of the best split of other features.
+
+    So most features pass without a single threshold to be kept, nor a branch to be mispredicted.
+    """
+    cdef double drop = 0.0 if search.rule.gain else least_drop(search)
+    return Cut(drop, 1.0, drop * (1 - 2 * search.rule.equal), 0, Missing.NONE, 0)
+
+
+cdef inline Py_ssize_t place_of(key_t key) noexcept nogil:
+    if key_t is uint32_t:
+        return key & 0xFFFF
+    else:
+        return <Py_ssize_t> <uint32_t> key
+
+
+cdef inline bint scan_keys(
+    Search* search,
+    const key_t* keys,        # IN ascending
+    Py_ssize_t n,
+    bint has_missing,         # IN whether the last rank is that of examples without a value
+    const Part* parts,        # IN by the place in a key
+    Cut* cut,                 # OUT
+) noexcept nogil:
+    """Find the best threshold of sorted examples; say whether there is any."""
+    cdef int shift = 16 if key_t is uint32_t else 32
+    cdef Py_ssize_t i, n_known = n, n_thresholds = 0
+    cdef Cut best = no_cut(search)
+    cdef double total = search.node.n
+    cdef Part left = Part(0.0, 0.0), absent = Part(0.0, 0.0)
+    cdef Sample sample = Sample(0, 0)
+    cdef const Part* part
+    if keys[0] >> shift == keys[n - 1] >> shift:
+        return False
+    if has_missing:
+        # Their code is the largest, so they end the order: one scan serves both sides.
+        while keys[n_known - 1] >> shift == keys[n - 1] >> shift:
+            n_known -= 1
+            absent.weight += parts[place_of(keys[n_known])].weight
+            absent.sum += parts[place_of(keys[n_known])].sum
+    if search.rule.stumps:
+        # A sample needs to know from how many thresholds it is drawn.
+        for i in range(1, n):
+            n_thresholds += keys[i] >> shift != keys[i - 1] >> shift
+        if n_stumps(n) < n_thresholds:
+            sample = Sample(n_stumps(n), n_thresholds)
+    for i in range(1, n):
+        # Invariant: `left` holds the examples of keys[:i].
+        part = parts + place_of(keys[i - 1])
+        left.weight += part.weight
+        left.sum += part.sum
+        if keys[i] >> shift == keys[i - 1] >> shift:
+            continue  # no threshold parts equal values
+        if sample.n_left and not draw(search, &sample):
+            continue
+        if has_missing:
+            consider_both_sides(search, &best, total, &left, &absent, i, i < n_known)
+        else:
+            consider(search, &best, total, left.weight, left.sum, i, Missing.NONE)
+    cut[0] = best
+    return True
+
+
+cdef inline void count(
+    ClassHistogram* histogram, const Column* column, Codes codes, const int32_t* rows,
+    Py_ssize_t n_codes, const Part* parts,
+) noexcept nogil:
+    """Add the examples to the cells of their codes, in copies, and mark the cells in use.
+
+    The cells are those of two classes: the first one holds weights, the second one sums.
+    """
+    cdef Py_ssize_t i, cell, lane, n_cells = n_codes << 1
+    cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
+    for i in range(column.size):
+        # Neighbours go to different copies: where codes are few, sums do not wait for each other.
+        cell = <Py_ssize_t> at(codes, rows[i]) << 1
+        lane = i & (LANES - 1)
+        histogram.weights[lane * n_cells + cell] += parts[i].weight
+        histogram.weights[lane * n_cells + cell + 1] += parts[i].sum
+        histogram.marks[lane * n_words + (cell >> 6)] |= <uint64_t> 1 << (cell & 63)
+
+
+cdef inline Part take_cell(
+    ClassHistogram* histogram, Py_ssize_t cell, Py_ssize_t n_cells
+) noexcept nogil:
+    """Return the sums of a cell over all copies, and clear it."""
+    cdef Part taken = Part(0.0, 0.0)
+    cdef double* weights = histogram.weights
+    cdef Py_ssize_t lane
+    for lane in range(LANES):
+        taken.weight += weights[lane * n_cells + cell]
+        taken.sum += weights[lane * n_cells + cell + 1]
+        weights[lane * n_cells + cell] = weights[lane * n_cells + cell + 1] = 0.0
+    return taken
+
+
+cdef inline bint scan_cells(
+    Search* search, ClassHistogram* histogram, Py_ssize_t n_codes, int32_t missing, Cut* cut
+) noexcept nogil:
+    """Find the best threshold of counted examples, clear the cells; say whether there is any."""
+    cdef Py_ssize_t word, cell, lane, before = -1, n_cells = n_codes << 1
+    cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
+    cdef Cut best = no_cut(search)
+    cdef double total = search.node.n
+    cdef Part left = Part(0.0, 0.0), absent = Part(0.0, 0.0), here
+    cdef bint has_missing = False, varies = False
+    cdef uint64_t marks
+    if missing >= 0:
+        # Taken first, they are at hand at every threshold; their mark, the last, still ends them.
+        absent = take_cell(histogram, <Py_ssize_t> missing << 1, n_cells)
+        has_missing = absent.weight > 0
+    for word in range(n_words):
+        marks = 0
+        for lane in range(LANES):
+            marks |= histogram.marks[lane * n_words + word]
+            histogram.marks[lane * n_words + word] = 0
+        while marks:
+            # Set bits, lowest first, are the codes in use, ascending: no sort, no empty cells.
+            # Invariant: `left` holds the examples of the cells below.
+            cell = (word << 6) | trailing_zeros(marks)
+            marks &= marks - 1
+            if before >= 0:
+                varies = True
+                if has_missing:
+                    consider_both_sides(
+                        search, &best, total, &left, &absent, before, cell >> 1 != missing
+                    )
+                else:
+                    consider(search, &best, total, left.weight, left.sum, before, Missing.NONE)
+            before = cell >> 1
+            here = take_cell(histogram, cell, n_cells)
+            left.weight += here.weight
+            left.sum += here.sum
+    cut[0] = best
+    return varies
+
+
+cdef inline bint scan_counts(
     Search* search, ClassHistogram* histogram, const Column* column, Codes codes,
     const int32_t* rows, Py_ssize_t n_codes, int32_t missing, const Part* parts, Cut* cut,
-) noexcept nogil
-cdef void offer_cut(Search* search, const Cut* cut, int32_t code) noexcept nogil
+) noexcept nogil:
+    """Find the best threshold of a feature by counting; say whether it varies."""
+    count(histogram, column, codes, rows, n_codes, parts)
+    return scan_cells(search, histogram, n_codes, missing, cut)
+
+
+cdef inline void offer_cut(Search* search, const Cut* cut, int32_t code) noexcept nogil:
+    """Offer a feature's best threshold to the node's best split.
+
+    `code` is the last one on the left; where columns are kept in order, how many keys are.
+    """
+    cdef double drop = cut.numerator / cut.denominator
+    if cut.n_tied == 0:
+        return  # no threshold can win
+    search.missing = cut.missing
+    offer(search, drop, drop, code, cut.n_tied)
+    search.missing = Missing.NONE

@@ -84,14 +84,13 @@ cdef class WaitingTrees:
         self.n_started = np.zeros(n_trees, dtype=np.int32)
         self.lists = np.full(n_features, -1, dtype=np.int32)
         self.unused = self.to_do = -1
-        cdef int32_t start = 0, end, tree
+        cdef int32_t block, start, tree
         with nogil:
             # `to_do` is a stack, so that a block goes down all its trees before the next one.
-            while start < n_samples:
-                end = <int32_t> min(start + BLOCK, n_samples)
+            for block in range(<int32_t> ((n_samples + BLOCK - 1) // BLOCK)):
+                start = block * BLOCK
                 for tree in range(1 if one_by_one else <int32_t> self.n_trees):
-                    self.start_tree(tree, start, end)
-                start = end
+                    self.start_tree(tree, start, <int32_t> min(start + BLOCK, n_samples))
             self.walk()
         self.check_memory()
 
@@ -104,8 +103,7 @@ cdef class WaitingTrees:
         self.owners.append(array)
         return <void*> &content[0]
 
-    def check_memory(self):
-        """Raise where the parts did not find room."""
+    cdef object check_memory(self):
         if self.out_of_memory:
             raise MemoryError(f"no memory left for {self.n_parts} groups of waiting examples")
 
@@ -119,14 +117,13 @@ cdef class WaitingTrees:
         if place >= 0:
             self.unused = self.parts[place].following
         else:
-            if self.n_parts == self.capacity:
-                more = realloc(self.parts, max(256, 2 * self.capacity) * sizeof(Part))
+            place = self.n_parts
+            if place == self.capacity:
+                more = realloc(self.parts, max(256, 2 * place) * sizeof(Part))
                 if more == NULL:
                     self.out_of_memory = True
                     return
-                self.parts = <Part*> more
-                self.capacity = max(256, 2 * self.capacity)
-            place = self.n_parts
+                self.parts, self.capacity = <Part*> more, max(256, 2 * place)
             self.n_parts += 1
         self.parts[place] = Part(tree, node, start, end, chain[0])
         chain[0] = place
@@ -172,8 +169,9 @@ cdef class WaitingTrees:
     cdef inline void split(self, const Part* part, int32_t feature) noexcept nogil:
         """Sort a part by the test of its node, and put both sides at the children."""
         cdef const Node* node = &self.nodes[part.node]
-        cdef const double* column = self.X + feature * self.n_samples
-        cdef int32_t middle = self.move_up(part, column, node.threshold)
+        cdef int32_t middle = self.move_up(
+            part, self.X + feature * self.n_samples, node.threshold
+        )
         if middle < part.end:
             self.put(&self.to_do, part.tree, node.child + 1, middle, part.end)
         if part.start < middle:
@@ -192,14 +190,12 @@ cdef class WaitingTrees:
 
     cdef int32_t hold_back(self, const Part* part, int32_t feature) noexcept nogil:
         """Leave behind the examples without the feature of a node; return where the others end."""
-        cdef const uint8_t* cells = self.cells + feature * self.n_samples
-        cdef int32_t left = part.start, kept
+        cdef int32_t left = part.start, kept = part.end
         # Counted, so that a feature that all know or nobody knows needs no pass.
         if self.n_known[feature] == self.n_samples:
             return part.end
         if self.n_known[feature] > 0:
-            left = self.move_up(part, cells, Cell.KNOWN)
-        kept = part.end
+            left = self.move_up(part, self.cells + feature * self.n_samples, Cell.KNOWN)
         if self.n_refused[feature] or self.any_stopped:
             kept = self.give_up(part.tree, left, part.end, feature)
         if left < kept:
@@ -210,10 +206,7 @@ cdef class WaitingTrees:
     cdef int32_t give_up(
         self, int32_t tree, int32_t start, int32_t end, int32_t feature
     ) noexcept nogil:
-        """Take from the examples [start, end) of a tree those that need not wait for a feature.
-
-        Return where the others end.
-        """
+        """Take from a tree's examples those that need not wait; return where the others end."""
         cdef int32_t* rows = self.rows_of(tree)
         cdef int32_t i, row, kept = start, n_refused = 0
         for i in range(start, end):
@@ -309,10 +302,7 @@ cdef class WaitingTrees:
         self, int32_t feature, const Py_ssize_t[::1] rows, const double[::1] values,
         const unsigned char[::1] refused,
     ):
-        """Give what came of a feature to the examples that wait for it, and walk on.
-
-        The rows are those that `rows` returned; a refused value cannot be had.
-        """
+        """Give what came of a feature to the examples that `rows` returned, and walk on."""
         cdef Py_ssize_t i
         cdef int32_t waiting
         cdef Part part
@@ -344,11 +334,7 @@ cdef class WaitingTrees:
         self, const double[:, ::1] node_values, const int32_t[::1] labels, Py_ssize_t per_step,
         double[:, ::1] totals, int32_t[::1] finished,
     ):
-        """Add up what the leaves say that were reached, tree after tree.
-
-        `per_step` 0: every tree that is through counts. Else only the trees before the first that
-        is not, in whole steps of so many.
-        """
+        """Add up what the reached leaves say, as `ForestPredictor.leaf_totals` asks for it."""
         cdef Py_ssize_t row, tree, k
         cdef int32_t leaf
         cdef int32_t[::1] end = np.full(self.n_samples, self.n_trees, dtype=np.int32)

@@ -111,7 +111,7 @@ cdef class Walker:
     def count_hits(
         self,
         const int32_t[::1] roots,           # IN (n_trees,)
-        const double[:, ::1] leaf_votes,       # IN (n_nodes, n_classes): what a leaf adds to a vote
+        const double[:, ::1] leaf_votes,    # IN (n_nodes, n_classes): what a leaf adds to a vote
         const double[:, ::1] X,             # IN (n_samples, n_features)
         const int32_t[::1] labels,          # IN (n_samples,)
         const int32_t[:, ::1] partners,     # IN (n_repeats, n_samples): whose value a row gets
@@ -120,7 +120,7 @@ cdef class Walker:
     ):
         """Count the rows of [start, stop) that the forest tells rightly."""
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
-        cdef Py_ssize_t block, first, size, row, feature, r, hit, hits = 0
+        cdef Py_ssize_t block, first, size, row, feature, r, label, hit, hits = 0
         cdef double most = np.max(leaf_votes)
         cdef double[:, ::1] votes = np.empty((BLOCK, K))
         cdef double[:, :, :, ::1] changes = np.empty((BLOCK, p, R, K))
@@ -145,13 +145,13 @@ cdef class Walker:
                     roots, leaf_votes, X[first:first + size], others, votes, 2 * most, left, changes
                 )
                 for row in range(size):
-                    hit = winner(&votes[row, 0], NULL, K) == labels[first + row]
+                    label = labels[first + row]
+                    hit = winner(&votes[row, 0], NULL, K) == label
                     hits += hit
                     for feature in range(p):
                         for r in range(R):
                             permuted_view[feature, r] += hit if left[row, feature] < 0 else (
-                                labels[first + row]
-                                == winner(&votes[row, 0], &changes[row, feature, r, 0], K)
+                                winner(&votes[row, 0], &changes[row, feature, r, 0], K) == label
                             )
         return hits, permuted
 

@@ -36,20 +36,12 @@ class Tree:
     missing_left: np.ndarray | None = None
 
     def __post_init__(self):
-        dtypes = {
-            "feature": np.int32,
-            "threshold": np.float64,
-            "children_left": np.int32,
-            "children_right": np.int32,
-            "value": np.float64,
-            "n_node_samples": np.int32,
-        }
-        if self.missing_left is not None:
-            dtypes["missing_left"] = bool
-        for name, dtype in dtypes.items():
-            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        dtypes = {"threshold": np.float64, "value": np.float64, "missing_left": bool}
+        for name, array in list(vars(self).items()):
+            if array is not None:
+                array = np.ascontiguousarray(array, dtype=dtypes.get(name, np.int32))
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
 
     @classmethod
     def of_nodes(cls, nodes, value):
@@ -69,11 +61,11 @@ class Tree:
 
     @property
     def is_leaf(self):
-        """Boolean array of shape (node_count,)."""
+        """Mask of the leaves."""
         return self.children_left == LEAF
 
     def parents(self):
-        """Return the parent of each node, int32; -1 at the root."""
+        """Return the parent of each node; -1 at the root."""
         parent = np.full(self.node_count, LEAF, dtype=np.int32)
         inner = np.flatnonzero(~self.is_leaf)
         parent[self.children_left[inner]] = parent[self.children_right[inner]] = inner
@@ -102,13 +94,14 @@ class SecondColumns:
     """
 
     def __init__(self, trees, n_features):
-        flagged = [tree.feature[tree.missing_left] for tree in trees if _sends_left(tree)]
+        sending = (tree for tree in trees if tree.missing_left is not None)
+        flagged = [tree.feature[tree.missing_left] for tree in sending]
         self.features = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *flagged]))
         self.n_features, self.n_columns = n_features, n_features + self.features.size
 
     def tested(self, tree):
         """Return the column that each node of a tree tests, int32."""
-        if not _sends_left(tree):
+        if tree.missing_left is None:
             return tree.feature
         second = self.n_features + np.searchsorted(self.features, tree.feature)
         return np.where(tree.missing_left, second, tree.feature).astype(np.int32)
@@ -128,12 +121,8 @@ class SecondColumns:
         return features
 
 
-def _sends_left(tree):
-    return tree.missing_left is not None
-
-
 class WaitingColumns:
-    """Trees that wait for columns, as trees that wait for features."""
+    """Trees that wait for columns, seen as trees that wait for features."""
 
     def __init__(self, walking, second):
         self._walking, self._second = walking, second
@@ -215,11 +204,7 @@ class ForestPredictor:
         return walk
 
     def staged_walk(self, X, *, values=False, votes=False, acquired=False, n_jobs=None):
-        """Walk tree by tree; after each tree yield the totals so far.
-
-        The parameters are those of `walk`. The arrays of a `Walk` are updated in place by the next
-        stage: copy what you keep.
-        """
+        """Walk tree by tree as `walk`; after each yield the totals, which the next one updates."""
         walk = self._empty(X, values, votes, False, acquired, 0)
         for tree in range(self.n_trees):
             self._add(X, walk, tree, tree + 1, n_jobs)
@@ -228,16 +213,15 @@ class ForestPredictor:
     def waiting_trees(self, n_samples, n_trees, *, one_by_one=False, until_refused=False):
         """Start the `WaitingTrees` of examples of which nothing is known yet."""
         roots, second = self._roots[:n_trees], self._second
-        sizes = n_samples, second.n_columns
-        walking = WaitingTrees(self._nodes, roots, *sizes, one_by_one, until_refused)
+        how = second.n_columns, one_by_one, until_refused
+        walking = WaitingTrees(self._nodes, roots, n_samples, *how)
         return WaitingColumns(walking, second) if second.features.size else walking
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
-        """Add up what the leaves say that a walk of `waiting_trees` has reached so far.
+        """Return what the leaves say that `waiting_trees` have reached, and of how many trees.
 
-        Votes of the leaves are counted, or their values added up, as in `Walk`. `per_step` 0: all
-        trees that are through count. Else those before the first that is not, in whole steps of so
-        many trees. Returns the totals, of shape (n_samples, n_values), and of how many trees.
+        As in `Walk`, votes or values. `per_step` 0: all trees that are through count. Else those
+        before the first that is not, in whole steps of so many trees.
         """
         totals = np.zeros((n_samples, self.n_values))
         n_counted = np.zeros(n_samples, dtype=np.int32)
@@ -246,11 +230,10 @@ class ForestPredictor:
         return totals, n_counted
 
     def permuted_hits(self, X, labels, partners, *, votes=False, n_jobs=None):
-        """Count right predictions with the rows as they are, and with each feature permuted.
+        """Count right predictions with the rows as they are, and (p, n_repeats) with each permuted.
 
         X is without NaN. `partners`, int32 (n_repeats, n_samples), has the row from which each row
-        gets a feature's value. With `votes` the trees vote, else their values are added up. Returns
-        an int, and int64 (n_features, n_repeats).
+        gets a feature's value. With `votes` the trees vote, else their values are added up.
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
         leaf_votes = np.eye(self.n_values)[self._labels] if votes else self._values
@@ -265,10 +248,9 @@ class ForestPredictor:
         return sum(hits for hits, _ in counted), sum(permuted for _, permuted in counted)
 
     def lost_hits(self, tree, X, labels, rows, partners):
-        """Count how many right votes of one tree are lost when a feature is permuted.
+        """Count the right votes of one tree on `rows` that each feature's exchange costs.
 
-        Only `rows` count; `partners`, a permutation of them, says from which row each gets a
-        feature's value.
+        `partners`, a permutation of `rows`, says from which row each gets a feature's value.
         """
         lost = np.zeros(self.n_features, dtype=np.int64)
         walker = Walker(self._nodes, self.n_features, 1)
@@ -276,6 +258,7 @@ class ForestPredictor:
         return lost
 
     def _empty(self, X, values, votes, leaves, acquired, n_trees):
+        """Return a `Walk` of what is asked for, to be added to."""
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, got shape {X.shape}.")
         n = X.shape[0]

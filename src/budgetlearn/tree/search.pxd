@@ -1,9 +1,15 @@
 """The types of a search for a node's best split, and the steps that all searches share."""
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from .impurity cimport Impurity, Side
-from .random cimport uniform
+from .random cimport below, uniform
+
+cdef enum:
+    FEW = 32           # up to so many keys an insertion sort is faster
+    DIGIT_BITS = 8     # of a pass of the radix sort
 
 
 cdef enum Ties:
@@ -68,7 +74,6 @@ cdef struct Search:
     Py_ssize_t feature
     double price           # cost, or penalty of a gain
     double rank
-    bint distinct          # no two examples of a node share a code, as far as it is known
     Missing missing
     Side without           # with LEFT: the examples without a value, not in the column
     Py_ssize_t n_sampled   # so many of its thresholds are tried, drawn at random; 0: all
@@ -104,25 +109,146 @@ cdef inline bint draw(Search* search, Sample* sample) noexcept nogil:
     return drawn
 
 
-cdef class Blocks:
-    cdef:
-        void* blocks[40]
-        Py_ssize_t n_blocks
+cdef inline void begin_node(Search* search, double impurity) noexcept nogil:
+    """Forget the previous node's best split. `search.node` holds the node's counts."""
+    search.impurity = impurity
+    search.best.score, search.best.slack = INFINITY, 0.0
+    search.best.feature, search.best.n_tied = -1, 0
 
-    cdef void* get(self, Py_ssize_t size, bint zero=*) except NULL
+
+cdef inline double least_drop(const Search* search) noexcept nogil:
+    """Return the drop at which the present feature's risk, price / drop, is that of the best."""
+    if search.best.score < 0:
+        # A free feature has scored: others that cost cannot win, free ones need its drop.
+        return -search.best.score if search.price <= 0 else INFINITY
+    if search.price <= 0 or search.best.score == INFINITY:
+        return 0.0
+    return search.price / search.best.score
 
 
-cdef object allocate(
-    Blocks blocks, Search* search, Py_ssize_t n, Py_ssize_t K, Py_ssize_t n_codes
-)
-cdef void begin_node(Search* search, double impurity) noexcept nogil
-cdef double least_drop(const Search* search) noexcept nogil
-cdef void update_limit(Search* search) noexcept nogil
-cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) noexcept nogil
-cdef void offer_drop(
-    Search* search, double drop, double unit, int32_t cut, Py_ssize_t n_equal
-) noexcept nogil
-cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil
-cdef uint64_t* sort_keys(
-    uint64_t* keys, uint64_t* spare, Py_ssize_t n, uint32_t largest
-) noexcept nogil
+cdef inline void update_limit(Search* search) noexcept nogil:
+    """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
+    search.limit = search.impurity * (1 + 1e-12) - least_drop(search) * (1 - 1e-12)
+
+
+cdef inline bint wins(
+    Search* search, double score, int32_t cut, Py_ssize_t n_equal
+) noexcept nogil:
+    """Say whether a candidate, one of `n_equal`, replaces the best; settle ties by the rule."""
+    cdef Best* best = &search.best
+    # Scores within the slack are the same split but for rounding: the rule decides, not the bits.
+    if score < best.score - best.slack:
+        return True
+    if score > best.score + best.slack:
+        return False
+    if search.rule.ties == Ties.FIRST:
+        return search.feature < best.feature or (
+            search.feature == best.feature and cut < best.cut
+        )
+    if search.rule.ties == Ties.REUSE and search.rank != best.rank:
+        return search.rank < best.rank
+    # The k-th of equals replaces the others with a chance of 1 in k: each wins equally often.
+    best.n_tied += n_equal
+    return below(&search.random, best.n_tied) < n_equal
+
+
+cdef inline double score_of(Search* search, double drop) noexcept nogil:
+    """Score a split by its drop in impurity; lower is better, infinite is no split."""
+    if search.rule.gain:
+        return search.price - drop if drop - search.price > search.rule.least_gain else INFINITY
+    if drop <= search.rule.tolerance * search.impurity:
+        return INFINITY
+    # Risk c / drop; where it is 0, the larger drop wins (and beats every risk).
+    return search.price / drop if search.price > 0 else -drop
+
+
+cdef inline void offer(
+    Search* search,
+    double drop,
+    double unit,              # IN drops that differ by less than `equal` of it are equal
+    int32_t cut,
+    Py_ssize_t n_equal,
+) noexcept nogil:
+    """Take one of `n_equal` splits as the node's best if it is, given what it lowers F by."""
+    cdef double score = score_of(search, drop)
+    cdef Best* best = &search.best
+    if score == INFINITY or not wins(search, score, cut, n_equal):
+        return
+    if score < best.score - best.slack or search.rank < best.rank:
+        best.n_tied = n_equal
+    best.score = min(best.score, score)
+    best.feature, best.cut, best.rank = search.feature, cut, search.rank
+    best.missing = search.missing
+    # A better split rules out more thresholds, of this feature and of those to come.
+    if search.rule.bounded:
+        update_limit(search)
+    if search.rule.equal > 0:
+        best.slack = search.rule.equal * unit
+        if not search.rule.gain and search.price > 0:
+            best.slack *= best.score / drop
+
+
+cdef inline void insertion_sort(uint64_t* keys, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef uint64_t key
+    for i in range(1, n):
+        key = keys[i]
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+
+
+cdef inline void radix_pass(
+    const uint64_t* keys, uint64_t* target, Py_ssize_t n, int position, int bits
+) noexcept nogil:
+    """Sort stably by `bits` <= DIGIT_BITS bits of the keys from bit `position` up."""
+    cdef Py_ssize_t starts[1 << DIGIT_BITS]
+    cdef Py_ssize_t i, size, total = 0, n_digits = <Py_ssize_t> 1 << bits
+    cdef uint64_t digit, mask = (<uint64_t> 1 << bits) - 1
+    memset(starts, 0, n_digits * sizeof(Py_ssize_t))
+    for i in range(n):
+        starts[(keys[i] >> position) & mask] += 1
+    # From counts to the places where each digit's keys begin.
+    for i in range(n_digits):
+        size = starts[i]
+        starts[i] = total
+        total += size
+    for i in range(n):
+        digit = (keys[i] >> position) & mask
+        target[starts[digit]] = keys[i]
+        starts[digit] += 1
+
+
+cdef inline uint64_t* sort_keys(
+    uint64_t* keys,            # INOUT code << 32 | position; scratch afterwards
+    uint64_t* spare,           # OUT as many
+    Py_ssize_t n,
+    uint32_t largest,          # IN no code exceeds it
+) noexcept nogil:
+    """Sort stably by code; return where the sorted keys are: `keys` or `spare`."""
+    cdef int bits = 1, sorted_bits = 0, n_passes, digit_bits
+    if n <= FEW:
+        insertion_sort(keys, n)
+        return keys
+    # As few passes as the bits in use allow, of about equal width.
+    while largest >> bits:
+        bits += 1
+    n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
+    while n_passes:
+        digit_bits = (bits - sorted_bits) // n_passes
+        radix_pass(keys, spare, n, 32 + sorted_bits, digit_bits)
+        keys, spare = spare, keys
+        sorted_bits += digit_bits
+        n_passes -= 1
+    return keys
+
+
+cdef inline uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil:
+    """Return code << 32 | position of each example, by code."""
+    cdef Py_ssize_t i, n = column.size
+    cdef uint64_t* keys = search.keys
+    for i in range(n):
+        keys[i] = <uint64_t> (column.codes[i] - column.low) << 32 | <uint64_t> i
+    return sort_keys(keys, search.spare_keys, n, column.high - column.low)

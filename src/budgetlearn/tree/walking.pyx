@@ -3,6 +3,7 @@
 import numpy as np
 
 from libc.stdint cimport int16_t, int32_t, uint8_t
+from libc.string cimport memset
 
 from .nodes cimport Node
 
@@ -169,9 +170,8 @@ cdef inline void sweep(
     int16_t* at,              # OUT (SWEPT,): place of each row's leaf in the tree
 ) noexcept nogil:
     """Bring all rows of a block from the root to their leaves."""
-    cdef int32_t i, place
-    for i in range(SWEPT):
-        at[i] = 0
+    cdef int32_t place
+    memset(at, 0, SWEPT * sizeof(int16_t))
     for place in range(n_nodes):
         if nodes[place].feature >= 0:
             send(
@@ -225,9 +225,8 @@ class SmallTrees:
     """Small trees with the ranks of their thresholds, swept instead of walked.
 
     A walk asks each row for its own next node, which a processor can neither foresee nor do for
-    many rows at once. Where trees are small it is faster to show every split to all rows of a
-    block: a row that stands elsewhere stays there, and the loop over the rows has no branch and
-    works on vectors.
+    many rows at once. A sweep shows every split to all rows of a block: a row that stands elsewhere
+    stays there, and the loop over the rows has no branch and works on vectors.
 
     A row's code is, for each feature, how many of its distinct thresholds lie below the row's
     value: x <= threshold exactly where the code is at most the threshold's rank.
@@ -238,14 +237,12 @@ class SmallTrees:
         self._ranks = np.zeros(len(nodes), dtype=np.int16)
         self._grids = {}
         inner = np.flatnonzero(nodes["feature"] >= 0)
-        feature, threshold = nodes["feature"][inner], nodes["threshold"][inner]
-        order = np.lexsort((threshold, feature))
-        ends = np.flatnonzero(np.diff(feature[order], append=-1)) + 1
-        for own in np.split(order, ends[:-1]):
-            if own.size:
-                grid, rank = np.unique(threshold[own], return_inverse=True)
-                self._grids[int(feature[own[0]])] = grid
-                self._ranks[inner[own]] = np.minimum(rank, MOST_CODES)
+        used, feature = np.unique(nodes["feature"][inner], return_inverse=True)
+        order = inner[np.argsort(feature, kind="stable")]
+        parts = np.split(order, np.cumsum(np.bincount(feature)))  # and an empty one
+        for column, own in zip(used, parts, strict=False):
+            self._grids[int(column)], rank = np.unique(nodes["threshold"][own], return_inverse=True)
+            self._ranks[own] = np.minimum(rank, MOST_CODES)
         self._n_splits = inner.size
         largest = max((grid.size for grid in self._grids.values()), default=0)
         self._fits = largest < MOST_CODES and int(np.diff(starts).max()) < MOST_CODES
