@@ -1,6 +1,5 @@
-"""Leaf values of a forest fitted together, for prefixes of it that grow geometrically."""
+"""The leaves of BudgetRF's trees: pruned by left-out examples, and their values fitted together."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,12 +8,85 @@ from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
 from threadpoolctl import threadpool_limits
 
-from ..tree.predictor import ForestPredictor
+from ..forests.base import leaf_values
+from ..tree.predictor import LEAF, ForestPredictor, Tree
+
+# What `prune=True` tries.
+WEIGHTS = [0.1, 0.3, 1.0, 3.0, 10.0]
+# Added to each class count of a node before its shares, or logarithms of them, are taken.
+PRIOR = 0.5
+
+
+def class_losses(tree, labels):
+    """Return the squared errors of class shares (Brier): a function of nodes and examples."""
+    shares = tree.value + PRIOR
+    shares /= shares.sum(axis=1, keepdims=True)
+    # Of an example of class c: |shares − e_c|² = |shares|² − 2 shares[c] + 1.
+    squared = (shares**2).sum(axis=1) + 1
+    return lambda nodes, rows: squared[nodes] - 2 * shares[nodes, labels[rows]]
+
+
+def pruned(tree, examples, losses, left_out, acquisitions, weight):
+    """Return a tree of which only those splits stay that are worth what they cost.
+
+    Of all subtrees with the same root it is the one with the least loss of the left-out examples,
+    as a share of the loss at the root, + weight × mean cost as a share of what all features cost.
+    What an example acquired from earlier trees (`acquisitions`), or higher up, is free.
+    """
+    # Both are sums over nodes: the best subtree follows exactly from the leaves up (Breiman et al.
+    # 1984, section 3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
+    loss, cost = _sums(tree, examples, losses, left_out, acquisitions)
+    cost *= weight / (acquisitions.full or 1.0)
+    best, stays = loss.copy(), np.zeros(tree.node_count, dtype=bool)
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:  # children come after their parents
+        below = best[tree.children_left[node]] + best[tree.children_right[node]] + cost[node]
+        stays[node] = below < best[node]
+        best[node] = min(below, best[node])
+    return _cut(tree, stays)
+
+
+def _sums(tree, examples, losses, left_out, acquisitions):
+    """Return the loss of each node as a leaf over that of the root, and the mean cost it adds."""
+    weights = np.ones(len(examples.y)) if examples.weight is None else examples.weight
+    loss, cost = np.zeros(tree.node_count), np.zeros(tree.node_count)
+    rows, at = np.arange(len(examples.y)), np.zeros(len(examples.y), dtype=np.intp)
+    acquired = acquisitions.acquired.copy()
+    while rows.size:
+        judged = rows[left_out[rows]]
+        nodes = at[left_out[rows]]
+        loss += np.bincount(nodes, weights[judged] * losses(nodes, judged), minlength=loss.size)
+        going = ~tree.is_leaf[at]
+        rows, at = rows[going], at[going]
+        paid = weights[rows] * acquisitions.pay(acquired, rows, tree.feature[at])
+        cost += np.bincount(at, paid, minlength=cost.size)
+        x = examples.X[rows, tree.feature[at]]
+        goes_left = x <= tree.threshold[at]
+        if tree.missing_left is not None:
+            goes_left |= np.isnan(x) & tree.missing_left[at]
+        at = np.where(goes_left, tree.children_left[at], tree.children_right[at])
+    return loss / (loss[0] or 1.0), cost / weights.sum()
+
+
+def _cut(tree, stays):
+    """Return a tree whose inner nodes are those that stay with all nodes above them."""
+    reached = np.zeros(tree.node_count, dtype=bool)
+    reached[0] = True
+    for node in np.flatnonzero(stays):
+        reached[[tree.children_left[node], tree.children_right[node]]] |= reached[node]
+    inner, place = (stays & reached)[reached], np.cumsum(reached) - 1
+    return Tree(
+        feature=np.where(inner, tree.feature[reached], LEAF),
+        threshold=np.where(inner, tree.threshold[reached], 0.0),
+        children_left=np.where(inner, place[tree.children_left[reached]], LEAF),
+        children_right=np.where(inner, place[tree.children_right[reached]], LEAF),
+        value=tree.value[reached],
+        n_node_samples=tree.n_node_samples[reached],
+        missing_left=None if tree.missing_left is None else inner & tree.missing_left[reached],
+    )
+
 
 # Penalties of the squared changes of the leaves' log-odds, in units of an example's log-loss.
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
-# Added to each class count of a leaf before its logarithm is taken.
-PRIOR = 0.5
 # Each refitted prefix has about so many times the trees of the one before.
 RATIO = np.sqrt(2)
 MOST_STEPS = 200
@@ -40,11 +112,6 @@ def prefix_sizes(n_trees):
     return sorted(sizes)
 
 
-def leaf_values(trees):
-    """Return the values of the leaves of all trees, of shape (n_leaves, n_values)."""
-    return np.concatenate([tree.value[tree.is_leaf] for tree in trees])
-
-
 class LeafTable:
     """The leaves that examples reach, numbered through the trees of a forest."""
 
@@ -66,27 +133,19 @@ class LeafTable:
         return csr_matrix((np.ones(places.size), places, rows), shape=shape)
 
 
-class LeafRefit(ABC):
+class LeafRefit:
     """Fits the values of all leaves of a prefix together; what is penalised is their change.
 
-    Values are the sums that predict times the number of trees, so that the mean of any trees
-    predicts.
+    A subclass has the `objective` of the leaves' sums, with its slope, and the mean
+    `loss` of other examples, to choose by.
     """
+
+    scale = 1.0  # of the losses: what they are divided by, the penalties' with them
 
     def __init__(self, trees, train, start, n_jobs):
         self.trees, self.n_features, self.n_jobs = trees, train.X.shape[1], n_jobs
         self.table, self.start = LeafTable(trees, train.X, n_jobs), start
         self.weight = np.ones(len(train.y)) if train.weight is None else train.weight
-
-    scale = 1.0  # of the losses: what they are divided by, the penalties' with them
-
-    @abstractmethod
-    def objective(self, scores):
-        """Return the loss of the sums of the leaves, and its slope in each sum."""
-
-    @abstractmethod
-    def loss(self, scores, targets):
-        """Return the mean loss of other examples, to choose by."""
 
     @ONE_THREAD
     def chosen(self, penalties, valid):
@@ -141,13 +200,12 @@ class LeafRefit(ABC):
             loss += (shrunk * step).sum() / 2
             return loss, (unit * (across @ slope + shrunk)).ravel()
 
-        options = {"maxiter": MOST_STEPS, "ftol": 1e-7}
-        found = minimize(
-            objective, (change / unit).ravel(), jac=True, method="L-BFGS-B", options=options
-        )
+        how = {"method": "L-BFGS-B", "options": {"maxiter": MOST_STEPS, "ftol": 1e-7}}
+        found = minimize(objective, (change / unit).ravel(), jac=True, **how)
         return unit * found.x.reshape(start.shape)
 
     def _prefix(self, n_trees, penalty, values, loss=None):
+        """Return the prefix with such values, times the number of trees: their mean predicts."""
         trees, starts = [], self.table.starts
         for index, tree in enumerate(self.trees[:n_trees]):
             value = np.zeros((tree.node_count, values.shape[1]))
@@ -157,13 +215,11 @@ class LeafRefit(ABC):
 
 
 class LogisticRefit(LeafRefit):
-    """Logistic regression of the classes on the leaves, from the log-odds of their counts.
-
-    With an infinite penalty the trees' probabilities are averaged geometrically.
-    """
+    """Logistic regression of the classes on the leaves, from the log-odds of their counts."""
 
     def __init__(self, trees, train, n_classes, n_jobs):
         logs = np.log(leaf_values(trees) + PRIOR)
+        # With an infinite penalty the trees' probabilities are averaged geometrically.
         super().__init__(trees, train, logs - logs.mean(axis=1, keepdims=True), n_jobs)
         self.target = np.eye(n_classes)[train.y]
 
@@ -176,9 +232,8 @@ class LogisticRefit(LeafRefit):
     def loss(self, scores, targets):
         """Return the mean log-loss of those of known classes."""
         known = np.flatnonzero(targets >= 0)
-        return float(
-            -log_softmax(scores[known], axis=1)[np.arange(known.size), targets[known]].mean()
-        )
+        logs = log_softmax(scores[known], axis=1)
+        return float(-logs[np.arange(known.size), targets[known]].mean())
 
 
 class RidgeRefit(LeafRefit):
