@@ -7,7 +7,7 @@ import pytest
 
 from budgetlearn import FeatureCosts
 from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
-from budgetlearn.budgetrf.leaves import PRIOR, _cut, class_losses, pruned
+from budgetlearn.budgetrf.growing import PRIOR, _cut, class_losses, pruned
 from budgetlearn.protocol.examples import Examples
 from budgetlearn.tree.growth import Acquisitions
 from budgetlearn.validation import ParameterError

@@ -7,8 +7,7 @@ from ..protocol.documenting import documented, extending
 from ..tree import impurity as kinds
 from ..validation import ParameterError, check_choice
 from .forest import GrownOnBudget, Growth, Leaves, listed
-from .growing import NumberTreeSource, TreeSource
-from .leaves import LogisticRefit, RidgeRefit
+from .growing import LogisticRefit, NumberTreeSource, RidgeRefit, TreeSource
 
 IMPURITIES = {
     "powers": kinds.Powers,
@@ -91,8 +90,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         return {"alpha": alphas, **super()._lists()}
 
     def _impurity(self, alpha, split):
-        named = self._growth.impurity
-        impurity = named
+        impurity = named = self._growth.impurity
         if not isinstance(named, kinds.ImpurityFunction):
             check_choice(named, "growth.impurity", ("threshold_pairs", *IMPURITIES))
             kind = IMPURITIES.get(named)

@@ -1,6 +1,7 @@
 """The base of BudgetRF's classifier and regressor: parameters, settings, and the fit."""
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -14,8 +15,7 @@ from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
 from ..validation import ParameterError, check_choice, check_max_features, check_number
-from .growing import Validation, grow_within_budget
-from .leaves import PENALTIES, WEIGHTS
+from .growing import PENALTIES, WEIGHTS, Validation, grow_within_budget
 
 # How many times as much as the cheapest feature the most expensive one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
@@ -57,8 +57,8 @@ class Growth(ParameterGroup):
         group falls alike. 1: the paper's risk. Name a cost_exponent with it: the default makes
         little of prices.
     thresholds : {"all", "random"}, default="all"
-        Every midpoint of neighbouring values, or the paper's random 80, 40 or 20 (at nodes of more
-        than 2000, more than 500, fewer examples).
+        Every midpoint, or the paper's random 80, 40 or 20 (at nodes of more than 2000, more than
+        500, fewer examples).
     ties : {"random", "first", "reuse"}, default="random"
         Of several splits of least risk take one at random; the first feature and threshold (the
         authors' code); or a feature that the path acquired, else the one that the forest uses most.
@@ -73,8 +73,7 @@ class Growth(ParameterGroup):
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
     codes_folder : str or Path, default=None
-        Where a temporary file holds the codes of the table, mapped into memory, while the forest
-        grows: for tables whose codes do not fit. None: in memory.
+        Where a temporary file holds the codes of the table while the forest grows; None: in memory.
     bootstrap : bool, default=True
         Draw a bootstrap sample for each tree.
     """
@@ -101,9 +100,8 @@ class Leaves(ParameterGroup):
     prune : bool, float or list of float, default=False
         Whether each tree keeps only the splits that examples left out of its bootstrap sample find
         worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
-        of the cost of all features, against its squared error, as a share of that without a
-        split; what an example acquired from earlier trees is free. 0 prunes by the error alone. Of
-        a list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen on validation data.
+        of the cost of all features, against its squared error, as a share of that without a split.
+        Of a list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen on validation data.
     joint_fit : bool, float or list of float, default=False
         Whether the values of all leaves are fitted together when the trees are grown: by logistic
         or ridge regression on the leaves, shrunk to the log-odds of their class counts or to their
@@ -147,8 +145,7 @@ class GrownOnBudget:
         with one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free
         counts as a hundredth of the cheapest. Where an exponent is named, free features stay free.
     growth : Growth, default=None
-        How trees grow; None: `Growth()`. `growth__max_depth` and the like name its parameters in
-        `set_params` and in grids.
+        How trees grow; None: `Growth()`. Grids name its parameters `growth__max_depth` and so on.
     leaves : Leaves, default=None
         What becomes of their leaves: pruning, refitting, voting; None: `Leaves()`.
     oob_score : bool, default=False
@@ -329,12 +326,13 @@ class GrownOnBudget:
 
     def _forests(self, examples, rules, seeds, valid, known=()):
         """Return the forest of each rule, grown while the budget allows."""
-        source, forests = self._source(self, examples), []
+        draw = partial(self._drawn, examples)
+        source, forests = self._source(self, examples, self._codes(examples.X), draw), []
         for setting, rule in rules:
             trees = source.trees(rule, seeds, setting["prune"], known)
+            trees = progress(trees, "trees", len(seeds))
             validation = None if valid is None else Validation(self, valid)
-            shown = progress(trees, "trees", len(seeds))
-            forests.append(grow_within_budget(setting, shown, validation, self.budget))
+            forests.append(grow_within_budget(setting, trees, validation, self.budget))
         return forests
 
     def _rules(self, n_features):
@@ -410,12 +408,12 @@ class GrownOnBudget:
         if not affordable:
             # The error names the least budget that would do.
             cheapest = min(forest.broke_at for forest in forests)
-            raise BudgetError(
-                f"no forest fits budget={self.budget:g}: the first tree alone costs "
-                f"{cheapest:g} on average on the validation data. Raise the budget to at least "
-                "that, or try larger alphas.",
-                cheapest,
+            message = (
+                f"no forest fits budget={self.budget:g}: the first tree alone costs {cheapest:g} "
+                "on average on the validation data. Raise the budget to at least that, or try "
+                "larger alphas."
             )
+            raise BudgetError(message, cheapest)
         # With a `scoring` to call, and one forest, there is nothing to compare.
         if len(affordable) == 1:
             return affordable[0]
@@ -433,6 +431,7 @@ class GrownOnBudget:
     def _set_trees(self, trees, prefixes=()):
         super()._set_trees(trees)
         self._refitted = prefixes
+        self._incremental = not prefixes  # each prefix has leaf values of its own
         if prefixes:
             self._predictor = prefixes[-1].predictor
         self.penalties_ = [prefix.penalty for prefix in prefixes]
@@ -445,10 +444,6 @@ class GrownOnBudget:
     @property
     def _vote_kind(self):
         return "values" if self._refitted else super()._vote_kind
-
-    @property
-    def _incremental(self):
-        return not self._refitted  # each prefix has leaf values of its own
 
     def _model(self, index):
         if not self._refitted:

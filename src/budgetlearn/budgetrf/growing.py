@@ -1,16 +1,19 @@
-"""The trees of BudgetRF in order: Algorithm 1."""
+"""The trees of BudgetRF in order: Algorithm 1, pruning, and leaf values fitted together."""
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+from scipy.special import log_softmax
+from threadpoolctl import threadpool_limits
 
 from ..costs import affords
 from ..counting import count_fit
+from ..forests.base import leaf_values
 from ..parallel import thread_map, threads_ahead
 from ..tree.growth import Acquisitions, grow_tree
-from ..tree.predictor import ForestPredictor
-from .leaves import class_losses, pruned
+from ..tree.predictor import LEAF, ForestPredictor, Tree
 
 # With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
 # batches, not threads, set what it knows, so that the forest is the same for any n_jobs.
@@ -20,13 +23,12 @@ BATCH = 4
 class TreeSource:
     """Grows trees of classes on one coded table."""
 
-    def __init__(self, forest, examples):
-        self.data, self.examples = forest._codes(examples.X), examples
+    def __init__(self, forest, examples, data, draw):
+        # `draw` tells how much each example counts for the tree of a seed.
+        self.examples, self.data, self.draw = examples, data, draw
         self.feature_costs, self.n_jobs = forest.feature_costs_, forest.n_jobs
         # The prices of which the risk takes the power, where that is not 1.
         self.counted = forest._counted()
-        # How much each example counts for the tree of a seed.
-        self.draw = partial(forest._drawn, examples)
         self._set_targets(forest)
 
     def _set_targets(self, forest):
@@ -173,3 +175,247 @@ def grow_within_budget(setting, trees, validation, budget):
             forest.errors.append(error)
         forest.trees.append(tree)
     return forest
+
+
+# What `prune=True` tries.
+WEIGHTS = [0.1, 0.3, 1.0, 3.0, 10.0]
+# Added to each class count of a node before its shares, or logarithms of them, are taken.
+PRIOR = 0.5
+
+
+def class_losses(tree, labels):
+    """Return the squared errors of class shares (Brier): a function of nodes and examples."""
+    shares = tree.value + PRIOR
+    shares /= shares.sum(axis=1, keepdims=True)
+    # Of an example of class c: |shares − e_c|² = |shares|² − 2 shares[c] + 1.
+    squared = (shares**2).sum(axis=1) + 1
+    return lambda nodes, rows: squared[nodes] - 2 * shares[nodes, labels[rows]]
+
+
+def pruned(tree, examples, losses, left_out, acquisitions, weight):
+    """Return a tree of which only those splits stay that are worth what they cost.
+
+    Of all subtrees with the same root it is the one with the least loss of the left-out examples,
+    as a share of the loss at the root, + weight × mean cost as a share of what all features cost.
+    What an example acquired from earlier trees (`acquisitions`), or higher up, is free.
+    """
+    # Both are sums over nodes: the best subtree follows exactly from the leaves up (Breiman et al.
+    # 1984, section 3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
+    loss, cost = _sums(tree, examples, losses, left_out, acquisitions)
+    cost *= weight / (acquisitions.full or 1.0)
+    best, stays = loss.copy(), np.zeros(tree.node_count, dtype=bool)
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:  # children come after their parents
+        below = best[tree.children_left[node]] + best[tree.children_right[node]] + cost[node]
+        stays[node] = below < best[node]
+        best[node] = min(below, best[node])
+    return _cut(tree, stays)
+
+
+def _sums(tree, examples, losses, left_out, acquisitions):
+    """Return the loss of each node as a leaf over that of the root, and the mean cost it adds."""
+    weights = np.ones(len(examples.y)) if examples.weight is None else examples.weight
+    loss, cost = np.zeros(tree.node_count), np.zeros(tree.node_count)
+    rows, at = np.arange(len(examples.y)), np.zeros(len(examples.y), dtype=np.intp)
+    acquired = acquisitions.acquired.copy()
+    while rows.size:
+        judged = rows[left_out[rows]]
+        nodes = at[left_out[rows]]
+        loss += np.bincount(nodes, weights[judged] * losses(nodes, judged), minlength=loss.size)
+        going = ~tree.is_leaf[at]
+        rows, at = rows[going], at[going]
+        paid = weights[rows] * acquisitions.pay(acquired, rows, tree.feature[at])
+        cost += np.bincount(at, paid, minlength=cost.size)
+        x = examples.X[rows, tree.feature[at]]
+        goes_left = x <= tree.threshold[at]
+        if tree.missing_left is not None:
+            goes_left |= np.isnan(x) & tree.missing_left[at]
+        at = np.where(goes_left, tree.children_left[at], tree.children_right[at])
+    return loss / (loss[0] or 1.0), cost / weights.sum()
+
+
+def _cut(tree, stays):
+    """Return a tree whose inner nodes are those that stay with all nodes above them."""
+    reached = np.zeros(tree.node_count, dtype=bool)
+    reached[0] = True
+    for node in np.flatnonzero(stays):
+        reached[[tree.children_left[node], tree.children_right[node]]] |= reached[node]
+    inner, place = (stays & reached)[reached], np.cumsum(reached) - 1
+    return Tree(
+        feature=np.where(inner, tree.feature[reached], LEAF),
+        threshold=np.where(inner, tree.threshold[reached], 0.0),
+        children_left=np.where(inner, place[tree.children_left[reached]], LEAF),
+        children_right=np.where(inner, place[tree.children_right[reached]], LEAF),
+        value=tree.value[reached],
+        n_node_samples=tree.n_node_samples[reached],
+        missing_left=None if tree.missing_left is None else inner & tree.missing_left[reached],
+    )
+
+
+# Penalties of the squared changes of the leaves' log-odds, in units of an example's log-loss.
+PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
+# Each refitted prefix has about so many times the trees of the one before.
+RATIO = np.sqrt(2)
+MOST_STEPS = 200
+# Vectors are short: threads of BLAS would cost more than they save, and change the rounding.
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
+
+
+@dataclass
+class RefittedPrefix:
+    """The first trees of a forest with leaf values of their own."""
+
+    n_trees: int
+    penalty: float  # that their leaves were fitted with
+    # The mean of its trees predicts: the log-odds of classes, or numbers.
+    predictor: ForestPredictor
+    loss: float | None = None  # of the validation data that chose the penalty, on the mean
+
+
+def prefix_sizes(n_trees):
+    """Return the numbers of trees of the prefixes: 1, 2, 3, 4, 6, 8, 11, 16, ..., n_trees."""
+    n_steps = int(np.ceil(np.log(n_trees) / np.log(RATIO)))
+    sizes = {min(round(RATIO**step), n_trees) for step in range(n_steps + 1)}
+    return sorted(sizes)
+
+
+class LeafTable:
+    """The leaves that examples reach, numbered through the trees of a forest."""
+
+    def __init__(self, trees, X, n_jobs):
+        self.starts = np.cumsum([0, *(np.count_nonzero(tree.is_leaf) for tree in trees)])
+        number = [np.cumsum(tree.is_leaf) - 1 for tree in trees]
+        walk = ForestPredictor(trees, X.shape[1]).walk(X, leaves=True, n_jobs=n_jobs)
+        # In place, tree by tree: the array of leaves is the largest that a refit needs.
+        for index, leaves in enumerate(walk.leaves.T):
+            leaves[:] = number[index][leaves] + self.starts[index]
+        self.leaves = walk.leaves
+
+    def indicator(self, n_trees):
+        """Return the matrix of (n_samples, leaves of the first trees): 1 where one is reached."""
+        n, places = len(self.leaves), np.ascontiguousarray(self.leaves[:, :n_trees]).ravel()
+        # Each row reaches one leaf of each tree: the matrix needs no sorting nor counting.
+        rows = np.arange(0, n * n_trees + 1, n_trees)
+        shape = n, self.starts[n_trees]
+        return csr_matrix((np.ones(places.size), places, rows), shape=shape)
+
+
+class LeafRefit:
+    """Fits the values of all leaves of a prefix together; what is penalised is their change.
+
+    A subclass has the `objective` of the leaves' sums, with its slope, and the mean
+    `loss` of other examples, to choose by.
+    """
+
+    scale = 1.0  # of the losses: what they are divided by, the penalties' with them
+
+    def __init__(self, trees, train, start, n_jobs):
+        self.trees, self.n_features, self.n_jobs = trees, train.X.shape[1], n_jobs
+        self.table, self.start = LeafTable(trees, train.X, n_jobs), start
+        self.weight = np.ones(len(train.y)) if train.weight is None else train.weight
+
+    @ONE_THREAD
+    def chosen(self, penalties, valid):
+        """Return each `RefittedPrefix` with the penalty that is best on validation data.
+
+        Only a single penalty needs no `valid`.
+        """
+        held = None if valid is None else LeafTable(self.trees, valid.X, self.n_jobs)
+        prefixes = []
+        for n_trees in prefix_sizes(len(self.trees)):
+            path = self._path(n_trees, sorted(penalties, reverse=True))
+            if held is None:
+                prefixes.append(self._prefix(n_trees, *next(path)))
+                continue
+            Z, best = held.indicator(n_trees), None
+            for penalty, values in path:
+                loss = self.loss(Z @ values, valid.y)
+                if best is None or loss < best[0]:
+                    best = loss, penalty, values
+            prefixes.append(self._prefix(n_trees, *best[1:], best[0]))
+        return prefixes
+
+    @ONE_THREAD
+    def again(self, prefixes):
+        """Return prefixes of the same sizes and penalties, as far as there are trees."""
+        return [
+            self._prefix(prefix.n_trees, *next(self._path(prefix.n_trees, [prefix.penalty])))
+            for prefix in prefixes
+            if prefix.n_trees <= len(self.trees)
+        ]
+
+    def _path(self, n_trees, penalties):
+        """Yield each penalty, and the values of the leaves, of shape (n_leaves, n_classes)."""
+        Z = self.table.indicator(n_trees)
+        across = Z.T.tocsr()
+        start = self.start[: Z.shape[1]] / n_trees
+        change = np.zeros_like(start)
+        for penalty in penalties:
+            change = self._fitted(Z, across, start, change, penalty)
+            yield penalty, start + change
+
+    def _fitted(self, Z, across, start, change, penalty):
+        """Return the change that is best for one penalty, searched from the given one."""
+        base = Z @ start
+        # Leaves differ in size: in these units all have about the same curvature.
+        unit = self.scale**0.5 / np.sqrt(across @ self.weight[:, None] / 4 + penalty)
+
+        def objective(flat):
+            step = unit * flat.reshape(start.shape)
+            loss, slope = self.objective(base + Z @ step)
+            shrunk = penalty * step / self.scale
+            loss += (shrunk * step).sum() / 2
+            return loss, (unit * (across @ slope + shrunk)).ravel()
+
+        how = {"method": "L-BFGS-B", "options": {"maxiter": MOST_STEPS, "ftol": 1e-7}}
+        found = minimize(objective, (change / unit).ravel(), jac=True, **how)
+        return unit * found.x.reshape(start.shape)
+
+    def _prefix(self, n_trees, penalty, values, loss=None):
+        """Return the prefix with such values, times the number of trees: their mean predicts."""
+        trees, starts = [], self.table.starts
+        for index, tree in enumerate(self.trees[:n_trees]):
+            value = np.zeros((tree.node_count, values.shape[1]))
+            value[tree.is_leaf] = n_trees * values[starts[index] : starts[index + 1]]
+            trees.append(replace(tree, value=value))
+        return RefittedPrefix(n_trees, penalty, ForestPredictor(trees, self.n_features), loss)
+
+
+class LogisticRefit(LeafRefit):
+    """Logistic regression of the classes on the leaves, from the log-odds of their counts."""
+
+    def __init__(self, trees, train, n_classes, n_jobs):
+        logs = np.log(leaf_values(trees) + PRIOR)
+        # With an infinite penalty the trees' probabilities are averaged geometrically.
+        super().__init__(trees, train, logs - logs.mean(axis=1, keepdims=True), n_jobs)
+        self.target = np.eye(n_classes)[train.y]
+
+    def objective(self, scores):
+        """Return the log-loss, and its slope."""
+        logs = log_softmax(scores, axis=1)
+        slope = self.weight[:, None] * (np.exp(logs) - self.target)
+        return -self.weight @ (self.target * logs).sum(axis=1), slope
+
+    def loss(self, scores, targets):
+        """Return the mean log-loss of those of known classes."""
+        known = np.flatnonzero(targets >= 0)
+        logs = log_softmax(scores[known], axis=1)
+        return float(-logs[np.arange(known.size), targets[known]].mean())
+
+
+class RidgeRefit(LeafRefit):
+    """Ridge regression of the targets on the leaves, from their means, the values of the trees."""
+
+    def __init__(self, trees, train, n_jobs):
+        super().__init__(trees, train, leaf_values(trees), n_jobs)
+        self.target = train.y[:, None]
+        centred = train.y - np.average(train.y, weights=self.weight)
+        self.scale = np.average(centred**2, weights=self.weight) or 1.0
+
+    def objective(self, scores):
+        """Return half of the squared error, and its slope, in units of the targets' variance."""
+        miss = self.weight[:, None] * (scores - self.target) / self.scale
+        return (miss * (scores - self.target)).sum() / 2, miss
+
+    def loss(self, scores, targets):
+        """Return the mean squared error."""
+        return float(((scores[:, 0] - targets) ** 2).mean())

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import joblib
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -318,23 +318,19 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         n_nodes_ptr : ndarray of int of shape (n_trees + 1,)
             Columns of tree i: from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
         """
-        # From the leaves up by the parents: as many steps as the deepest tree has levels.
-        leaves = self.apply(X)
-        starts = np.cumsum([0, *(tree.node_count for tree in self.trees_)])
-        rows, columns = [], []
-        for at, tree, start in zip(leaves.T, self.trees_, starts[:-1], strict=True):
-            parent = tree.parents()
-            going = np.arange(len(at))
-            while going.size:
-                rows.append(going)
-                columns.append(start + at)
-                at = parent[at]
-                going, at = going[at >= 0], at[at >= 0]
-        rows, columns = np.concatenate(rows), np.concatenate(columns)
-        shape = len(leaves), starts[-1]
-        indicator = csr_matrix((np.ones(rows.size, dtype=bool), (rows, columns)), shape=shape)
+        blocks = []
+        for at, tree in zip(self.apply(X).T, self.trees_, strict=True):
+            # From the leaves up by the parents: as many steps as the tree has levels.
+            parent, levels = tree.parents(), [at]
+            while (levels[-1] >= 0).any():
+                levels.append(np.where(levels[-1] >= 0, parent[levels[-1]], -1))
+            row, level = np.nonzero(np.column_stack(levels) >= 0)
+            where = row, np.column_stack(levels)[row, level]
+            shape = len(at), tree.node_count
+            blocks.append(csr_matrix((np.ones(row.size, dtype=bool), where), shape=shape))
+        indicator = hstack(blocks, format="csr")
         indicator.sort_indices()
-        return indicator, starts
+        return indicator, np.cumsum([0, *(tree.node_count for tree in self.trees_)])
 
     def decision_tree(self, index):
         """Return a tree of the forest as scikit-learn's, to print, draw or export.

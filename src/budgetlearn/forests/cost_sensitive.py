@@ -58,11 +58,10 @@ class CostSensitive:
     max_features : {"sqrt"}, int, float or None, default=None
         Features drawn at each node; None: all (FFS); "sqrt": RFS.
     complementary : bool or {"literal"}, default=False
-        Whether the examples that the trees so far get wrong have better chances to be drawn for
-        the next tree (CT); "literal": those that they get right, as Algorithm 3 is printed.
+        Whether the examples that the trees so far get wrong are likelier to be drawn for the next
+        tree (CT); "literal": those that they get right, as Algorithm 3 is printed.
     thresholds : {"all", "random"}, default="all"
-        Every midpoint of neighbouring values, or a random 80, 40 or 20 of them (at nodes of more
-        than 2000, more than 500, fewer examples).
+        Every midpoint, or a random 80, 40 or 20 (nodes of more than 2000, more than 500, fewer).
     """
 
     @extending(GrownTrees)
@@ -200,17 +199,12 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     root = grow_tree(data, labels, weights, n_classes, rule, charged, seed=0)
     if root.node_count == 1:
         return np.zeros(1)
-    root_weight = _gain(root) / prices[root.feature[0]]
+    sides = 0, root.children_left[0], root.children_right[0]
+    node, left, right = (root.value[side].copy() for side in sides)  # F wants to own its counts
+    after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
+    root_weight = (Entropy()(node) - after / node.sum()) / prices[root.feature[0]]
     smallest = min(SMALLEST_SHARE * root_weight, SMALLEST_PENALTY / prices.max())
     return np.append(np.geomspace(LARGEST_SHARE * root_weight, smallest, n_weights), 0.0)
-
-
-def _gain(tree):
-    """Return the information gain of a tree's first split, in bits."""
-    sides = 0, tree.children_left[0], tree.children_right[0]
-    node, left, right = (tree.value[side].copy() for side in sides)  # F wants to own its counts
-    after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
-    return Entropy()(node) - after / node.sum()
 
 
 @documented

@@ -13,10 +13,8 @@ from .base import bootstrap_weights
 def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):
     """Return the accuracy that a forest loses when the values of a feature are exchanged.
 
-    The same as `sklearn.inspection.permutation_importance` with accuracy as score, but that one
-    permutation of the rows in each repeat serves all features, and that only what a feature can
-    change is computed: each row goes down each tree once, and from there only the tests of the
-    feature on its path are asked again.
+    As `sklearn.inspection.permutation_importance` with accuracy as score, but one permutation of
+    the rows in each repeat serves all features, and only what a feature can change is computed.
 
     Parameters
     ----------

@@ -106,13 +106,11 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         Prices c; None: 1 each. A member of a group counts with the group's charge too, what is free
         as a ten-thousandth of the highest price.
     subset : {"all", "above_mean"}, default="all"
-        "above_mean": the weighted forest only selects. The features whose Gini importance in it
-        exceeds the mean (those that attain it, where none does) are kept, and an ordinary random
-        forest is fitted on them.
+        "above_mean": the features whose Gini importance in the weighted forest exceeds the mean
+        (those that attain it, where none does) are kept for an ordinary random forest.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features drawn at each node, without replacement; more, at equal chances, only while all
-        that came are constant. "sqrt" is that of the features left to choose from. None: all of
-        them, which makes the draw void.
+        that came are constant. None: all, which makes the draw void.
 
     Attributes
     ----------
@@ -147,13 +145,11 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         data = self._codes(train.X, self._binned)
         self.odds_ = drawing_odds(self.feature_costs_)
         trees = self._grown(data, train, self.odds_, seeds)
-        self._importances = gini_importance(trees, train.X.shape[1])
+        self._importances = importance = gini_importance(trees, train.X.shape[1])
         if self.subset == "above_mean":
-            above = self._importances > self._importances.mean()
+            above = importance > importance.mean()
             # Where all are equal, none exceeds the mean.
-            kept = np.flatnonzero(
-                above if above.any() else self._importances >= self._importances.mean()
-            )
+            kept = np.flatnonzero(above if above.any() else importance >= importance.mean())
             trees = self._grown(data.take(kept), train, None, seeds)
             # -1 marks a leaf: it must stay so, whatever the last of the kept features is.
             trees = [replace(t, feature=np.where(t.is_leaf, -1, kept[t.feature])) for t in trees]
