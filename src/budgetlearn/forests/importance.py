@@ -63,7 +63,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
         Fitted with `bootstrap=True`.
     X, y : array-like
         The training examples, in the order in which the forest got them, and their labels.
-    random_state, n_jobs
+    random_state, n_jobs : int, default=None
         As in `permutation_importance`.
 
     Returns
