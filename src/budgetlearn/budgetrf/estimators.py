@@ -1,28 +1,20 @@
 """BudgetRF: random forests whose predictions cost at most a budget on average."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..forests.base import ForestClassifier, ForestRegressor
-from ..forests.leaf_refit import LogisticRefit, RidgeRefit
 from ..protocol.documenting import documented, extending
-from ..tree.growth import grow_tree
-from ..tree.impurity import (
-    Entropy,
-    Gini,
-    ImpurityFunction,
-    Polynomial,
-    Powers,
-    ThresholdPairs,
-    Variance,
-)
+from ..tree import impurity as kinds
 from ..validation import ParameterError, check_choice
-from .forest import GrownOnBudget, listed
-from .growing import TreeSource
-from .parameters import Growth, Leaves
+from .forest import GrownOnBudget, Growth, Leaves, listed
+from .growing import LogisticRefit, NumberTreeSource, RidgeRefit, TreeSource
 
-IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
+IMPURITIES = {
+    "powers": kinds.Powers,
+    "polynomial": kinds.Polynomial,
+    "gini": kinds.Gini,
+    "entropy": kinds.Entropy,
+}
 
 
 @documented
@@ -69,28 +61,16 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         self.alpha = alpha
         self.class_weight = class_weight
 
-    # In the order in which settings are tried: of equals the first one is taken.
-    _tried = ("alpha", "cost_exponent", "prune")
+    _source = TreeSource
 
     @property
     def _voting(self):
         return self._leaves.voting
 
     def _judged(self, setting):
-        split = self._growth.split
-        check_choice(split, "growth.split", ("minimax", "expected"))
+        split = check_choice(self._growth.split, "growth.split", ("minimax", "expected"))
         check_choice(self._voting, "leaves.voting", ("majority", "counts"))
         return {"impurity": self._impurity(setting["alpha"], split), "split": split}
-
-    def _source(self, examples):
-        return TreeSource(
-            self._codes(examples.X),
-            examples,
-            self.classes_.size,
-            self.feature_costs_,
-            lambda seed: self._drawn(examples, seed),
-            self.n_jobs,
-        )
 
     def _leaf_refit(self, forest, examples):
         return LogisticRefit(forest.trees, examples, self.classes_.size, self.n_jobs)
@@ -99,23 +79,22 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         # A class that training lacks is -1 here, and so an error whatever is predicted.
         return float((scores.argmax(axis=1) != labels).mean())
 
-    def _further_lists(self):
+    def _lists(self):
         alphas, impurity = listed(self.alpha, "alpha"), self._growth.impurity
         # A list that changes nothing would grow the same forest again and again.
         if impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(
                 f"alpha belongs to the impurity 'threshold_pairs'; leave it at 0 with {impurity!r}."
             )
-        return (alphas,)
+        # Settings are tried in this order: of equals the first one is taken.
+        return {"alpha": alphas, **super()._lists()}
 
     def _impurity(self, alpha, split):
-        named = self._growth.impurity
-        if isinstance(named, ImpurityFunction):
-            impurity = named
-        else:
+        impurity = named = self._growth.impurity
+        if not isinstance(named, kinds.ImpurityFunction):
             check_choice(named, "growth.impurity", ("threshold_pairs", *IMPURITIES))
             kind = IMPURITIES.get(named)
-            impurity = ThresholdPairs(alpha) if kind is None else kind()
+            impurity = kinds.ThresholdPairs(alpha) if kind is None else kind()
         # Theorem 2.2, on the greatest cost, needs it, and so do the kernel's bounds of thresholds.
         if split == "minimax" and not impurity.admissible:
             raise ParameterError(
@@ -123,34 +102,6 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
                 f"the whole); use split='expected' with {named!r}."
             )
         return impurity
-
-
-class RegressionTreeSource(TreeSource):
-    """Grows trees whose splits lower the variance of the target.
-
-    Targets and weights are divided by powers of two, which changes no digit: so the forest depends
-    on the unit of neither.
-    """
-
-    def __init__(self, data, examples, feature_costs, draw, n_jobs):
-        super().__init__(data, examples, 1, feature_costs=feature_costs, draw=draw, n_jobs=n_jobs)
-        # Powers of two: division changes the exponent alone, so that no digit is lost.
-        self.unit = _power_of_two(examples.y)
-        self.targets = np.ascontiguousarray(examples.y / self.unit, dtype=np.float64)
-
-    def _tree(self, weights, *how):
-        weights = weights / _power_of_two(weights)
-        tree = grow_tree(self.data, self.targets, weights, 1, *how)
-        return replace(tree, value=self.unit * tree.value)
-
-    def _losses(self, tree):
-        return lambda nodes, rows: (tree.value[nodes, 0] - self.examples.y[rows]) ** 2
-
-
-def _power_of_two(numbers):
-    """Return the largest power of two up to the largest absolute value; 1 where all are 0."""
-    largest = np.abs(numbers).max()
-    return 2.0 ** (np.frexp(largest)[1] - 1) if largest else 1.0
 
 
 @documented
@@ -167,11 +118,9 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
         Node values are means of the target.
     oob_prediction_ : ndarray of shape (n_samples,)
         Their predictions; NaN for an example that no tree left out.
-
-    References
-    ----------
-    F. Nan, J. Wang, V. Saligrama. Feature-Budgeted Random Forest. ICML 2015.
     """
+
+    _source = NumberTreeSource
 
     def _judged(self, setting):
         of_classes = (self._growth.impurity, self._growth.split, self._leaves.voting)
@@ -181,16 +130,7 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
                 f"they are in regression, got {self._growth!r} and {self._leaves!r}."
             )
         # Variance is not monotone: its worse side has no bound by which to skip thresholds.
-        return {"impurity": Variance(), "split": "expected"}
-
-    def _source(self, examples):
-        return RegressionTreeSource(
-            self._codes(examples.X),
-            examples,
-            self.feature_costs_,
-            lambda seed: self._drawn(examples, seed),
-            self.n_jobs,
-        )
+        return {"impurity": kinds.Variance(), "split": "expected"}
 
     def _leaf_refit(self, forest, examples):
         return RidgeRefit(forest.trees, examples, self.n_jobs)

@@ -1,21 +1,21 @@
 """The base of BudgetRF's classifier and regressor: parameters, settings, and the fit."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from scipy.special import softmax
 
 from ..exceptions import BudgetError
-from ..forests.leaf_refit import PENALTIES
-from ..forests.out_of_bag import check_oob, set_oob
 from ..parallel import progress
 from ..protocol.examples import refuse_unlearned
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
+from ..tree.impurity import ImpurityFunction
 from ..validation import ParameterError, check_choice, check_max_features, check_number
-from .growing import WEIGHTS, Validation, grow_within_budget
-from .parameters import KINDS
+from .growing import PENALTIES, WEIGHTS, Validation, grow_within_budget
 
 # How many times as much as the cheapest feature the most expensive one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
@@ -25,12 +25,109 @@ RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
 FREE_SHARE = 0.01
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ParameterGroup:
+    """Base of groups of parameters, which cannot be changed: estimators may share one."""
+
+    def __repr__(self):
+        # As scikit-learn prints estimators: what differs from the defaults.
+        changed = (
+            f"{each.name}={getattr(self, each.name)!r}"
+            for each in fields(self)
+            if repr(getattr(self, each.name)) != repr(each.default)
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Growth(ParameterGroup):
+    """How the trees of BudgetRF grow: the parameter `growth` of its estimators.
+
+    Parameters
+    ----------
+    impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
+            ImpurityFunction, default="threshold_pairs"
+        F, of classes; of numbers it is the variance. Gini and entropy are not admissible and need
+        `split="expected"`.
+    split : {"minimax", "expected"}, default="minimax"
+        Judge a split of classes by its worse side, or by the mean of both; of numbers by the mean.
+    reuse_discount : float, default=1.0
+        Share f of a price that stays in the risk where all examples of a node have acquired the
+        feature before: price × (f + (1 − f) × share of the node that has not). The charge of a
+        group falls alike. 1: the paper's risk. Name a cost_exponent with it: the default makes
+        little of prices.
+    thresholds : {"all", "random"}, default="all"
+        Every midpoint, or the paper's random 80, 40 or 20 (at nodes of more than 2000, more than
+        500, fewer examples).
+    ties : {"random", "first", "reuse"}, default="random"
+        Of several splits of least risk take one at random; the first feature and threshold (the
+        authors' code); or a feature that the path acquired, else the one that the forest uses most.
+    max_depth : int, default=None
+        Greatest depth of a tree.
+    min_samples_leaf : int, default=1
+        Least examples on each side of a split: each as often as its tree drew it, and times its
+        weight.
+    max_features : {"sqrt"}, int, float or None, default=None
+        Features drawn at each node among those that vary there; None: all. Half of them often make
+        the forest better at equal cost.
+    max_bins : int, default=None
+        Quantile bins for each feature, 255 is fast; None: exact.
+    codes_folder : str or Path, default=None
+        Where a temporary file holds the codes of the table while the forest grows; None: in memory.
+    bootstrap : bool, default=True
+        Draw a bootstrap sample for each tree.
+    """
+
+    impurity: str | ImpurityFunction = "threshold_pairs"
+    split: str = "minimax"
+    reuse_discount: float = 1.0
+    thresholds: str = "all"
+    ties: str = "random"
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    max_features: str | float | None = None
+    max_bins: int | None = None
+    codes_folder: str | Path | None = None
+    bootstrap: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Leaves(ParameterGroup):
+    """What becomes of the leaves of BudgetRF's trees: the parameter `leaves` of its estimators.
+
+    Parameters
+    ----------
+    prune : bool, float or list of float, default=False
+        Whether each tree keeps only the splits that examples left out of its bootstrap sample find
+        worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
+        of the cost of all features, against its squared error, as a share of that without a split.
+        Of a list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen on validation data.
+    joint_fit : bool, float or list of float, default=False
+        Whether the values of all leaves are fitted together when the trees are grown: by logistic
+        or ridge regression on the leaves, shrunk to the log-odds of their class counts or to their
+        means. A number is the penalty of the squared change, in units of the loss of one example;
+        of a list, or of 100, 30, 10, 3, 1 with True, each stage uses the best on validation data.
+        Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
+    voting : {"majority", "counts"}, default="majority"
+        Each tree votes for the majority class of its leaf, or with the class counts there; numbers
+        are averaged.
+    """
+
+    prune: bool | float | list = False
+    joint_fit: bool | float | list = False
+    voting: str = "majority"
+
+
+# The parameters of an estimator that are groups; None stands for the defaults.
+KINDS = {"growth": Growth, "leaves": Leaves}
+
+
 class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
-    A subclass has what depends on the targets: `_judged` (how splits are), `_source` (of trees),
-    `_leaf_refit` and `_error`. Where leaves were refitted, `_refitted` holds prefixes of the forest
-    with values of their own; stages are those prefixes then, not every number of trees.
+    A subclass has what depends on the targets: `_judged` (how splits are), `_source` (the class
+    that grows trees), `_leaf_refit` and `_error`. Where leaves were refitted, `_refitted` holds
+    prefixes of the forest with values of their own: stages are those prefixes then.
 
     Parameters
     ----------
@@ -48,21 +145,17 @@ class GrownOnBudget:
         with one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free
         counts as a hundredth of the cheapest. Where an exponent is named, free features stay free.
     growth : Growth, default=None
-        How trees grow; None: `Growth()`. `growth__max_depth` and the like name its parameters in
-        `set_params` and in grids.
+        How trees grow; None: `Growth()`. Grids name its parameters `growth__max_depth` and so on.
     leaves : Leaves, default=None
         What becomes of their leaves: pruning, refitting, voting; None: `Leaves()`.
     oob_score : bool, default=False
-        Whether to estimate the accuracy of the forest, R² in regression, with the leaves as they
-        grew, on the examples that each tree left out. Pruning has seen them: then it is a little
-        too good.
+        Whether to estimate the accuracy, R² in regression, on the examples that each tree left
+        out, with the leaves as they grew; after pruning, which has seen them, a little too good.
     validation_fraction : float, default=0.3
-        Share of the training data held out when validation data are needed (with a budget or
-        lists to choose from) and none are given.
+        Share of the training data held out where a budget or lists need validation data.
     refit : bool, default=False
         Whether the forest is grown again on training and validation data together, with what was
-        chosen on validation data and as many trees, as far as the budget allows.
-        `operating_points_` stays what was measured before.
+        chosen and as many trees, as the budget allows. `operating_points_` stays as measured.
     scoring : str or callable, default=None
         Score, as in scikit-learn, by which validation data choose among settings and operating
         points; None: accuracy, R² in regression.
@@ -86,7 +179,6 @@ class GrownOnBudget:
     """
 
     _groups = True
-    _tried = ("cost_exponent", "prune")  # parameters that may be lists
     _refitted = ()
 
     def __init__(
@@ -153,51 +245,45 @@ class GrownOnBudget:
         self
         """
         for name, kind in KINDS.items():
-            mark = f"{name}__"
-            nested = [key for key in params if key.startswith(mark)]
-            changes = {key.removeprefix(mark): params.pop(key) for key in nested}
+            nested = [key for key in params if key.startswith(f"{name}__")]
+            changes = {key.removeprefix(f"{name}__"): params.pop(key) for key in nested}
             known = {each.name for each in fields(kind)}
             if unknown := sorted(changes.keys() - known):
-                raise ParameterError(
-                    f"{name} has no parameter {', '.join(unknown)}; it has "
-                    f"{', '.join(sorted(known))}."
-                )
+                wrong, right = ", ".join(unknown), ", ".join(sorted(known))
+                raise ParameterError(f"{name} has no parameter {wrong}; it has {right}.")
             if changes:
                 before = self._group(name, params.get(name, getattr(self, name)))
                 params[name] = replace(before, **changes)
         return super().set_params(**params)
 
-    def __sklearn_tags__(self):
-        return replace(super().__sklearn_tags__(), chooses_on_validation=self._chooses())
-
     def _takes_missing(self):
         return True
 
-    def _chooses(self):
-        """Say if validation data have anything to choose."""
-        leaves = self._leaves
-        lists = [getattr(self, name) for name in self._tried if name != "prune"]
-        several = (np.size(v) > 1 or v is True for v in (*lists, leaves.prune, leaves.joint_fit))
-        return self.budget is not None or any(several)
+    @property
+    def _chooses_on_validation(self):
+        return self._needs_validation()
 
     def _needs_validation(self):
-        return self._chooses()
+        lists = getattr(self, "alpha", 0), self.cost_exponent
+        of_leaves = self._leaves.prune, self._leaves.joint_fit
+        several = (np.size(value) > 1 or value is True for value in lists + of_leaves)
+        return self.budget is not None or any(several)
 
     def _seeds(self, random):
         return self._tree_seeds(random), random
 
     def _fit(self, train, valid, seeds):
         self._refitted = ()
-        check_oob(self)
+        self._check_oob()
         if valid is not None:
             refuse_unlearned(self, valid.X)
-        rules, penalties = self._rules(train.X.shape[1]), self._penalties()
+        rules = self._rules(train.X.shape[1])
+        penalties = self._tried("joint_fit", PENALTIES, low_open=True)
         several = self.refit or self._needs_validation() or len(rules) > 1
         known = self._known_trees(train, several)
         # Kept trees keep their seeds: their bootstrap samples follow from these.
         seeds[: len(known)] = self.tree_seeds_ if known else []
-        validation = None if valid is None else self._validation(valid)
-        forests = self._forests(train, rules, seeds, validation, known)
+        forests = self._forests(train, rules, seeds, valid, known)
         for forest in forests:
             if penalties and forest.trees:
                 forest.refitted = self._leaf_refit(forest, train).chosen(penalties, valid)
@@ -206,7 +292,7 @@ class GrownOnBudget:
             setattr(self, f"{name}_", value)
         # Set without validation data, too: those of an earlier fit would be wrong.
         self.validation_costs_ = self.validation_errors_ = None
-        if validation is not None:
+        if valid is not None:
             self.validation_costs_ = np.array(best.costs)
             self.validation_errors_ = np.array(best.errors)
         self._set_forest(best, seeds, train)
@@ -216,21 +302,21 @@ class GrownOnBudget:
         self.tree_seeds_ = seeds[: len(forest.trees)]
         if self.oob_score:
             self._refitted = ()  # left-out examples judge the leaves as they grew
-            set_oob(self, forest.trees, self.tree_seeds_, examples)
+            self._set_oob(forest.trees, self.tree_seeds_, examples)
         self._set_trees(forest.trees, forest.refitted)
 
     def _refit(self, examples, seeds):
-        """Grow as many trees with the chosen setting on all examples, as far as the budget allows.
-
-        The cost of the new trees is that of predicting the examples that they were grown on.
-        """
+        """Grow as many trees with the chosen setting on all examples, as the budget allows."""
         # Names of settings are those of the attributes that hold what was chosen.
-        used = {name: getattr(self, f"{name}_") for name in self._tried}
-        rules = [rule for rule in self._rules(examples.X.shape[1]) if rule[0] == used]
+        rules = [
+            (setting, rule)
+            for setting, rule in self._rules(examples.X.shape[1])
+            if all(getattr(self, f"{name}_") == value for name, value in setting.items())
+        ]
         prefixes, self._refitted = self._refitted, ()
         trees = seeds[: len(self.trees_)]
         # On all examples nothing is left to validate on: the budget is kept on what trees grew on.
-        forests = self._forests(examples, rules, trees, self._validation(examples))
+        forests = self._forests(examples, rules, trees, examples)
         best = self._choose(forests, examples)
         if prefixes:
             best.refitted = self._leaf_refit(best, examples).again(prefixes)
@@ -238,28 +324,16 @@ class GrownOnBudget:
         self._set_forest(best, seeds, examples)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
-    def _validation(self, examples):
-        return Validation(
-            examples.X,
-            self.feature_costs_,
-            self._vote_kind,
-            lambda scores, n_trees: self._error(scores, n_trees, examples.y),
-            self.n_jobs,
-        )
-
-    def _forests(self, examples, rules, seeds, validation, known=()):
+    def _forests(self, examples, rules, seeds, valid, known=()):
         """Return the forest of each rule, grown while the budget allows."""
-        source = self._source(examples)
-        source.counted = self._counted()
-        return [
-            grow_within_budget(
-                setting,
-                progress(source.trees(rule, seeds, setting["prune"], known), "trees", len(seeds)),
-                validation,
-                self.budget,
-            )
-            for setting, rule in rules
-        ]
+        draw = partial(self._drawn, examples)
+        source, forests = self._source(self, examples, self._codes(examples.X), draw), []
+        for setting, rule in rules:
+            trees = source.trees(rule, seeds, setting["prune"], known)
+            trees = progress(trees, "trees", len(seeds))
+            validation = None if valid is None else Validation(self, valid)
+            forests.append(grow_within_budget(setting, trees, validation, self.budget))
+        return forests
 
     def _rules(self, n_features):
         """Return (setting, growth rule) for each setting to try, after checking the parameters."""
@@ -268,45 +342,45 @@ class GrownOnBudget:
         growth = self._growth
         if growth.max_depth is not None:
             check_number(growth.max_depth, "growth.max_depth", low=1, integer=True)
-        least = check_number(
-            growth.min_samples_leaf, "growth.min_samples_leaf", low=1, integer=True
-        )
+        check_number(growth.min_samples_leaf, "growth.min_samples_leaf", low=1, integer=True)
         check_choice(growth.thresholds, "growth.thresholds", ("all", "random"))
         check_choice(growth.ties, "growth.ties", TIES)
         check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
-        return [
-            (
-                setting,
-                GrowthRule(
-                    **self._judged(setting),
-                    score="risk",
-                    thresholds=growth.thresholds,
-                    ties=growth.ties,
-                    max_features=check_max_features(growth.max_features, n_features),
-                    count_constants=False,
-                    max_depth=growth.max_depth,
-                    min_samples_leaf=least,
-                    reuse_discount=growth.reuse_discount,
-                    cost_exponent=setting["cost_exponent"],
-                ),
+        drawn = check_max_features(growth.max_features, n_features)
+        lists = self._lists()
+        rules = []
+        for values in product(*lists.values()):
+            setting = dict(zip(lists, values, strict=True))
+            rule = GrowthRule(
+                **self._judged(setting),
+                score="risk",
+                thresholds=growth.thresholds,
+                ties=growth.ties,
+                max_features=drawn,
+                count_constants=False,
+                max_depth=growth.max_depth,
+                min_samples_leaf=growth.min_samples_leaf,
+                reuse_discount=growth.reuse_discount,
+                cost_exponent=setting["cost_exponent"],
             )
-            for setting in self._settings()
-        ]
+            rules.append((setting, rule))
+        return rules
 
-    def _settings(self):
-        """Return each combination of the parameters that may be lists."""
-        weights = self._weights()
+    def _lists(self):
+        """Return the values to try of each parameter that a setting names."""
+        weights = self._tried("prune", WEIGHTS)
         # Pruning by the rows a tree grew on would keep every split.
-        if weights != [None] and not self._growth.bootstrap:
-            raise ParameterError(
-                "prune judges trees by the examples that they left out: set bootstrap=True."
-            )
-        lists = *self._further_lists(), self._exponents(), weights
-        return [dict(zip(self._tried, values, strict=True)) for values in product(*lists)]
+        if weights and not self._growth.bootstrap:
+            message = "prune judges trees by the examples that they left out: set bootstrap=True."
+            raise ParameterError(message)
+        return {"cost_exponent": self._exponents(), "prune": weights or [None]}
 
-    def _further_lists(self):
-        """Return the values of the parameters that a subclass names first in `_tried`."""
-        return ()
+    def _tried(self, name, default, low_open=False):
+        """Return the values of a parameter of `leaves` to try; none where it is off."""
+        value = getattr(self._leaves, name)
+        if isinstance(value, bool):
+            return default if value else ()
+        return listed(value, f"leaves.{name}", low_open=low_open)
 
     def _exponents(self):
         """Return the powers of the prices to try."""
@@ -328,34 +402,18 @@ class GrownOnBudget:
             return prices
         return np.where(prices > 0, prices, FREE_SHARE * prices[prices > 0].min())
 
-    def _weights(self):
-        """Return the weights of pruning to try, None where trees stay as they grew."""
-        prune = self._leaves.prune
-        if prune is False:
-            return [None]
-        return WEIGHTS if prune is True else listed(prune, "leaves.prune")
-
-    def _penalties(self):
-        """Return the penalties of leaf values to try; none: leaves stay as they grew."""
-        penalties = self._leaves.joint_fit
-        if penalties is False:
-            return []
-        if penalties is True:
-            return PENALTIES
-        return listed(penalties, "leaves.joint_fit", low_open=True)
-
     def _choose(self, forests, valid):
         """Return the forest with the best validation score; of equals the cheaper one."""
         affordable = [forest for forest in forests if forest.trees]
         if not affordable:
             # The error names the least budget that would do.
             cheapest = min(forest.broke_at for forest in forests)
-            raise BudgetError(
-                f"no forest fits budget={self.budget:g}: the first tree alone costs "
-                f"{cheapest:g} on average on the validation data. Raise the budget to at least "
-                "that, or try larger alphas.",
-                cheapest,
+            message = (
+                f"no forest fits budget={self.budget:g}: the first tree alone costs {cheapest:g} "
+                "on average on the validation data. Raise the budget to at least that, or try "
+                "larger alphas."
             )
+            raise BudgetError(message, cheapest)
         # With a `scoring` to call, and one forest, there is nothing to compare.
         if len(affordable) == 1:
             return affordable[0]
@@ -373,6 +431,7 @@ class GrownOnBudget:
     def _set_trees(self, trees, prefixes=()):
         super()._set_trees(trees)
         self._refitted = prefixes
+        self._incremental = not prefixes  # each prefix has leaf values of its own
         if prefixes:
             self._predictor = prefixes[-1].predictor
         self.penalties_ = [prefix.penalty for prefix in prefixes]
@@ -386,22 +445,10 @@ class GrownOnBudget:
     def _vote_kind(self):
         return "values" if self._refitted else super()._vote_kind
 
-    @property
-    def _incremental(self):
-        return not self._refitted
-
     def _model(self, index):
         if not self._refitted:
             return super()._model(index)
         return self._refitted[index].predictor, self._refitted[index].n_trees
-
-    def _walks(self, X, which, parts):
-        if not self._refitted:
-            yield from super()._walks(X, which, parts)
-            return
-        # Each stage has leaf values of its own: no walk goes on from the one before.
-        for index in which:
-            yield index, self._model(index)[0].walk(X, **parts)
 
     def _shares(self, scores, n_trees):
         if not self._refitted:

@@ -1,15 +1,16 @@
-"""The trees of BudgetRF in order: Algorithm 1, and pruning by what left-out examples say.
+"""The trees of BudgetRF in order: Algorithm 1, pruning, and leaf values fitted together."""
 
-Growth ends where validation data cost the budget; a pruned split is worth its cost to examples that
-have paid for some features already.
-"""
-
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+from scipy.special import log_softmax
+from threadpoolctl import threadpool_limits
 
 from ..costs import affords
 from ..counting import count_fit
+from ..forests.base import leaf_values
 from ..parallel import thread_map, threads_ahead
 from ..tree.growth import Acquisitions, grow_tree
 from ..tree.predictor import LEAF, ForestPredictor, Tree
@@ -20,24 +21,21 @@ BATCH = 4
 
 
 class TreeSource:
-    """Grows trees on one coded table.
+    """Grows trees of classes on one coded table."""
 
-    `draw` takes a seed and returns how much each example counts for its tree; `counted` are the
-    prices of which the risk takes the power, where that is not 1.
-    """
+    def __init__(self, forest, examples, data, draw):
+        # `draw` tells how much each example counts for the tree of a seed.
+        self.examples, self.data, self.draw = examples, data, draw
+        self.feature_costs, self.n_jobs = forest.feature_costs_, forest.n_jobs
+        # The prices of which the risk takes the power, where that is not 1.
+        self.counted = forest._counted()
+        self._set_targets(forest)
 
-    def __init__(self, data, examples, n_classes, feature_costs, draw, n_jobs):
-        self.data, self.examples = data, examples
-        self.n_classes = n_classes
-        self.feature_costs, self.draw, self.n_jobs = feature_costs, draw, n_jobs
-        self.counted = feature_costs.alone
+    def _set_targets(self, forest):
+        self.targets, self.n_classes = self.examples.y.astype(np.int32), forest.classes_.size
 
     def trees(self, rule, seeds, prune=None, known=()):
-        """Yield a tree for each seed; threads grow the next ones while they are asked for.
-
-        `prune` is the weight of the cost in `pruned`, None: trees stay as they grew; `known` are
-        the trees of the first seeds, which exist already.
-        """
+        """Yield a tree for each seed, the `known` ones first; `prune` is the weight of `pruned`."""
         if rule.ties == "reuse":
             # A batch begun before is grown again: its trees then know what they would have known.
             known = known[: len(known) // BATCH * BATCH]
@@ -48,10 +46,13 @@ class TreeSource:
             for tree in known:
                 self._acquire(tree, acquisitions)
         for tree, seed in zip(self._growing(rule, seeds, known, acquisitions), seeds, strict=False):
-            kept = tree if prune is None else self._pruned(tree, seed, acquisitions, prune)
+            # The seed gives the same sample as when the tree grew: it need not be kept.
+            if prune is not None and (left_out := self.draw(seed) == 0).any():
+                losses = self._losses(tree)
+                tree = pruned(tree, self.examples, losses, left_out, acquisitions, prune)
             if acquisitions is not None:
-                self._acquire(kept, acquisitions)
-            yield kept
+                self._acquire(tree, acquisitions)
+            yield tree
 
     def _growing(self, rule, seeds, known, acquisitions):
         """Return trees as they grow; each may know what is acquired when it is asked for."""
@@ -74,12 +75,10 @@ class TreeSource:
         return self._tree(self.draw(seed), rule, prices.copy(), seed, usage, acquisitions)
 
     def _tree(self, weights, *how):
-        """Return the tree of examples that count so much."""
-        labels = self.examples.y.astype(np.int32)
-        return grow_tree(self.data, labels, weights, self.n_classes, *how)
+        return grow_tree(self.data, self.targets, weights, self.n_classes, *how)
 
     def _losses(self, tree):
-        """Return the losses by which `pruned` judges."""
+        """Return the losses by which `pruned` judges: a function of nodes and examples."""
         return class_losses(tree, self.examples.y)
 
     def _in_batches(self, rule, seeds, usage):
@@ -94,17 +93,33 @@ class TreeSource:
                 usage += added
                 yield tree
 
-    def _pruned(self, tree, seed, acquisitions, weight):
-        # The seed gives the same sample as when the tree grew: it need not be kept.
-        left_out = self.draw(seed) == 0
-        if not left_out.any():
-            return tree
-        return pruned(tree, self.examples, self._losses(tree), left_out, acquisitions, weight)
-
     def _acquire(self, tree, acquisitions):
         """Note what the examples acquire from a tree."""
         predictor = ForestPredictor([tree], self.data.n_features)
         acquisitions.add(predictor.walk(self.examples.X, acquired=True).acquired)
+
+
+class NumberTreeSource(TreeSource):
+    """Grows trees whose splits lower the variance of the target."""
+
+    def _set_targets(self, forest):
+        # By powers of two targets and weights are divided without losing a digit: so the forest
+        # depends on the unit of neither.
+        self.unit, self.n_classes = _power_of_two(self.examples.y), 1
+        self.targets = np.ascontiguousarray(self.examples.y / self.unit, dtype=np.float64)
+
+    def _tree(self, weights, *how):
+        tree = super()._tree(weights / _power_of_two(weights), *how)
+        return replace(tree, value=self.unit * tree.value)
+
+    def _losses(self, tree):
+        return lambda nodes, rows: (tree.value[nodes, 0] - self.examples.y[rows]) ** 2
+
+
+def _power_of_two(numbers):
+    """Return the largest power of two up to the largest absolute value; 1 where all are 0."""
+    largest = np.abs(numbers).max()
+    return 2.0 ** (np.frexp(largest)[1] - 1) if largest else 1.0
 
 
 @dataclass
@@ -126,39 +141,29 @@ class BudgetedForest:
 
 
 class Validation:
-    """Running cost and error of a growing forest on validation data.
+    """Running cost and error of a growing forest on validation data."""
 
-    Trees add up to their `vote_kind`, "votes" or "values"; `error` takes those sums and the number
-    of trees.
-    """
-
-    def __init__(self, X, feature_costs, vote_kind, error, n_jobs):
-        self.X, self.feature_costs, self.vote_kind, self.error = X, feature_costs, vote_kind, error
-        self.n_jobs = n_jobs
-        self.restart()
-
-    def restart(self):
-        """Begin a new forest."""
-        self._acquired = np.zeros(self.X.shape, dtype=bool)
+    def __init__(self, forest, examples):
+        self.forest, self.examples = forest, examples
+        self._acquired = np.zeros(examples.X.shape, dtype=bool)
         self._scores, self._n_trees = 0, 0
 
     def add(self, tree):
         """Return mean cost and error of the forest with one more tree."""
-        predictor = ForestPredictor([tree], self.X.shape[1])
-        walk = predictor.walk(self.X, acquired=True, **{self.vote_kind: True}, n_jobs=self.n_jobs)
+        forest, X = self.forest, self.examples.X
+        own = {forest._vote_kind: True, "n_jobs": forest.n_jobs}
+        walk = ForestPredictor([tree], X.shape[1]).walk(X, acquired=True, **own)
         self._acquired |= walk.acquired
-        self._scores = self._scores + getattr(walk, self.vote_kind)
+        self._scores = self._scores + getattr(walk, forest._vote_kind)
         self._n_trees += 1
-        cost = self.feature_costs.total(self._acquired).mean()
-        return float(cost), self.error(self._scores, self._n_trees)
+        cost = forest.feature_costs_.total(self._acquired).mean()
+        return float(cost), forest._error(self._scores, self._n_trees, self.examples.y)
 
 
 def grow_within_budget(setting, trees, validation, budget):
     """Take trees while the mean validation cost stays within the budget."""
     count_fit()
     forest = BudgetedForest(setting)
-    if validation is not None:
-        validation.restart()
     for tree in trees:
         if validation is not None:
             cost, error = validation.add(tree)
@@ -174,7 +179,7 @@ def grow_within_budget(setting, trees, validation, budget):
 
 # What `prune=True` tries.
 WEIGHTS = [0.1, 0.3, 1.0, 3.0, 10.0]
-# Added to each class count of a node before its shares are judged.
+# Added to each class count of a node before its shares, or logarithms of them, are taken.
 PRIOR = 0.5
 
 
@@ -192,11 +197,10 @@ def pruned(tree, examples, losses, left_out, acquisitions, weight):
 
     Of all subtrees with the same root it is the one with the least loss of the left-out examples,
     as a share of the loss at the root, + weight × mean cost as a share of what all features cost.
-    The cost is what the tree adds: what an example acquired from earlier trees (`acquisitions`,
-    which are not changed), or higher up on its path, is free. Both are sums over nodes, so the best
-    subtree follows exactly from the leaves up (Breiman et al. 1984, section 3.3; Nan, Wang and
-    Saligrama 2016 prune all trees at once by the same sum).
+    What an example acquired from earlier trees (`acquisitions`), or higher up, is free.
     """
+    # Both are sums over nodes: the best subtree follows exactly from the leaves up (Breiman et al.
+    # 1984, section 3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
     loss, cost = _sums(tree, examples, losses, left_out, acquisitions)
     cost *= weight / (acquisitions.full or 1.0)
     best, stays = loss.copy(), np.zeros(tree.node_count, dtype=bool)
@@ -245,3 +249,173 @@ def _cut(tree, stays):
         n_node_samples=tree.n_node_samples[reached],
         missing_left=None if tree.missing_left is None else inner & tree.missing_left[reached],
     )
+
+
+# Penalties of the squared changes of the leaves' log-odds, in units of an example's log-loss.
+PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
+# Each refitted prefix has about so many times the trees of the one before.
+RATIO = np.sqrt(2)
+MOST_STEPS = 200
+# Vectors are short: threads of BLAS would cost more than they save, and change the rounding.
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
+
+
+@dataclass
+class RefittedPrefix:
+    """The first trees of a forest with leaf values of their own."""
+
+    n_trees: int
+    penalty: float  # that their leaves were fitted with
+    # The mean of its trees predicts: the log-odds of classes, or numbers.
+    predictor: ForestPredictor
+    loss: float | None = None  # of the validation data that chose the penalty, on the mean
+
+
+def prefix_sizes(n_trees):
+    """Return the numbers of trees of the prefixes: 1, 2, 3, 4, 6, 8, 11, 16, ..., n_trees."""
+    n_steps = int(np.ceil(np.log(n_trees) / np.log(RATIO)))
+    sizes = {min(round(RATIO**step), n_trees) for step in range(n_steps + 1)}
+    return sorted(sizes)
+
+
+class LeafTable:
+    """The leaves that examples reach, numbered through the trees of a forest."""
+
+    def __init__(self, trees, X, n_jobs):
+        self.starts = np.cumsum([0, *(np.count_nonzero(tree.is_leaf) for tree in trees)])
+        number = [np.cumsum(tree.is_leaf) - 1 for tree in trees]
+        walk = ForestPredictor(trees, X.shape[1]).walk(X, leaves=True, n_jobs=n_jobs)
+        # In place, tree by tree: the array of leaves is the largest that a refit needs.
+        for index, leaves in enumerate(walk.leaves.T):
+            leaves[:] = number[index][leaves] + self.starts[index]
+        self.leaves = walk.leaves
+
+    def indicator(self, n_trees):
+        """Return the matrix of (n_samples, leaves of the first trees): 1 where one is reached."""
+        n, places = len(self.leaves), np.ascontiguousarray(self.leaves[:, :n_trees]).ravel()
+        # Each row reaches one leaf of each tree: the matrix needs no sorting nor counting.
+        rows = np.arange(0, n * n_trees + 1, n_trees)
+        shape = n, self.starts[n_trees]
+        return csr_matrix((np.ones(places.size), places, rows), shape=shape)
+
+
+class LeafRefit:
+    """Fits the values of all leaves of a prefix together; what is penalised is their change.
+
+    A subclass has the `objective` of the leaves' sums, with its slope, and the mean
+    `loss` of other examples, to choose by.
+    """
+
+    scale = 1.0  # of the losses: what they are divided by, the penalties' with them
+
+    def __init__(self, trees, train, start, n_jobs):
+        self.trees, self.n_features, self.n_jobs = trees, train.X.shape[1], n_jobs
+        self.table, self.start = LeafTable(trees, train.X, n_jobs), start
+        self.weight = np.ones(len(train.y)) if train.weight is None else train.weight
+
+    @ONE_THREAD
+    def chosen(self, penalties, valid):
+        """Return each `RefittedPrefix` with the penalty that is best on validation data.
+
+        Only a single penalty needs no `valid`.
+        """
+        held = None if valid is None else LeafTable(self.trees, valid.X, self.n_jobs)
+        prefixes = []
+        for n_trees in prefix_sizes(len(self.trees)):
+            path = self._path(n_trees, sorted(penalties, reverse=True))
+            if held is None:
+                prefixes.append(self._prefix(n_trees, *next(path)))
+                continue
+            Z, best = held.indicator(n_trees), None
+            for penalty, values in path:
+                loss = self.loss(Z @ values, valid.y)
+                if best is None or loss < best[0]:
+                    best = loss, penalty, values
+            prefixes.append(self._prefix(n_trees, *best[1:], best[0]))
+        return prefixes
+
+    @ONE_THREAD
+    def again(self, prefixes):
+        """Return prefixes of the same sizes and penalties, as far as there are trees."""
+        return [
+            self._prefix(prefix.n_trees, *next(self._path(prefix.n_trees, [prefix.penalty])))
+            for prefix in prefixes
+            if prefix.n_trees <= len(self.trees)
+        ]
+
+    def _path(self, n_trees, penalties):
+        """Yield each penalty, and the values of the leaves, of shape (n_leaves, n_classes)."""
+        Z = self.table.indicator(n_trees)
+        across = Z.T.tocsr()
+        start = self.start[: Z.shape[1]] / n_trees
+        change = np.zeros_like(start)
+        for penalty in penalties:
+            change = self._fitted(Z, across, start, change, penalty)
+            yield penalty, start + change
+
+    def _fitted(self, Z, across, start, change, penalty):
+        """Return the change that is best for one penalty, searched from the given one."""
+        base = Z @ start
+        # Leaves differ in size: in these units all have about the same curvature.
+        unit = self.scale**0.5 / np.sqrt(across @ self.weight[:, None] / 4 + penalty)
+
+        def objective(flat):
+            step = unit * flat.reshape(start.shape)
+            loss, slope = self.objective(base + Z @ step)
+            shrunk = penalty * step / self.scale
+            loss += (shrunk * step).sum() / 2
+            return loss, (unit * (across @ slope + shrunk)).ravel()
+
+        how = {"method": "L-BFGS-B", "options": {"maxiter": MOST_STEPS, "ftol": 1e-7}}
+        found = minimize(objective, (change / unit).ravel(), jac=True, **how)
+        return unit * found.x.reshape(start.shape)
+
+    def _prefix(self, n_trees, penalty, values, loss=None):
+        """Return the prefix with such values, times the number of trees: their mean predicts."""
+        trees, starts = [], self.table.starts
+        for index, tree in enumerate(self.trees[:n_trees]):
+            value = np.zeros((tree.node_count, values.shape[1]))
+            value[tree.is_leaf] = n_trees * values[starts[index] : starts[index + 1]]
+            trees.append(replace(tree, value=value))
+        return RefittedPrefix(n_trees, penalty, ForestPredictor(trees, self.n_features), loss)
+
+
+class LogisticRefit(LeafRefit):
+    """Logistic regression of the classes on the leaves, from the log-odds of their counts."""
+
+    def __init__(self, trees, train, n_classes, n_jobs):
+        logs = np.log(leaf_values(trees) + PRIOR)
+        # With an infinite penalty the trees' probabilities are averaged geometrically.
+        super().__init__(trees, train, logs - logs.mean(axis=1, keepdims=True), n_jobs)
+        self.target = np.eye(n_classes)[train.y]
+
+    def objective(self, scores):
+        """Return the log-loss, and its slope."""
+        logs = log_softmax(scores, axis=1)
+        slope = self.weight[:, None] * (np.exp(logs) - self.target)
+        return -self.weight @ (self.target * logs).sum(axis=1), slope
+
+    def loss(self, scores, targets):
+        """Return the mean log-loss of those of known classes."""
+        known = np.flatnonzero(targets >= 0)
+        logs = log_softmax(scores[known], axis=1)
+        return float(-logs[np.arange(known.size), targets[known]].mean())
+
+
+class RidgeRefit(LeafRefit):
+    """Ridge regression of the targets on the leaves, from their means, the values of the trees."""
+
+    def __init__(self, trees, train, n_jobs):
+        super().__init__(trees, train, leaf_values(trees), n_jobs)
+        self.target = train.y[:, None]
+        centred = train.y - np.average(train.y, weights=self.weight)
+        self.scale = np.average(centred**2, weights=self.weight) or 1.0
+
+    def objective(self, scores):
+        """Return half of the squared error, and its slope, in units of the targets' variance."""
+        miss = self.weight[:, None] * (scores - self.target) / self.scale
+        return (miss * (scores - self.target)).sum() / 2, miss
+
+    def loss(self, scores, targets):
+        """Return the mean squared error."""
+        return float(((scores[:, 0] - targets) ** 2).mean())

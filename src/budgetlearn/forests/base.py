@@ -4,27 +4,26 @@ from dataclasses import replace
 
 import joblib
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from ..export.forests import CompactMethods
 from ..export.model import CompactForest
+from ..parallel import thread_map
 from ..protocol import Answer, BudgetedEstimator, Outcome, Request, Stage, WeightedFit
 from ..protocol.examples import complete_table
 from ..tree.binning import bin_features
 from ..tree.convert import to_sklearn
+from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_number
-from .leaf_refit import leaf_values
+from ..validation import INT32_MAX, ParameterError, check_max_features, check_number
 
 
 def gini_importance(trees, n_features):
-    """Return the drop in Gini impurity by the splits on each feature, mean over the trees.
-
-    The values of the trees are class counts.
-    """
+    """Return the drop in Gini impurity by each feature, mean over trees of class counts."""
     total = np.zeros(n_features)
     for tree in trees:
         size = tree.value.sum(axis=1)
@@ -37,10 +36,7 @@ def gini_importance(trees, n_features):
 
 
 def variance_importance(trees, n_features):
-    """Return the drop in variance by the splits on each feature, mean over the trees.
-
-    The values of the trees are means of the target.
-    """
+    """Return the drop in variance by each feature, mean over trees of means of the target."""
     total = np.zeros(n_features)
     for tree in trees:
         weight, mean = np.ones(tree.node_count), tree.value[:, 0]
@@ -54,6 +50,11 @@ def variance_importance(trees, n_features):
     return total / len(trees)
 
 
+def leaf_values(trees):
+    """Return the values of the leaves of all trees, of shape (n_leaves, n_values)."""
+    return np.concatenate([tree.value[tree.is_leaf] for tree in trees])
+
+
 NOTHING = Answer(np.empty(0), np.empty(0, dtype=bool))
 
 
@@ -62,17 +63,15 @@ def tree_acquisitions(
 ):
     """Yield the requests of trees for examples of which nothing is known; return the `Outcome`.
 
-    Without a cap all trees of all examples walk at once, and what most of them wait for is asked
-    for next, of equals the cheapest. Under a cap an example takes one tree after another, so that
-    what it can pay for is spent on whole trees.
-
     The first `n_trees` of the predictor make the model. `finish(totals, n_counted)` returns the
-    outcome of what the leaves add up to, arrays of shape (n_samples, n_values) and (n_samples,), as
-    from `ForestPredictor.leaf_totals`; with `votes` leaves vote, else their values are added up.
-    With `per_step` 0 the trees are averaged, and one that cannot have a feature does not count;
-    else their sum is the model, so many of them each step: it ends before the step that lacks a
-    feature. `dtype` is the precision in which values are compared with thresholds.
+    outcome of what the leaves add up to, as `ForestPredictor.leaf_totals` has it; with `votes`
+    leaves vote. With `per_step` 0 the trees are averaged, and one that cannot have a feature does
+    not count; else their sum is the model, so many of them each step: it ends before the step that
+    lacks a feature. `dtype` is the precision in which values are compared with thresholds.
     """
+    # Without a cap all trees of all examples walk at once, and what most of them wait for is asked
+    # for next, of equals the cheapest. Under a cap an example takes one tree after another, so that
+    # what it can pay for is spent on whole trees.
     summed = per_step > 0
     # A sum says little before its first trees are through, and one example has nothing to batch.
     one_by_one = ledger.capped or (summed and n_samples == 1)
@@ -127,10 +126,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     def _codes(self, X, binned=None):
         """Return the codes of X: `binned`, checked, or new ones."""
         if binned is None:
-            growth = self._growth
-            return bin_features(
-                X, growth.max_bins, self.n_jobs, self.missing_in_training_, growth.codes_folder
-            )
+            max_bins, folder = self._growth.max_bins, self._growth.codes_folder
+            return bin_features(X, max_bins, self.n_jobs, self.missing_in_training_, folder)
         if (binned.n_samples, binned.n_features) != X.shape:
             raise ParameterError(
                 f"binned must hold the codes of X, of shape {X.shape}, "
@@ -139,9 +136,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         return binned
 
     def _tree_seeds(self, random):
-        """Return one seed per tree, so that no tree depends on when another is grown."""
+        """Return one seed per tree: drawn before any grows, threads cannot change their order."""
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
-        # Drawn together, before any tree: threads cannot change their order.
         return random.randint(INT32_MAX, size=self.n_estimators).tolist()
 
     def _known_trees(self, train, several=False):
@@ -153,27 +149,28 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         before, self._grown_on = getattr(self, "_grown_on", None), None
         if not self.warm_start:
             return []
-        classes = getattr(self, "classes_", None)
-        now = joblib.hash((train.X, train.y, train.weight, classes))
+        now = joblib.hash((train.X, train.y, train.weight, getattr(self, "classes_", None)))
         self._grown_on = now if before is None else before
         if before is None:
             return []
         if several:
-            raise ParameterError(
-                "warm_start goes on with the trees of one setting on the same rows: give no "
-                "budget, lists, True for prune or joint_fit of leaves, or refit=True."
+            wrong = (
+                "goes on with the trees of one setting on the same rows: give no budget, lists, "
+                "True for prune or joint_fit of leaves, or refit=True."
             )
-        if before != now:
-            raise ParameterError(
-                "warm_start goes on with trees that were grown on other rows, targets or weights: "
-                "fit on the same again, or a new estimator (sklearn.base.clone)."
+        elif before != now:
+            wrong = (
+                "goes on with trees that were grown on other rows, targets or weights: fit on the "
+                "same again, or a new estimator (sklearn.base.clone)."
             )
-        if self.n_estimators < len(self.trees_):
-            raise ParameterError(
-                f"warm_start adds trees to the {len(self.trees_)} that there are: n_estimators "
-                f"must be at least that, got {self.n_estimators}."
+        elif self.n_estimators < len(self.trees_):
+            wrong = (
+                f"adds trees to the {len(self.trees_)} that there are: n_estimators must be at "
+                f"least that, got {self.n_estimators}."
             )
-        return self.trees_
+        else:
+            return self.trees_
+        raise ParameterError(f"warm_start {wrong}")
 
     def _drawn(self, examples, seed):
         """Return the weight of each example for a tree."""
@@ -181,6 +178,42 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         n = len(examples.y)
         drawn = bootstrap_weights(n, seed) if self._growth.bootstrap else np.ones(n)
         return drawn if examples.weight is None else drawn * examples.weight
+
+    def _check_oob(self):
+        """Raise for `oob_score` of a forest whose trees leave no example out."""
+        if self.oob_score and not self._growth.bootstrap:
+            raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
+
+    def _set_oob(self, trees, seeds, examples):
+        """Set `oob_score_`, and class shares or predictions: NaN where no tree left one out."""
+        predictor = ForestPredictor(trees, examples.X.shape[1], shares=self._in_shares)
+
+        def said(item):
+            place, seed = item
+            # The seed tells the sample: what was drawn is not stored.
+            rows = np.flatnonzero(self._drawn(examples, seed) == 0)
+            own = {"trees": (place, place + 1), self._vote_kind: True}
+            return rows, getattr(predictor.walk(examples.X[rows], **own), self._vote_kind)
+
+        totals = np.zeros((len(examples.y), trees[0].value.shape[1]))
+        n_counted = np.zeros(len(examples.y), dtype=int)
+        for rows, values in thread_map(said, list(enumerate(seeds)), self.n_jobs):
+            totals[rows] += values
+            n_counted[rows] += 1
+        seen = n_counted > 0
+        if is_classifier(self):
+            # Rows that no tree left out stay NaN: 0 / 0 would warn.
+            self.oob_decision_function_ = np.full_like(totals, np.nan)
+            sums = totals[seen].sum(axis=1, keepdims=True)
+            self.oob_decision_function_[seen] = totals[seen] / sums
+            hits = totals[seen].argmax(axis=1) == examples.y[seen]
+            self.oob_score_ = float(hits.mean()) if hits.size else float("nan")
+            return
+        self.oob_prediction_ = np.full(seen.size, np.nan)
+        self.oob_prediction_[seen] = totals[seen, 0] / n_counted[seen]
+        known = examples.y[seen], self.oob_prediction_[seen]
+        # R² of one example is not defined.
+        self.oob_score_ = float(r2_score(*known)) if seen.sum() > 1 else float("nan")
 
     def _set_trees(self, trees):
         """Make `trees` the fitted forest."""
@@ -196,11 +229,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         which, nodes = list(which), np.cumsum([tree.node_count for tree in self.trees_])
         # Only what is asked for is gathered: votes take most of a walk's time.
         vote = bool(want & {"output", "probabilities"})
-        parts = {
-            self._vote_kind: vote,
-            "acquired": "acquired" in want and self._pays_by_path,
-            "n_jobs": self.n_jobs,
-        }
+        by_path = "acquired" in want and self._pays_by_path
+        parts = {self._vote_kind: vote, "acquired": by_path, "n_jobs": self.n_jobs}
         for index, walk in self._walks(X, which, parts):
             n_trees = self._model(index)[1]
             stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]))
@@ -218,13 +248,13 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     def _walks(self, X, which, parts):
         """Yield the index of each stage, and what a walk gathers for it."""
         # One stage needs one walk through its trees, several share one that goes on.
-        if len(which) == 1:
-            predictor, n_trees = self._model(which[0])
-            yield which[0], predictor.walk(X, trees=(0, n_trees), **parts)
+        if len(which) > 1 and self._incremental:
+            walks = enumerate(self._predictor.staged_walk(X, **parts))
+            yield from ((index, walk) for index, walk in walks if index in which)
             return
-        for index, walk in enumerate(self._predictor.staged_walk(X, **parts)):
-            if index in which:
-                yield index, walk
+        for index in which:
+            predictor, n_trees = self._model(index)
+            yield index, predictor.walk(X, trees=(0, n_trees), **parts)
 
     def _acquisitions(self, n_samples, stage, ledger):
         if self.fixed_costs() is not None:
@@ -241,11 +271,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
         # The same walk as `predict` takes, cell by cell: what it asks for is what that is charged.
         votes = self._vote_kind == "votes"
-        return (
-            yield from tree_acquisitions(
-                *self._model(stage), n_samples, ledger, finish, votes=votes
-            )
-        )
+        model = self._model(stage)
+        return (yield from tree_acquisitions(*model, n_samples, ledger, finish, votes=votes))
 
     def _acquired(self, walk, index, n_samples):
         """Return the acquired features of a stage, as an array of its own."""
@@ -253,10 +280,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
     @property
     def feature_importances_(self):
-        """Decrease of impurity by the splits on each feature; sums to 1, or is all 0.
-
-        The impurity is Gini's, in regression the variance.
-        """
+        """Decrease of Gini's impurity, in regression of the variance; sums to 1, or is all 0."""
         check_is_fitted(self)
         decrease = gini_importance if is_classifier(self) else variance_importance
         importance = decrease(self.trees_, self.n_features_in_)
@@ -294,23 +318,19 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         n_nodes_ptr : ndarray of int of shape (n_trees + 1,)
             Columns of tree i: from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
         """
-        # From the leaves up by the parents: as many steps as the deepest tree has levels.
-        leaves = self.apply(X)
-        starts = np.cumsum([0, *(tree.node_count for tree in self.trees_)])
-        rows, columns = [], []
-        for at, tree, start in zip(leaves.T, self.trees_, starts[:-1], strict=True):
-            parent = tree.parents()
-            going = np.arange(len(at))
-            while going.size:
-                rows.append(going)
-                columns.append(start + at)
-                at = parent[at]
-                going, at = going[at >= 0], at[at >= 0]
-        rows, columns = np.concatenate(rows), np.concatenate(columns)
-        shape = len(leaves), starts[-1]
-        indicator = csr_matrix((np.ones(rows.size, dtype=bool), (rows, columns)), shape=shape)
+        blocks = []
+        for at, tree in zip(self.apply(X).T, self.trees_, strict=True):
+            # From the leaves up by the parents: as many steps as the tree has levels.
+            parent, levels = tree.parents(), [at]
+            while (levels[-1] >= 0).any():
+                levels.append(np.where(levels[-1] >= 0, parent[levels[-1]], -1))
+            row, level = np.nonzero(np.column_stack(levels) >= 0)
+            where = row, np.column_stack(levels)[row, level]
+            shape = len(at), tree.node_count
+            blocks.append(csr_matrix((np.ones(row.size, dtype=bool), where), shape=shape))
+        indicator = hstack(blocks, format="csr")
         indicator.sort_indices()
-        return indicator, starts
+        return indicator, np.cumsum([0, *(tree.node_count for tree in self.trees_)])
 
     def decision_tree(self, index):
         """Return a tree of the forest as scikit-learn's, to print, draw or export.
@@ -365,17 +385,10 @@ class ForestClassifier(ClassifierMixin, Forest):
     def _compact(self, format):
         trees = self._predictor.trees
         if self._in_shares:
-            trees = [
-                replace(tree, value=tree.value / tree.value.sum(axis=1, keepdims=True))
-                for tree in trees
-            ]
-        return CompactForest.of(
-            trees,
-            self.n_features_in_,
-            classes=self.classes_,
-            votes=self._vote_kind == "votes",
-            format=format,
-        )
+            shares = (tree.value / tree.value.sum(axis=1, keepdims=True) for tree in trees)
+            trees = [replace(t, value=value) for t, value in zip(trees, shares, strict=True)]
+        kind = {"classes": self.classes_, "votes": self._vote_kind == "votes"}
+        return CompactForest.of(trees, self.n_features_in_, format=format, **kind)
 
     def _answer(self, stage, scores, n_trees):
         """Set the class with the most votes (equals go to the first one) and their shares."""
@@ -394,22 +407,16 @@ class ForestRegressor(RegressorMixin, Forest):
         trees = self._predictor.trees
         # What all leaves have in common would take the few digits of small formats.
         common = leaf_values(trees).mean(axis=0)
-        return CompactForest.of(
-            [replace(tree, value=(tree.value - common) / len(trees)) for tree in trees],
-            self.n_features_in_,
-            intercept=common,
-            format=format,
-        )
+        trees = [replace(tree, value=(tree.value - common) / len(trees)) for tree in trees]
+        return CompactForest.of(trees, self.n_features_in_, intercept=common, format=format)
 
     def _answer(self, stage, scores, n_trees):
         """Set the mean of the trees' predictions."""
         stage.output = (scores / n_trees)[:, 0]
 
 
-class CodedFit:
-    """Mixin, named first, of forests whose `fit` takes a table that is coded already."""
-
-    _binned = None  # outside of `fit`: refits on a part of the rows code them anew
+class GrownTrees:
+    """Mixin, named first, with the parameters of forests whose trees grow freely."""
 
     def __init__(
         self,
@@ -429,6 +436,19 @@ class CodedFit:
         self.max_bins = max_bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def _rule(self, n_features, **how):
+        """Return the rule of growth, after checking the parameters."""
+        if self.max_depth is not None:
+            check_number(self.max_depth, "max_depth", low=1, integer=True)
+        drawn = check_max_features(self.max_features, n_features)
+        return GrowthRule(max_features=drawn, max_depth=self.max_depth, **how)
+
+
+class CodedFit(GrownTrees):
+    """Mixin, named first, of forests whose `fit` takes a table that is coded already."""
+
+    _binned = None  # outside of `fit`: refits on a part of the rows code them anew
 
     def fit(self, X, y, X_val=None, y_val=None, sample_weight=None, binned=None):
         """Grow the forest.
@@ -453,10 +473,7 @@ class CodedFit:
 
 
 class UsedFeaturesForest(ForestClassifier):
-    """A forest whose predictions pay for every feature that some tree of it tests.
-
-    Which features are to be measured is settled before an example comes: all examples cost the
-    same.
+    """A forest whose predictions all pay for every feature that some tree of it tests.
 
     Attributes
     ----------

@@ -13,26 +13,12 @@ from ..tree.binning import bin_features
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
-from .base import X_TYPES, CodedFit, UsedFeaturesForest, bootstrap_weights
+from ..validation import INT32_MAX, ParameterError, check_choice, check_number
+from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest, bootstrap_weights
 
 # Least weight of an example that every tree so far classifies correctly: after one tree these are
 # nearly all, and without a floor the second tree would be grown on the mistakes of the first.
 FLOOR = 0.02
-
-
-class EqualSampling:
-    """Bootstrap samples."""
-
-    def __init__(self, n_samples):
-        self.n_samples = n_samples
-
-    def draw(self, seed):
-        """Return the count of each example in a sample, float64 of shape (n_samples,)."""
-        return bootstrap_weights(self.n_samples, seed)
-
-    def learn(self, tree):
-        """Take note of a new tree: nothing to do."""
 
 
 class ComplementarySampling:
@@ -64,8 +50,43 @@ class ComplementarySampling:
         self.weights = right if self.literal else np.maximum(1 - right, FLOOR)
 
 
+class CostSensitive:
+    """Mixin, named before `GrownTrees`: the parameters of a forest and of a path of them.
+
+    Parameters
+    ----------
+    max_features : {"sqrt"}, int, float or None, default=None
+        Features drawn at each node; None: all (FFS); "sqrt": RFS.
+    complementary : bool or {"literal"}, default=False
+        Whether the examples that the trees so far get wrong are likelier to be drawn for the next
+        tree (CT); "literal": those that they get right, as Algorithm 3 is printed.
+    thresholds : {"all", "random"}, default="all"
+        Every midpoint, or a random 80, 40 or 20 (nodes of more than 2000, more than 500, fewer).
+    """
+
+    @extending(GrownTrees)
+    def __init__(
+        self,
+        *,
+        max_features=None,
+        complementary=False,
+        thresholds="all",
+        min_samples_leaf=1,
+        class_weight=None,
+        **shared,
+    ):
+        super().__init__(max_features=max_features, **shared)
+        self.complementary = complementary
+        self.thresholds = thresholds
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
+
+    def _takes_missing(self):
+        return True
+
+
 @documented
-class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
+class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     """Random forest that trades information gain for the price of features (Thomas).
 
     A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
@@ -81,14 +102,6 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     cost_weight : float, default=0.0
         λ >= 0, in bits per unit of `feature_costs`. A split gains at most one bit: a feature with
         λ C_i >= 1 is never acquired.
-    max_features : {"sqrt"}, int, float or None, default=None
-        Features drawn at each node; None: all (FFS); "sqrt": RFS.
-    complementary : bool or {"literal"}, default=False
-        Whether the examples that the trees so far get wrong have better chances to be drawn for
-        the next tree (CT); "literal": those that they get right, as Algorithm 3 is printed.
-    thresholds : {"all", "random"}, default="all"
-        Every midpoint of neighbouring values, or a random 80, 40 or 20 of them (at nodes of more
-        than 2000, more than 500, fewer examples).
     warm_start : bool, default=False
         Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
         `n_estimators`, for which what these acquired is free.
@@ -111,57 +124,31 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     True
     """
 
-    @extending(CodedFit)
-    def __init__(
-        self,
-        *,
-        cost_weight=0.0,
-        max_features=None,
-        complementary=False,
-        thresholds="all",
-        min_samples_leaf=1,
-        warm_start=False,
-        class_weight=None,
-        **shared,
-    ):
-        super().__init__(max_features=max_features, **shared)
+    @extending(CostSensitive)
+    def __init__(self, *, cost_weight=0.0, warm_start=False, **shared):
+        super().__init__(**shared)
         self.cost_weight = cost_weight
-        self.complementary = complementary
-        self.thresholds = thresholds
-        self.min_samples_leaf = min_samples_leaf
         self.warm_start = warm_start
-        self.class_weight = class_weight
-
-    def _takes_missing(self):
-        return True
 
     def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
         if valid is not None:
             refuse_unlearned(self, valid.X)
-        labels = train.y.astype(np.int32)
-        rule, sampling = self._rule(train.X.shape[1]), self._sampling(train.X, labels)
-        data = self._codes(train.X, self._binned)
-        known, seeds = self._known_trees(train), self._tree_seeds(seeds)
-        self._set_trees(self._grown(data, train, rule, sampling, seeds, known))
-
-    def _rule(self, n_features):
         check_choice(self.thresholds, "thresholds", ("all", "random"))
-        if self.max_depth is not None:
-            check_number(self.max_depth, "max_depth", low=1, integer=True)
         check_number(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
-        return GrowthRule(
+        rule = self._rule(
+            train.X.shape[1],
             impurity=Entropy(),
             least_gain=TOLERANCE,  # F must be positive, and not by rounding
             thresholds=self.thresholds,
-            max_features=check_max_features(self.max_features, n_features),
-            max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
         )
+        self._set_trees(self._grown(train, rule, self._tree_seeds(seeds)))
 
     def _sampling(self, X, labels):
+        """Return how samples are drawn; None: with equal chances."""
         if isinstance(self.complementary, (bool, np.bool_)) and not self.complementary:
-            return EqualSampling(labels.size)
+            return None
         literal = isinstance(self.complementary, str) and self.complementary == "literal"
         if not literal and self.complementary is not True:
             raise ParameterError(
@@ -169,19 +156,23 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
             )
         return ComplementarySampling(X, labels, literal)
 
-    def _grown(self, data, train, rule, sampling, seeds, known):
-        """Return the known trees and others, so that there is one for each seed."""
+    def _grown(self, train, rule, seeds):
+        """Return the trees of a warm start and others, so that there is one for each seed."""
         labels = train.y.astype(np.int32)
-        trees, acquired = list(known), self._used(known)
-        for tree in known:
+        sampling, data = self._sampling(train.X, labels), self._codes(train.X, self._binned)
+        trees = list(self._known_trees(train))
+        acquired = self._used(trees)
+        for tree in trees if sampling else ():
             sampling.learn(tree)
-        for seed in progress(seeds[len(known) :], "trees"):
+        for seed in progress(seeds[len(trees) :], "trees"):
             # What earlier trees acquired costs this one nothing (C_i = 0): one after another.
             penalties = self.cost_weight * self.feature_costs_.marginal(acquired)
-            counts = sampling.draw(seed) * (1.0 if train.weight is None else train.weight)
+            counts = sampling.draw(seed) if sampling else bootstrap_weights(labels.size, seed)
+            counts *= 1.0 if train.weight is None else train.weight
             tree = grow_tree(data, labels, counts, self.classes_.size, rule, penalties, seed)
             acquired |= self._used([tree])
-            sampling.learn(tree)
+            if sampling:
+                sampling.learn(tree)
             trees.append(tree)
         return trees
 
@@ -198,9 +189,8 @@ SMALLEST_PENALTY = 0.3
 def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weights=None):
     """Return λ from one that acquires (nearly) nothing down to 0.
 
-    The yardstick is the largest ratio of a split's gain to the price of its feature on the whole
-    training set: with a larger λ the training set itself acquires nothing. The grid goes from twice
-    that to a tenth of it, further where prices differ much.
+    The grid goes from twice the largest ratio of a split's gain to the price of its feature on the
+    whole training set to a tenth of it, further where prices differ much.
     """
     prices = feature_costs.alone
     charged = np.where(prices > 0, prices, np.inf)
@@ -209,25 +199,19 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     root = grow_tree(data, labels, weights, n_classes, rule, charged, seed=0)
     if root.node_count == 1:
         return np.zeros(1)
-    root_weight = _gain(root) / prices[root.feature[0]]
+    sides = 0, root.children_left[0], root.children_right[0]
+    node, left, right = (root.value[side].copy() for side in sides)  # F wants to own its counts
+    after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
+    root_weight = (Entropy()(node) - after / node.sum()) / prices[root.feature[0]]
     smallest = min(SMALLEST_SHARE * root_weight, SMALLEST_PENALTY / prices.max())
     return np.append(np.geomspace(LARGEST_SHARE * root_weight, smallest, n_weights), 0.0)
 
 
-def _gain(tree):
-    """Return the information gain of a tree's first split, in bits."""
-    sides = 0, tree.children_left[0], tree.children_right[0]
-    node, left, right = (tree.value[side].copy() for side in sides)  # F wants to own its counts
-    after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
-    return Entropy()(node) - after / node.sum()
-
-
 @documented
-class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
-    """Cost-sensitive random forests of many λ, grown from the same seed.
-
-    Forests of different λ do not depend on each other and grow in parallel; the table is coded
-    once for all.
+class CostSensitiveRFPathClassifier(
+    CostSensitive, GrownTrees, WeightedFit, ClassifierMixin, BudgetedEstimator
+):
+    """Cost-sensitive random forests of many λ, grown in parallel from the same seed.
 
     Parameters
     ----------
@@ -238,14 +222,6 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         it. None: no limit.
     n_estimators : int, default=100
         Trees of each forest.
-    max_features : {"sqrt"}, int, float or None, default=None
-        As in `CostSensitiveRFClassifier`, like `complementary` and `thresholds`.
-    complementary : bool or {"literal"}, default=False
-        How examples are drawn.
-    thresholds : {"all", "random"}, default="all"
-        Which thresholds are tried.
-    max_bins : int, default=None
-        Quantile bins for each feature; None: exact.
 
     Attributes
     ----------
@@ -276,41 +252,12 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
     _takes_sparse = True
     _groups = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        cost_weights=None,
-        budget=None,
-        scoring=None,
-        n_estimators=100,
-        max_features=None,
-        max_depth=None,
-        min_samples_leaf=1,
-        complementary=False,
-        thresholds="all",
-        max_bins=None,
-        class_weight=None,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
+    @extending(CostSensitive)
+    def __init__(self, *, cost_weights=None, budget=None, scoring=None, **shared):
+        super().__init__(**shared)
         self.cost_weights = cost_weights
         self.budget = budget
         self.scoring = scoring
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.complementary = complementary
-        self.thresholds = thresholds
-        self.max_bins = max_bins
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _takes_missing(self):
-        return True
 
     def _fit(self, train, valid, seeds):
         if self.budget is not None:
@@ -319,10 +266,14 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
             refuse_unlearned(self, valid.X)
         data = bin_features(train.X, self.max_bins, self.n_jobs, self.missing_in_training_)
         self.cost_weights_ = self._weights(data, train)
-        seed = int(seeds.randint(INT32_MAX))
+        known = CostSensitiveRFClassifier().get_params()
+        shared = {name: value for name, value in self.get_params(False).items() if name in known}
+        # The forests are fitted on arrays, with weights that know of the classes already.
+        shared |= {"feature_costs": self.feature_costs_.unnamed, "class_weight": None}
+        shared["random_state"] = int(seeds.randint(INT32_MAX))
 
         def grow(cost_weight):
-            forest = self._forest(float(cost_weight), seed)
+            forest = CostSensitiveRFClassifier(cost_weight=float(cost_weight), **shared)
             return forest.fit(train.X, train.targets, sample_weight=train.weight, binned=data)
 
         self.forests_ = thread_map(grow, self.cost_weights_, self.n_jobs, "forests")
@@ -372,18 +323,3 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
             check_number(weight, "each of cost_weights", low=0)
         # Cheap forests first, as operating points are everywhere.
         return np.unique(weights.astype(np.float64))[::-1]
-
-    def _forest(self, cost_weight, seed):
-        return CostSensitiveRFClassifier(
-            feature_costs=self.feature_costs_.unnamed,  # the forests are fitted on arrays
-            cost_weight=cost_weight,
-            n_estimators=self.n_estimators,
-            max_features=self.max_features,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            complementary=self.complementary,
-            thresholds=self.thresholds,
-            max_bins=self.max_bins,
-            n_jobs=self.n_jobs,
-            random_state=seed,
-        )

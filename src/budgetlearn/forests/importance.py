@@ -13,19 +13,15 @@ from .base import bootstrap_weights
 def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):
     """Return the accuracy that a forest loses when the values of a feature are exchanged.
 
-    The same as `sklearn.inspection.permutation_importance` with accuracy as score, but that one
-    permutation of the rows in each repeat serves all features, and that only what a feature can
-    change is computed: each row goes down each tree once, and from there only the tests of the
-    feature on its path are asked again.
+    As `sklearn.inspection.permutation_importance` with accuracy as score, but one permutation of
+    the rows in each repeat serves all features, and only what a feature can change is computed.
 
     Parameters
     ----------
     forest : ForestClassifier
         A fitted forest.
-    X : array-like of shape (n_samples, n_features)
-        Examples that the forest has not seen.
-    y : array-like of shape (n_samples,)
-        Their labels.
+    X, y : array-like
+        Examples that the forest has not seen, and their labels.
     n_repeats : int, default=5
         Permutations.
     random_state : int, RandomState instance or None, default=None
@@ -48,19 +44,11 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     random = check_random_state(random_state)
     # The same permutations for all features: their differences are less a matter of chance.
     partners = [random.permutation(len(X)) for _ in range(n_repeats)]
-    hits, permuted = forest._predictor.permuted_hits(
-        X,
-        labels,
-        np.array(partners, dtype=np.int32),
-        votes=forest._vote_kind == "votes",
-        n_jobs=n_jobs,
-    )
-    importances = (hits - permuted) / len(X)
-    return Bunch(
-        importances=importances,
-        importances_mean=importances.mean(axis=1),
-        importances_std=importances.std(axis=1),
-    )
+    partners, votes = np.array(partners, dtype=np.int32), forest._vote_kind == "votes"
+    found = forest._predictor.permuted_hits(X, labels, partners, votes=votes, n_jobs=n_jobs)
+    lost = np.subtract(*found) / len(X)
+    means, deviations = lost.mean(axis=1), lost.std(axis=1)
+    return Bunch(importances=lost, importances_mean=means, importances_std=deviations)
 
 
 def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
@@ -73,29 +61,20 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
     ----------
     forest : RandomForestClassifier
         Fitted with `bootstrap=True`.
-    X : array-like of shape (n_samples, n_features)
-        The training examples, in the order in which the forest got them.
-    y : array-like of shape (n_samples,)
-        Their labels.
-    random_state : int, RandomState instance or None, default=None
-        Source of the permutations.
-    n_jobs : int, default=None
-        Threads, as in joblib; the result does not depend on it.
+    X, y : array-like
+        The training examples, in the order in which the forest got them, and their labels.
+    random_state, n_jobs : int, default=None
+        As in `permutation_importance`.
 
     Returns
     -------
     ndarray of shape (n_features,)
-
-    References
-    ----------
-    L. Breiman. Random forests. Machine Learning 45, 2001, section 10.
     """
     check_is_fitted(forest)
     if not forest._growth.bootstrap:
         raise ParameterError("out-of-bag importance needs bootstrap=True: no example is left out.")
     X, labels = _check_table(forest, X, y)
-    random = check_random_state(random_state)
-    seeds = random.randint(INT32_MAX, size=len(forest.trees_)).tolist()
+    seeds = check_random_state(random_state).randint(INT32_MAX, size=len(forest.trees_)).tolist()
 
     def loss(tree, seed):
         # The tree's seed draws its sample again; what it drew no copy of is left out.

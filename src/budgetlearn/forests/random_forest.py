@@ -7,11 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
 from ..protocol.documenting import documented, extending
-from ..tree.growth import GrowthRule, grow_tree
+from ..tree.growth import grow_tree
 from ..tree.impurity import Entropy, Gini
-from ..validation import check_choice, check_max_features, check_number
+from ..validation import check_choice
 from .base import CodedFit, ForestClassifier, UsedFeaturesForest, gini_importance
-from .out_of_bag import check_oob, set_oob
 
 CRITERIA = {"gini": Gini, "entropy": Entropy}
 
@@ -67,25 +66,16 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
         self.oob_score = oob_score
 
     def _fit(self, train, valid, seeds):
-        rule = self._rule(train.X.shape[1])
-        check_oob(self)
+        check_choice(self.criterion, "criterion", tuple(CRITERIA))
+        # Constant features count as drawn, as Breiman's and scikit-learn's forests have it.
+        rule = self._rule(train.X.shape[1], impurity=CRITERIA[self.criterion]())
+        self._check_oob()
         data = self._codes(train.X, self._binned)
         # Drawn before the trees grow, so that threads do not change the forest.
         self.tree_seeds_ = self._tree_seeds(seeds)
         self._set_trees(grown(self, data, train, rule, self.tree_seeds_))
         if self.oob_score:
-            set_oob(self, self.trees_, self.tree_seeds_, train)
-
-    def _rule(self, n_features):
-        check_choice(self.criterion, "criterion", tuple(CRITERIA))
-        if self.max_depth is not None:
-            check_number(self.max_depth, "max_depth", low=1, integer=True)
-        # Constant features count as drawn, as Breiman's and scikit-learn's forests have it.
-        return GrowthRule(
-            impurity=CRITERIA[self.criterion](),
-            max_features=check_max_features(self.max_features, n_features),
-            max_depth=self.max_depth,
-        )
+            self._set_oob(self.trees_, self.tree_seeds_, train)
 
 
 # Least price that the draw sees, as a share of the highest: 1/0 is not a probability, and with
@@ -116,13 +106,11 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         Prices c; None: 1 each. A member of a group counts with the group's charge too, what is free
         as a ten-thousandth of the highest price.
     subset : {"all", "above_mean"}, default="all"
-        "above_mean": the weighted forest only selects. The features whose Gini importance in it
-        exceeds the mean (those that attain it, where none does) are kept, and an ordinary random
-        forest is fitted on them.
+        "above_mean": the features whose Gini importance in the weighted forest exceeds the mean
+        (those that attain it, where none does) are kept for an ordinary random forest.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features drawn at each node, without replacement; more, at equal chances, only while all
-        that came are constant. "sqrt" is that of the features left to choose from. None: all of
-        them, which makes the draw void.
+        that came are constant. None: all, which makes the draw void.
 
     Attributes
     ----------
@@ -154,14 +142,17 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
 
     def _fit(self, train, valid, seeds):
         check_choice(self.subset, "subset", ("all", "above_mean"))
-        if self.max_depth is not None:
-            check_number(self.max_depth, "max_depth", low=1, integer=True)
         data = self._codes(train.X, self._binned)
         self.odds_ = drawing_odds(self.feature_costs_)
         trees = self._grown(data, train, self.odds_, seeds)
-        self._importances = gini_importance(trees, train.X.shape[1])
+        self._importances = importance = gini_importance(trees, train.X.shape[1])
         if self.subset == "above_mean":
-            trees = self._refitted(data, train, seeds)
+            above = importance > importance.mean()
+            # Where all are equal, none exceeds the mean.
+            kept = np.flatnonzero(above if above.any() else importance >= importance.mean())
+            trees = self._grown(data.take(kept), train, None, seeds)
+            # -1 marks a leaf: it must stay so, whatever the last of the kept features is.
+            trees = [replace(t, feature=np.where(t.is_leaf, -1, kept[t.feature])) for t in trees]
         self._set_trees(trees)
 
     @property
@@ -170,21 +161,7 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         check_is_fitted(self)
         return self._importances
 
-    def _refitted(self, data, train, random):
-        """Grow an ordinary forest on the features above the mean importance."""
-        importance = self._importances
-        above = importance > importance.mean()
-        kept = np.flatnonzero(above if above.any() else importance >= importance.mean())
-        trees = self._grown(data.take(kept), train, None, random)
-        # -1 marks a leaf: it must stay so, whatever the last of the kept features is.
-        return [replace(t, feature=np.where(t.is_leaf, -1, kept[t.feature])) for t in trees]
-
     def _grown(self, data, train, odds, random):
         """Grow the trees, whose nodes draw with `odds` (None: equal)."""
-        rule = GrowthRule(
-            impurity=Gini(),
-            max_features=check_max_features(self.max_features, data.n_features),
-            odds=odds,
-            max_depth=self.max_depth,
-        )
+        rule = self._rule(data.n_features, impurity=Gini(), odds=odds)
         return grown(self, data, train, rule, self._tree_seeds(random))
