@@ -1,45 +1,87 @@
 """A cascade as a fixed order cut into stages: its predictions, and its requests for features."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..costs import affords
 from ..protocol import Request
 from .mixture import with_temperature
-from .models import ascending
+from .models import ascending, filled
 
 
-class StageReader:
-    """Predictions of stage models for the rows of one table, made once for each row and model.
+@dataclass(frozen=True, eq=False)
+class Cascade:
+    """One order of acquisition with the models of its stages."""
+
+    name: str
+    stages: tuple  # tuples of int: features acquired up to each stage, in the order of acquisition
+    costs: np.ndarray  # (n_stages,): what they cost
+    mixtures: tuple  # the kinds of models of each stage, and their weights
+    temperatures: np.ndarray | None  # (n_stages,): of the mixed probabilities; None in regression
+    dynamic = False
+
+    @property
+    def change_kind(self):
+        """In regression, the models of how much the last stage would change a prediction."""
+        return f"change by {self.name}"
+
+    @property
+    def sizes(self):
+        """Number of features acquired up to each stage."""
+        return np.array([len(features) for features in self.stages])
+
+    def model_keys(self):
+        """Return (kind, ascending features) of every model that the stages may ask."""
+        more = () if self.temperatures is not None else (self.change_kind,)
+        return [
+            (kind, ascending(features))
+            for features, mixture in zip(self.stages, self.mixtures, strict=True)
+            for kind in (*mixture.kinds, *more)
+        ]
+
+    def reader(self, models, X, known):
+        """Return a reader of predictions for the rows of X; cascades may share what is known."""
+        return CascadeReader(self, models, X, known)
+
+    def acquisitions(self, point, models, blank, label):
+        """Return the acquisitions of a prediction without a table."""
+        return CascadeAcquisitions(point, models, blank, label)
+
+
+class CascadeReader:
+    """Predictions of a cascade for the rows of one table, made once for each row and model.
 
     Only the features of a stage are looked at, in the rows of X that come to it.
     """
 
-    def __init__(self, models, X):
-        self._models = models.models
-        self._X = X
-        self._known = {}  # key -> (mask of rows, predictions)
+    def __init__(self, cascade, models, X, known):
+        self._cascade, self._models, self._X = cascade, models.models, X
+        self._known = known  # key of a model -> (mask of rows, predictions)
 
-    def predict(self, cascade, stage, rows):
-        """Return a stage's predictions for some rows, (n_rows, n_outputs).
-
-        They are calibrated probabilities, or numbers.
-        """
+    def predict(self, stage, rows):
+        """Return calibrated probabilities, or numbers, of some rows at a stage."""
+        cascade = self._cascade
         mixture, features = cascade.mixtures[stage], ascending(cascade.stages[stage])
         mixed = mixture.of([self._ask((kind, features), rows) for kind in mixture.kinds])
         if cascade.temperatures is None:
             return mixed
         return with_temperature(mixed, cascade.temperatures[stage])
 
-    def confidence(self, cascade, stage, predictions, rows):
-        """Return a stage's confidence in its predictions for some rows, (n_rows,).
-
-        The largest probability; in regression minus the change that is expected.
-        """
+    def confidence(self, stage, predictions, rows):
+        """Return the largest probability; in regression minus the change that is expected."""
+        cascade = self._cascade
         if cascade.temperatures is not None:
             return predictions.max(axis=1)
         return -self._ask((cascade.change_kind, ascending(cascade.stages[stage])), rows)[:, 0]
+
+    def acquired(self, stops):
+        """Return the mask of the features acquired by each example's last stage."""
+        # Whoever stops at s has acquired all of stage s, whatever its models weigh.
+        masks = np.zeros((len(self._cascade.stages), self._X.shape[1]), dtype=bool)
+        for mask, features in zip(masks, self._cascade.stages, strict=True):
+            mask[list(features)] = True
+        return masks[stops]
 
     def _ask(self, key, rows):
         if key not in self._known:
@@ -85,21 +127,47 @@ def walk(candidate, reader, n_samples):
     return stops, predictions
 
 
-class CascadeAcquisitions:
-    """The acquisitions of n examples so far, and the stage that each has come to.
+class Acquisitions:
+    """What n examples have acquired so far at one operating point, without a table.
 
-    A value that cannot be had is skipped: from then on a model that takes any known features stands
-    in for the stages' models. `blank` is the `Outcome` with the constant prediction of every
-    example, to be filled in; `label` makes labels or numbers, (n_rows,), of predictions, (n_rows,
-    n_outputs).
+    `blank` is the `Outcome` with the constant prediction of every example, to be filled in; `label`
+    makes labels or numbers, (n_rows,), of predictions, (n_rows, n_outputs).
     """
 
-    def __init__(self, candidate, models, blank, label, n_features):
-        self._candidate, self._blank, self._label = candidate, blank, label
+    def __init__(self, point, blank, label, X):
+        self._point, self._blank, self._label = point, blank, label
+        self._X = X  # (n_samples, n_features): NaN where nothing is known
+
+    def _ask(self, rows, feature):
+        """Ask for a feature and keep its values; return which were refused, (n_rows,)."""
+        answer = yield Request(rows, feature, self.outcome)
+        self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
+        return answer.refused
+
+    def _filled(self, answered, parts):
+        """Return the outcome of rows and their predictions, the constant for all others."""
+        output, probabilities = self._blank.output.copy(), self._blank.probabilities
+        if probabilities is not None:
+            probabilities = probabilities.copy()
+        for rows, found in parts:
+            output[rows] = self._label(found)
+            if probabilities is not None:
+                probabilities[rows] = found
+        return replace(self._blank, output=output, probabilities=probabilities, answered=answered)
+
+
+class CascadeAcquisitions(Acquisitions):
+    """Predictions by a fixed order whose features are asked for stage by stage.
+
+    A value that cannot be had is skipped: from then on a model that takes any known features stands
+    in for the stages' models.
+    """
+
+    def __init__(self, point, models, blank, label):
         n_samples = blank.answered.size
-        self._X = np.full((n_samples, n_features), np.nan)
-        self._reader = StageReader(models, self._X)
-        self._models = models
+        super().__init__(point, blank, label, np.full((n_samples, models.usual.size), np.nan))
+        self._cascade, self._models = point.cascade, models
+        self._reader = CascadeReader(self._cascade, models, self._X, {})
         self._stage = np.full(n_samples, -1)  # the last one that was gone through
         # How much of the way to the next stage was paid for, where a cap does not pay for it all.
         self._further = np.zeros(n_samples)
@@ -107,91 +175,73 @@ class CascadeAcquisitions:
 
     def requests(self, ledger):
         """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
-        candidate = self._candidate
-        last = candidate.last_stage
+        last = self._point.last_stage
         if ledger.capped:
             # Costs ascend: the stages that the cap pays for are the first ones.
-            affordable = affords(ledger.max_cost, candidate.cascade.costs)
-            last = min(last, int(affordable.sum()) - 1)
+            last = min(last, int(affords(ledger.max_cost, self._cascade.costs).sum()) - 1)
         rows, n_acquired = np.arange(self._stage.size), 0
         for stage in range(last + 1):
-            features = candidate.cascade.stages[stage]
+            features = self._cascade.stages[stage]
             # In the order of acquisition, earlier stages first: only the rest is new.
             for feature in features[n_acquired:]:
-                answer = yield Request(rows, feature, self.outcome)
-                self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
                 # The stage's models need every feature: they cannot be asked any more.
-                self._lacks[rows] |= answer.refused
+                self._lacks[rows] |= yield from self._ask(rows, feature)
             self._stage[rows], n_acquired = stage, len(features)
-            if stage < candidate.last_stage:
+            if stage < self._point.last_stage:
                 rows = rows[~self._stop(stage, rows)]
             if not rows.size:
                 break
-        if rows.size and 0 <= last < candidate.last_stage:
+        if rows.size and 0 <= last < self._point.last_stage:
             yield from self._spend_the_rest(ledger, rows, last)
         return self.outcome()
 
     def _spend_the_rest(self, ledger, rows, stage):
         """Acquire what the cap still pays for of the next stage, in its order."""
-        cascade = self._candidate.cascade
-        done, features = len(cascade.stages[stage]), cascade.stages[stage + 1]
+        done, features = len(self._cascade.stages[stage]), self._cascade.stages[stage + 1]
         # Not payable as a whole, so it costs more.
-        start, end = cascade.costs[stage], cascade.costs[stage + 1]
+        start, end = self._cascade.costs[stage], self._cascade.costs[stage + 1]
         for place in range(done, len(features)):
             spent = ledger.costs.subset(list(features[: place + 1]))
             if not affords(ledger.max_cost, spent):
                 break
-            answer = yield Request(rows, features[place], self.outcome)
-            self._X[rows, features[place]] = np.where(answer.refused, np.nan, answer.values)
-            self._lacks[rows] |= answer.refused
+            self._lacks[rows] |= yield from self._ask(rows, features[place])
             self._further[rows] = (spent - start) / (end - start)
 
     def _stop(self, stage, rows):
         """Return the mask of the rows that stop at a stage."""
-        threshold = self._candidate.thresholds[stage]
+        threshold = self._point.thresholds[stage]
         stop = np.zeros(rows.size, dtype=bool)
         if threshold < np.inf:
             lacks = self._lacks[rows]
             # The same threshold for both: nobody stops sooner because a value was refused.
-            stop[~lacks] = self._confidence(stage, rows[~lacks]) >= threshold
-            stop[lacks] = self._confidence_without(stage, rows[lacks]) >= threshold
+            for some, confidence in ((~lacks, self._confidence), (lacks, self._confidence_without)):
+                if some.any():
+                    stop[some] = confidence(stage, rows[some]) >= threshold
         return stop
 
     def _confidence(self, stage, rows):
-        if not rows.size:
-            return np.zeros(0)
-        cascade = self._candidate.cascade
-        found = self._reader.predict(cascade, stage, rows)
-        return self._reader.confidence(cascade, stage, found, rows)
+        return self._reader.confidence(stage, self._reader.predict(stage, rows), rows)
 
     def _confidence_without(self, stage, rows):
         """Return the stand-in's confidence; in regression the stage's, with medians for gaps."""
-        if not rows.size:
-            return np.zeros(0)
-        cascade, X = self._candidate.cascade, self._X[rows]
-        if cascade.temperatures is not None:
+        X = self._X[rows]
+        if self._cascade.temperatures is not None:
             return self._models.fallback_model.predict(X).max(axis=1)
-        reader = StageReader(self._models, np.where(np.isnan(X), self._models.usual, X))
-        return reader.confidence(cascade, stage, None, np.arange(rows.size))
+        reader = CascadeReader(self._cascade, self._models, filled(X, self._models.usual), {})
+        return reader.confidence(stage, None, np.arange(rows.size))
 
     def outcome(self):
         """Return the prediction of each example from its known values."""
         # Who has not a single value keeps the constant.
         without = self._lacks & ~np.isnan(self._X).all(axis=1)
         complete = ~self._lacks & (self._stage >= 0)
-        probabilities = self._blank.probabilities
-        made = type(self._blank)(
-            self._blank.output.copy(),
-            None if probabilities is None else probabilities.copy(),
-            without | complete,
-        )
+        parts = []
         for stage in np.unique(self._stage[complete]):
             rows = np.flatnonzero(complete & (self._stage == stage))
-            found = self._reader.predict(self._candidate.cascade, int(stage), rows)
-            self._fill(made, rows, self._with_the_rest(found, rows))
+            parts.append((rows, self._with_the_rest(self._reader.predict(int(stage), rows), rows)))
         if without.any():
-            self._fill(made, without, self._models.fallback_model.predict(self._X[without]))
-        return made
+            parts.append((without, self._models.fallback_model.predict(self._X[without])))
+        return self._filled(without | complete, parts)
 
     def _with_the_rest(self, found, rows):
         """Return a stage's predictions with what was acquired beyond it, by the stand-in.
@@ -207,70 +257,3 @@ class CascadeAcquisitions:
         found = found.copy()
         found[further] = (1 - share) * found[further] + share * known
         return found
-
-    def _fill(self, made, rows, found):
-        made.output[rows] = self._label(found)
-        if made.probabilities is not None:
-            made.probabilities[rows] = found
-
-
-@dataclass(frozen=True, eq=False)
-class Cascade:
-    """One order of acquisition with the models of its stages."""
-
-    name: str
-    stages: tuple  # tuples of int: features acquired up to each stage, in the order of acquisition
-    costs: np.ndarray  # (n_stages,): what they cost
-    mixtures: tuple  # the kinds of models of each stage, and their weights
-    temperatures: np.ndarray | None  # (n_stages,): of the mixed probabilities; None in regression
-    dynamic = False
-
-    @property
-    def change_kind(self):
-        """In regression, the models of how much the last stage would change a prediction."""
-        return f"change by {self.name}"
-
-    @property
-    def sizes(self):
-        """Number of features acquired up to each stage."""
-        return np.array([len(features) for features in self.stages])
-
-    def model_keys(self):
-        """Return (kind, ascending features) of every model that the stages may ask."""
-        more = () if self.temperatures is not None else (self.change_kind,)
-        return [
-            (kind, ascending(features))
-            for features, mixture in zip(self.stages, self.mixtures, strict=True)
-            for kind in (*mixture.kinds, *more)
-        ]
-
-    def reader(self, stage_reader, X):
-        """Return a reader of predictions for the rows of X, stage by stage."""
-        return CascadeReader(self, stage_reader, X.shape[1])
-
-    def acquisitions(self, point, models, blank, label, n_features):
-        """Return the acquisitions of a prediction without a table."""
-        return CascadeAcquisitions(point, models, blank, label, n_features)
-
-
-class CascadeReader:
-    """Predictions of a cascade for the rows of one table."""
-
-    def __init__(self, cascade, stage_reader, n_features):
-        self._cascade, self._reader, self._n_features = cascade, stage_reader, n_features
-
-    def predict(self, stage, rows):
-        """Return calibrated probabilities, or numbers, of some rows at a stage."""
-        return self._reader.predict(self._cascade, stage, rows)
-
-    def confidence(self, stage, predictions, rows):
-        """Return the stage's confidence in its predictions for some rows."""
-        return self._reader.confidence(self._cascade, stage, predictions, rows)
-
-    def acquired(self, stops):
-        """Return the mask of the features acquired by each example's last stage."""
-        # Whoever stops at s has acquired all of stage s, whatever its models weigh.
-        masks = np.zeros((len(self._cascade.stages), self._n_features), dtype=bool)
-        for mask, features in zip(masks, self._cascade.stages, strict=True):
-            mask[list(features)] = True
-        return masks[stops]
