@@ -303,13 +303,12 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             probabilities = None if table.n_classes is None else predictions
             return Stage({}, self._label(predictions, leaning), probabilities)
 
-        def judge(predictions, leaning):
-            stage = made(predictions, leaning)
-            return score_outcome(self, self.scoring, stage, targets, table.counted)
+        def judge(*labelled):
+            return score_outcome(self, self.scoring, made(*labelled), targets, table.counted)
 
         def error(point):
-            stage = made(at_stop(point, evidence, trace.predictions), point.leaning)
-            return score_and_error(self, stage, targets)[1]
+            there = at_stop(point, evidence, trace.predictions)
+            return score_and_error(self, made(there, point.leaning), targets)[1]
 
         found = scored_by(judge, found, evidence, trace.predictions, shares)
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
@@ -336,16 +335,14 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
     def _kinds(self, n_classes):
         """Return the kinds of models by name."""
-        estimators = self._members()
         names = [
             each if isinstance(each, str) else f"{type(each).__name__} {place}"
-            for place, each in enumerate(estimators)
+            for place, each in enumerate(self._members())
         ]
         if not names or len(set(names)) < len(names):
             raise ParameterError(f"estimators must be one or more different ones, got {names}.")
-        return {
-            name: as_kind(each, n_classes) for name, each in zip(names, estimators, strict=True)
-        }
+        kinds = (as_kind(each, n_classes) for each in self._members())
+        return dict(zip(names, kinds, strict=True))
 
     def _stages_of_orders(self, table, seed):
         """Return the stages of each order by its name, of equal ones the first; and the units."""
@@ -393,22 +390,19 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         used = {id(c.cascade): c.cascade for c in (*front, *self._routes)}
         self.models_ = models.only(used.values())
         names = np.array(self.feature_costs_.labels, dtype=object)
-        rows = []
-        for point in front:
-            last = point.cascade.stages[point.last_stage]
-            rows.append(
-                {
-                    "cost": point.cost,
-                    "score": point.score,
-                    "score_se": point.observed_se,
-                    "observed": point.observed,
-                    "nodes": np.nan,
-                    "n_features": point.n_features,
-                    "setting": self._setting(point),
-                    "variables": tuple(names[list(last)]),
-                }
-            )
-        self.operating_points_ = pd.DataFrame(rows)
+        last = [each.cascade.stages[each.last_stage] for each in front]
+        self.operating_points_ = pd.DataFrame(
+            {
+                "cost": [each.cost for each in front],
+                "score": [each.score for each in front],
+                "score_se": [each.observed_se for each in front],
+                "observed": [each.observed for each in front],
+                "nodes": np.nan,
+                "n_features": [each.n_features for each in front],
+                "setting": [self._setting(each) for each in front],
+                "variables": [tuple(names[list(features)]) for features in last],
+            }
+        )
 
     @staticmethod
     def _setting(point):
