@@ -20,7 +20,7 @@ import pandas as pd
 from budgetbench.datasets import load_dataset
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetlearn.cascade import ScheduleCascadeClassifier
-from budgetlearn.cascade.acquisition import Cascade, walk
+from budgetlearn.cascade.acquisition import Answers, Cascade, walk
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.orders import acquisitions_of, geometric_stages
 from budgetlearn.cascade.pool import calibrated, candidates, class_evidence
@@ -60,9 +60,9 @@ def variants(orders, models, table, costs):
 def area(pool, chooser, models, test, costs, constant):
     """Return the area under the staircase of the chosen candidates on the test data."""
     kept = pareto_indices([each.cost for each in pool], [getattr(each, chooser) for each in pool])
-    points, known = [], {}
+    points, answers = [], Answers(len(test[1]))
     for candidate in (pool[i] for i in kept):
-        told = candidate.cascade.reader(models, test[0], known)
+        told = candidate.cascade.reader(models, test[0], answers)
         stops, predictions = walk(candidate, told, len(test[1]))
         right = predictions.argmax(axis=1) == test[1]
         points.append((candidate.cascade.costs[stops].mean(), right.mean()))

@@ -40,65 +40,89 @@ class Cascade:
             for kind in (*mixture.kinds, *more)
         ]
 
-    def reader(self, models, X, known):
-        """Return a reader of predictions for the rows of X; cascades may share what is known."""
-        return CascadeReader(self, models, X, known)
+    def reader(self, models, X, answers):
+        """Return a reader of predictions for the rows of X; cascades may share the answers."""
+        return CascadeReader(self, models, X, answers)
 
     def acquisitions(self, point, models, blank, label):
         """Return the acquisitions of a prediction without a table."""
         return CascadeAcquisitions(point, models, blank, label)
 
 
-class CascadeReader:
-    """Predictions of a cascade for the rows of one table, made once for each row and model.
+class Answers:
+    """What models say of the rows of one table: each is asked once for a row."""
 
-    Only the features of a stage are looked at, in the rows of X that come to it.
+    def __init__(self, n_rows):
+        self._n_rows = n_rows
+        self._known = {}  # key of a model -> (mask of rows, predictions)
+
+    def of(self, key, rows, ask):
+        """Return a model's predictions for some rows; `ask` gives those of rows still unknown."""
+        asked, answers = self._known.get(key) or (np.zeros(self._n_rows, dtype=bool), None)
+        fresh = rows[~asked[rows]]
+        if fresh.size:
+            found = ask(fresh)
+            if answers is None:
+                answers = np.empty((self._n_rows, found.shape[1]))
+                self._known[key] = asked, answers
+            answers[fresh], asked[fresh] = found, True
+        return answers[rows]
+
+
+class Reader:
+    """Predictions of a `Cascade` or a `DynamicOrder` for the rows of one table, stage by stage.
+
+    `raw` of a subclass predicts, and `remaining` is the loss that it expects in regression.
     """
 
-    def __init__(self, cascade, models, X, known):
-        self._cascade, self._models, self._X = cascade, models.models, X
-        self._known = known  # key of a model -> (mask of rows, predictions)
+    def __init__(self, order, X, answers):
+        self.order, self._X, self._answers = order, X, answers
 
     def predict(self, stage, rows):
         """Return calibrated probabilities, or numbers, of some rows at a stage."""
-        cascade = self._cascade
-        mixture, features = cascade.mixtures[stage], ascending(cascade.stages[stage])
-        mixed = mixture.of([self._ask((kind, features), rows) for kind in mixture.kinds])
-        if cascade.temperatures is None:
-            return mixed
-        return with_temperature(mixed, cascade.temperatures[stage])
+        found = self.raw(stage, rows)
+        if self.order.temperatures is None:
+            return found
+        return with_temperature(found, self.order.temperatures[stage])
 
     def confidence(self, stage, predictions, rows):
-        """Return the largest probability; in regression minus the change that is expected."""
-        cascade = self._cascade
-        if cascade.temperatures is not None:
+        """Return the largest probability; in regression minus the loss that is expected."""
+        if self.order.temperatures is not None:
             return predictions.max(axis=1)
-        return -self._ask((cascade.change_kind, ascending(cascade.stages[stage])), rows)[:, 0]
+        return -self.remaining(stage, rows)
+
+
+class CascadeReader(Reader):
+    """A reader that looks at the features of a stage only, in the rows of X that come to it."""
+
+    def __init__(self, cascade, models, X, answers):
+        super().__init__(cascade, X, answers)
+        self._models = models.models
+
+    def raw(self, stage, rows):
+        """Return the mixed predictions of a stage's models, (n_rows, n_outputs)."""
+        mixture, features = self.order.mixtures[stage], ascending(self.order.stages[stage])
+        return mixture.of([self._ask((kind, features), rows) for kind in mixture.kinds])
+
+    def remaining(self, stage, rows):
+        """Return by how much the last stage is expected to change the prediction, (n_rows,)."""
+        return self._ask((self.order.change_kind, ascending(self.order.stages[stage])), rows)[:, 0]
+
+    def _ask(self, key, rows):
+        def ask(fresh):
+            # Only the stage's columns are handed over: nothing else can be looked at.
+            columns = np.array(key[1], dtype=np.intp)
+            return self._models[key].predict(np.ascontiguousarray(self._X[fresh[:, None], columns]))
+
+        return self._answers.of(key, rows, ask)
 
     def acquired(self, stops):
         """Return the mask of the features acquired by each example's last stage."""
         # Whoever stops at s has acquired all of stage s, whatever its models weigh.
-        masks = np.zeros((len(self._cascade.stages), self._X.shape[1]), dtype=bool)
-        for mask, features in zip(masks, self._cascade.stages, strict=True):
+        masks = np.zeros((len(self.order.stages), self._X.shape[1]), dtype=bool)
+        for mask, features in zip(masks, self.order.stages, strict=True):
             mask[list(features)] = True
         return masks[stops]
-
-    def _ask(self, key, rows):
-        if key not in self._known:
-            self._known[key] = np.zeros(len(self._X), dtype=bool), None
-        asked, answers = self._known[key]
-        # Several operating points share a stage: each row is asked for once a model.
-        fresh = rows[~asked[rows]]
-        if fresh.size:
-            # Only the stage's columns are handed over: nothing else can be looked at.
-            columns = np.array(key[1], dtype=np.intp)
-            table = np.ascontiguousarray(self._X[fresh[:, None], columns])
-            found = self._models[key].predict(table)
-            if answers is None:
-                answers = np.empty((len(self._X), found.shape[1]))
-                self._known[key] = asked, answers
-            answers[fresh], asked[fresh] = found, True
-        return answers[rows]
 
 
 def walk(candidate, reader, n_samples):
@@ -167,7 +191,7 @@ class CascadeAcquisitions(Acquisitions):
         n_samples = blank.answered.size
         super().__init__(point, blank, label, np.full((n_samples, models.usual.size), np.nan))
         self._cascade, self._models = point.cascade, models
-        self._reader = CascadeReader(self._cascade, models, self._X, {})
+        self._reader = CascadeReader(self._cascade, models, self._X, Answers(n_samples))
         self._stage = np.full(n_samples, -1)  # the last one that was gone through
         # How much of the way to the next stage was paid for, where a cap does not pay for it all.
         self._further = np.zeros(n_samples)
@@ -227,8 +251,9 @@ class CascadeAcquisitions(Acquisitions):
         X = self._X[rows]
         if self._cascade.temperatures is not None:
             return self._models.fallback_model.predict(X).max(axis=1)
-        reader = CascadeReader(self._cascade, self._models, filled(X, self._models.usual), {})
-        return reader.confidence(stage, None, np.arange(rows.size))
+        known = filled(X, self._models.usual), Answers(rows.size)
+        reader = CascadeReader(self._cascade, self._models, *known)
+        return -reader.remaining(stage, np.arange(rows.size))
 
     def outcome(self):
         """Return the prediction of each example from its known values."""

@@ -10,7 +10,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from ..costs import affords
 from ..parallel import thread_map
 from ..validation import INT32_MAX, derive_seed
-from .acquisition import Acquisitions
+from .acquisition import Acquisitions, Answers, Reader
 from .bayes import ForeseenGains, NaiveBayesTree
 from .mixture import fit_temperature, variance, with_temperature
 from .models import N_EXTRA_TREES, MaskedModel, masked_trees
@@ -111,7 +111,7 @@ class DynamicOrder:
         """Return no keys: its models are its own."""
         return []
 
-    def reader(self, models, X, known):
+    def reader(self, models, X, answers):
         """Return a reader of predictions for the rows of X, stage by stage."""
         return DynamicReader(self, X)
 
@@ -150,20 +150,16 @@ class DynamicWalk:
         return rows, np.where(can, rates, -np.inf).argmax(axis=1)
 
 
-class DynamicReader:
-    """Predictions of a dynamic order for the rows of one table, walked once.
-
-    A cell of X is looked at when it is acquired.
-    """
+class DynamicReader(Reader):
+    """A reader that walks each row once and looks at a cell of X when it is acquired."""
 
     def __init__(self, order, X):
-        self.order, self._X, self._walk = order, X, DynamicWalk(order, len(X))
+        super().__init__(order, X, Answers(len(X)))
+        self._walk = DynamicWalk(order, len(X))
         shape = order.n_stages, len(X)
         self._reached = np.full(len(X), -1)
         self.owned = np.zeros((*shape, order.units.n_units), dtype=bool)
         self.spent = np.zeros(shape)
-        self._known = np.zeros(shape, dtype=bool)
-        self._predictions = None
 
     def advance(self, rows, stage):
         """Let rows acquire all that they acquire up to the end of a stage."""
@@ -184,29 +180,18 @@ class DynamicReader:
     def raw(self, stage, rows):
         """Return a stage's predictions before calibration, (n_rows, n_outputs)."""
         self.advance(rows, stage)
-        fresh = rows[~self._known[stage, rows]]
-        if fresh.size:
-            found = self.order.masked.predict(self._hidden(stage, fresh))
-            if self._predictions is None:
-                self._predictions = np.zeros((*self._known.shape, found.shape[1]))
-            self._predictions[stage, fresh], self._known[stage, fresh] = found, True
-        return self._predictions[stage, rows]
+        masked = self.order.masked
+        return self._answers.of(
+            stage, rows, lambda fresh: masked.predict(self._hidden(stage, fresh))
+        )
+
+    def remaining(self, stage, rows):
+        """Return the loss that is expected of stopping at a stage, (n_rows,)."""
+        self.advance(rows, stage)
+        return self.order.gains.predict(self._hidden(stage, rows))[:, -1]
 
     def _hidden(self, stage, rows):
         return self.order.units.hidden(self._X[rows], self.owned[stage, rows])
-
-    def predict(self, stage, rows):
-        """Return calibrated probabilities, or numbers, of some rows at a stage."""
-        if self.order.temperatures is None:
-            return self.raw(stage, rows)
-        return with_temperature(self.raw(stage, rows), self.order.temperatures[stage])
-
-    def confidence(self, stage, predictions, rows):
-        """Return the largest probability; in regression minus the loss that is expected."""
-        if self.order.temperatures is not None:
-            return predictions.max(axis=1)
-        self.advance(rows, stage)
-        return -self.order.gains.predict(self._hidden(stage, rows))[:, -1]
 
     def acquired(self, stops):
         """Return the mask of the features acquired by each example's last stage."""
@@ -452,10 +437,9 @@ def _sent_along(order, models, table):
         reader = DynamicReader(replace(order, masked=masked, gains=gains), table.X[here])
         rows = np.arange(here.sum())
         for stage in range(order.n_stages):
-            found = reader.raw(stage, rows)
-            predictions[stage, here] = found
+            predictions[stage, here] = reader.raw(stage, rows)
             if table.n_classes is None:
-                remaining[stage, here] = -reader.confidence(stage, found, rows)
+                remaining[stage, here] = reader.remaining(stage, rows)
         spent[:, here], owned[:, here] = reader.spent, reader.owned
     sizes = np.array([len(features) for features in order.units.features])
     # A stage's features are what some example has by then: examples differ.

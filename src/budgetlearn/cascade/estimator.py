@@ -15,7 +15,7 @@ from ..protocol.examples import words_by_target
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number
-from .acquisition import Cascade, walk
+from .acquisition import Answers, Cascade, walk
 from .dynamic import Units, dynamic_trace, foreseen_trace, foresees_class
 from .mixture import Mixture, variance
 from .models import (
@@ -427,14 +427,14 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         # A value that is never missing in training and is looked at is refused by the caller,
         # whatever is predicted here.
         refused = np.isnan(X) & ~self.missing_in_training_
-        known, readers, zeroed = {}, {}, np.where(refused, 0.0, X)
+        answers, readers, zeroed = Answers(len(X)), {}, np.where(refused, 0.0, X)
         for index in which:
             point = self.points_[index]
             # Points of one cascade share a reader, which remembers what its models said.
             key = id(point.cascade)
             if key not in readers:
                 table = X if point.cascade.dynamic else zeroed
-                readers[key] = point.cascade.reader(self.models_, table, known)
+                readers[key] = point.cascade.reader(self.models_, table, answers)
             stops, predictions = walk(point, readers[key], len(X))
             stage = Stage(self._setting(point), facts={"budget": point.cost})
             stage.output = self._label(predictions, point.leaning)
