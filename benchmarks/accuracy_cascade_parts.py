@@ -20,21 +20,14 @@ import pandas as pd
 from budgetbench.datasets import load_dataset
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetlearn.cascade import ScheduleCascadeClassifier
-from budgetlearn.cascade.acquisition import Cascade, StageReader, walk
-from budgetlearn.cascade.models import Table, as_kind, assign_folds
-from budgetlearn.cascade.orders import ORDERS, OrderProblem
+from budgetlearn.cascade.acquisition import Answers, Cascade, walk
+from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
+from budgetlearn.cascade.orders import acquisitions_of, geometric_stages
 from budgetlearn.cascade.pool import calibrated, candidates, class_evidence
-from budgetlearn.cascade.stages import StageModels, geometric_stages, with_whole_groups
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
 
 SEED = 20260101
 KINDS = ("forest", "boosting", "linear", "kernel")
-
-
-def stages_of(order, table, costs, seed):
-    """Return the stages of an order of purchase."""
-    problem = OrderProblem.of(table.X, table.y, table.n_classes, costs, seed)
-    return geometric_stages(with_whole_groups(ORDERS[order](problem), costs), costs, 10)
 
 
 def pool_of(orders, models, kinds, table, costs):
@@ -64,12 +57,12 @@ def variants(orders, models, table, costs):
         yield kind, pool_of(orders, models, (kind,), table, costs), "score"
 
 
-def area(pool, chooser, reader, test, costs, constant):
+def area(pool, chooser, models, test, costs, constant):
     """Return the area under the staircase of the chosen candidates on the test data."""
     kept = pareto_indices([each.cost for each in pool], [getattr(each, chooser) for each in pool])
-    points = []
+    points, answers = [], Answers(len(test[1]))
     for candidate in (pool[i] for i in kept):
-        told = candidate.cascade.reader(reader, test[0])
+        told = candidate.cascade.reader(models, test[0], answers)
         stops, predictions = walk(candidate, told, len(test[1]))
         right = predictions.argmax(axis=1) == test[1]
         points.append((candidate.cascade.costs[stops].mean(), right.mean()))
@@ -81,14 +74,16 @@ def areas(run):
     X, y = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
     seed, n_classes = run.seed("cascade"), int(y.max()) + 1
     table = Table(X, y, n_classes, assign_folds(y, n_classes, 5, np.random.RandomState(seed)))
-    orders = {name: stages_of(name, table, run.costs, seed) for name in ("lightgbm", "schedule")}
+    orders = {
+        name: geometric_stages(acquisitions_of(name, table, run.costs, seed), run.costs, 10)
+        for name in ("lightgbm", "schedule")
+    }
     kinds = {name: as_kind(name, n_classes) for name in KINDS}
     sets = [features for stages in orders.values() for features in stages]
     models = StageModels.fit(table, sets, kinds, seed)
-    reader = StageReader(models, run.test[0])
     constant = (run.test[1] == np.bincount(y).argmax()).mean()
     found = {
-        name: area(pool, chooser, reader, run.test, run.costs, constant)
+        name: area(pool, chooser, models, run.test, run.costs, constant)
         for name, pool, chooser in variants(orders, models, table, run.costs)
     }
     for dynamic in (False, True, "auto"):

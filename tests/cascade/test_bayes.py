@@ -12,9 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 from budgetbench.datasets.synthetic import cube, indicator
 from budgetlearn.cascade import ScheduleCascadeClassifier, bayes, dynamic
 from budgetlearn.cascade.bayes import N_BINS, Bins, ForeseenGains, NaiveBayesTree
-from budgetlearn.cascade.dynamic import foresees_class
+from budgetlearn.cascade.dynamic import Units, foresees_class
 from budgetlearn.cascade.models import Table, assign_folds
-from budgetlearn.cascade.stages import Units
 from budgetlearn.costs import FeatureCosts
 
 INFINITE = np.full(1, np.inf)

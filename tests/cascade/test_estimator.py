@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
-from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, selection
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.testing import check_budgeted_estimator
@@ -57,7 +57,7 @@ def numbers():
     ids=type,
 )
 def test_scikit_learn(estimator, monkeypatch):
-    monkeypatch.setattr(selection, "PILOTS", ("linear",))  # for speed
+    monkeypatch.setattr(orders, "PILOTS", ("linear",))  # for speed
     check_conventions(estimator)
 
 

@@ -7,8 +7,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from budgetlearn import MissingValueError, ScheduleCascadeClassifier, ScheduleCascadeRegressor
-from budgetlearn.cascade.gaps import below_all, medians
-from budgetlearn.cascade.models import KINDS
+from budgetlearn.cascade.models import KINDS, below_all, medians
 from budgetlearn.cascade.smooth import Scaling
 
 PRICES = [1.0, 2.0, 3.0, 4.0]

@@ -7,9 +7,8 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 from budgetlearn.cascade import models
-from budgetlearn.cascade.dynamic import GainModel, States, soft_losses
-from budgetlearn.cascade.models import MaskedModel, MaskedOnDemand, MaskedTrees, Table
-from budgetlearn.cascade.stages import Units
+from budgetlearn.cascade.dynamic import GainModel, States, Units, soft_losses
+from budgetlearn.cascade.models import MaskedModel, MaskedOnDemand, Table, masked_trees
 from budgetlearn.costs import FeatureCosts
 
 
@@ -138,5 +137,5 @@ def test_soft_losses_are_least_at_the_reference():
 def test_a_hidden_value_is_apart_from_one_large_value(large):
     X, y = np.full((200, 1), large), np.repeat([0, 1], 100)
     X[y == 1] = np.nan
-    trees = MaskedTrees(ExtraTreesClassifier(5, random_state=0), X, y, 2)
+    trees = masked_trees(ExtraTreesClassifier(5, random_state=0), X, y, 2)
     np.testing.assert_array_equal(trees.predict(X), np.eye(2)[y])

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetlearn.cascade.acquisition import Cascade, StageReader, walk
+from budgetlearn.cascade.acquisition import Answers, Cascade, walk
 from budgetlearn.cascade.mixture import Mixture, fit_temperature, with_temperature
-from budgetlearn.cascade.models import Table, as_kind, assign_folds
+from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.pool import (
     TRADEOFFS,
     best_at_each_cost,
@@ -18,7 +18,6 @@ from budgetlearn.cascade.pool import (
     exit_thresholds,
     number_evidence,
 )
-from budgetlearn.cascade.stages import StageModels
 
 STAGES = ((1,), (1, 0), (1, 0, 3, 2))
 COSTS = np.array([1.0, 3.0, 10.0])
@@ -129,11 +128,11 @@ def test_equal_sets_share_a_model_and_any_number_of_threads_gives_the_same(fitte
 
 def test_the_walk_is_what_all_stages_together_say(fitted):
     cascade, evidence, models, X = fitted
-    reader = StageReader(models, X)
+    reader = cascade.reader(models, X, Answers(len(X)))
     every_row = np.arange(len(X))
-    stages = np.array([reader.predict(cascade, stage, every_row) for stage in range(3)])
+    stages = np.array([reader.predict(stage, every_row) for stage in range(3)])
     for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
-        stops, predictions = walk(candidate, cascade.reader(StageReader(models, X), X), len(X))
+        stops, predictions = walk(candidate, cascade.reader(models, X, Answers(len(X))), len(X))
         np.testing.assert_array_equal(stops, exit_stages(stages.max(axis=2), candidate.thresholds))
         np.testing.assert_array_equal(predictions, stages[stops, every_row])
 
@@ -141,18 +140,18 @@ def test_the_walk_is_what_all_stages_together_say(fitted):
 def test_the_walk_looks_at_nothing_that_is_not_acquired(fitted):
     cascade, evidence, models, X = fitted
     for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
-        stops, predictions = walk(candidate, cascade.reader(StageReader(models, X), X), len(X))
+        stops, predictions = walk(candidate, cascade.reader(models, X, Answers(len(X))), len(X))
         hidden = np.full_like(X, np.nan)
         for stage, features in enumerate(STAGES):
             hidden[np.ix_(stops == stage, features)] = X[np.ix_(stops == stage, features)]
-        again = walk(candidate, cascade.reader(StageReader(models, hidden), hidden), len(X))
+        again = walk(candidate, cascade.reader(models, hidden, Answers(len(X))), len(X))
         np.testing.assert_array_equal(again[0], stops)
         np.testing.assert_array_equal(again[1], predictions)
 
 
 def test_models_that_no_cascade_asks_are_dropped(fitted):
     cascade, _, models, _ = fitted
-    alone = (Mixture.alone("forest", 2),)
+    alone = (Mixture(("forest",), np.ones(1), np.ones(1)),)
     shorter = Cascade("short", STAGES[:1], COSTS[:1], alone, cascade.temperatures[:1])
     kept = models.only([shorter])
     assert set(kept.models) == {("forest", (1,))}

@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 
-from budgetlearn.cascade import selection
+from budgetlearn.cascade import orders
 from budgetlearn.cascade.models import Table, as_kind, assign_folds
-from budgetlearn.cascade.orders import ORDERS, OrderProblem
-from budgetlearn.cascade.selection import confirmed_share
-from budgetlearn.cascade.stages import geometric_stages
+from budgetlearn.cascade.orders import acquisitions_of, confirmed_share, geometric_stages
 from budgetlearn.costs import FeatureCosts
 
 
 def share(table):
     costs = FeatureCosts(np.ones(table.X.shape[1]))
-    order = ORDERS["lightgbm"](OrderProblem.of(table.X, table.y, table.n_classes, costs, 0))
-    stages = geometric_stages([(each,) for each in order], costs, 5)
+    stages = geometric_stages(acquisitions_of("lightgbm", table, costs, 0), costs, 5)
     everything = list(range(table.X.shape[1]))
     last = as_kind("forest", table.n_classes).fit_both(table, everything, 0)[0]
     return confirmed_share(table, costs, "lightgbm", stages, last, 0)
@@ -44,5 +41,5 @@ def test_of_numbers_too():
 
 
 def test_large_tables_are_not_looked_into(monkeypatch):
-    monkeypatch.setattr(selection, "MOST_ROWS", 149)
+    monkeypatch.setattr(orders, "MOST_PILOT_ROWS", 149)
     assert share(table_of(np.arange(150) % 2, 2, 0.0, 0)) == 1.0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.cascade.stages import geometric_stages, nested_stages, with_whole_groups
+from budgetlearn.cascade.orders import geometric_stages, nested_stages, with_whole_groups
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.validation import ParameterError
 

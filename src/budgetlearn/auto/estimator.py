@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 from threadpoolctl import threadpool_limits
 
-from ..cascade.gaps import medians
 from ..cascade.mixture import with_temperature
+from ..cascade.models import medians
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import EXPECTED, described, documented, extending

@@ -1,217 +1,13 @@
 """A cascade as a fixed order cut into stages: its predictions, and its requests for features."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..costs import affords
 from ..protocol import Request
 from .mixture import with_temperature
-from .models import ascending
-
-
-class StageReader:
-    """Predictions of stage models for the rows of one table, made once for each row and model.
-
-    Only the features of a stage are looked at, in the rows of X that come to it.
-    """
-
-    def __init__(self, models, X):
-        self._models = models.models
-        self._X = X
-        self._known = {}  # key -> (mask of rows, predictions)
-
-    def predict(self, cascade, stage, rows):
-        """Return a stage's predictions for some rows, (n_rows, n_outputs).
-
-        They are calibrated probabilities, or numbers.
-        """
-        mixture, features = cascade.mixtures[stage], ascending(cascade.stages[stage])
-        mixed = mixture.of([self._ask((kind, features), rows) for kind in mixture.kinds])
-        if cascade.temperatures is None:
-            return mixed
-        return with_temperature(mixed, cascade.temperatures[stage])
-
-    def confidence(self, cascade, stage, predictions, rows):
-        """Return a stage's confidence in its predictions for some rows, (n_rows,).
-
-        The largest probability; in regression minus the change that is expected.
-        """
-        if cascade.temperatures is not None:
-            return predictions.max(axis=1)
-        return -self._ask((cascade.change_kind, ascending(cascade.stages[stage])), rows)[:, 0]
-
-    def _ask(self, key, rows):
-        if key not in self._known:
-            self._known[key] = np.zeros(len(self._X), dtype=bool), None
-        asked, answers = self._known[key]
-        # Several operating points share a stage: each row is asked for once a model.
-        fresh = rows[~asked[rows]]
-        if fresh.size:
-            # Only the stage's columns are handed over: nothing else can be looked at.
-            columns = np.array(key[1], dtype=np.intp)
-            table = np.ascontiguousarray(self._X[fresh[:, None], columns])
-            found = self._models[key].predict(table)
-            if answers is None:
-                answers = np.empty((len(self._X), found.shape[1]))
-                self._known[key] = asked, answers
-            answers[fresh], asked[fresh] = found, True
-        return answers[rows]
-
-
-def walk(candidate, reader, n_samples):
-    """Send examples through the stages of a `Candidate` until each one stops.
-
-    `reader` is the cascade's `CascadeReader` or `DynamicReader`. Returns the stage at which each
-    example stops, and the predictions of that stage, (n_samples, n_outputs).
-    """
-    stops = np.zeros(n_samples, dtype=np.intp)
-    predictions = None
-    rows = np.arange(n_samples)
-    for stage, threshold in enumerate(candidate.thresholds):
-        # Nobody stops here: the stage's models need not be asked.
-        if threshold == np.inf:
-            continue
-        found = reader.predict(stage, rows)
-        if predictions is None:
-            predictions = np.empty((n_samples, found.shape[1]))
-        stop = np.ones(rows.size, dtype=bool)
-        if threshold > -np.inf:
-            stop = reader.confidence(stage, found, rows) >= threshold
-        stops[rows[stop]], predictions[rows[stop]] = stage, found[stop]
-        rows = rows[~stop]
-        if not rows.size:
-            break
-    return stops, predictions
-
-
-class CascadeAcquisitions:
-    """The acquisitions of n examples so far, and the stage that each has come to.
-
-    A value that cannot be had is skipped: from then on a model that takes any known features stands
-    in for the stages' models. `blank` is the `Outcome` with the constant prediction of every
-    example, to be filled in; `label` makes labels or numbers, (n_rows,), of predictions, (n_rows,
-    n_outputs).
-    """
-
-    def __init__(self, candidate, models, blank, label, n_features):
-        self._candidate, self._blank, self._label = candidate, blank, label
-        n_samples = blank.answered.size
-        self._X = np.full((n_samples, n_features), np.nan)
-        self._reader = StageReader(models, self._X)
-        self._models = models
-        self._stage = np.full(n_samples, -1)  # the last one that was gone through
-        # How much of the way to the next stage was paid for, where a cap does not pay for it all.
-        self._further = np.zeros(n_samples)
-        self._lacks = np.zeros(n_samples, dtype=bool)
-
-    def requests(self, ledger):
-        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
-        candidate = self._candidate
-        last = candidate.last_stage
-        if ledger.capped:
-            # Costs ascend: the stages that the cap pays for are the first ones.
-            affordable = affords(ledger.max_cost, candidate.cascade.costs)
-            last = min(last, int(affordable.sum()) - 1)
-        rows, n_acquired = np.arange(self._stage.size), 0
-        for stage in range(last + 1):
-            features = candidate.cascade.stages[stage]
-            # In the order of acquisition, earlier stages first: only the rest is new.
-            for feature in features[n_acquired:]:
-                answer = yield Request(rows, feature, self.outcome)
-                self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
-                # The stage's models need every feature: they cannot be asked any more.
-                self._lacks[rows] |= answer.refused
-            self._stage[rows], n_acquired = stage, len(features)
-            if stage < candidate.last_stage:
-                rows = rows[~self._stop(stage, rows)]
-            if not rows.size:
-                break
-        if rows.size and 0 <= last < candidate.last_stage:
-            yield from self._spend_the_rest(ledger, rows, last)
-        return self.outcome()
-
-    def _spend_the_rest(self, ledger, rows, stage):
-        """Acquire what the cap still pays for of the next stage, in its order."""
-        cascade = self._candidate.cascade
-        done, features = len(cascade.stages[stage]), cascade.stages[stage + 1]
-        # Not payable as a whole, so it costs more.
-        start, end = cascade.costs[stage], cascade.costs[stage + 1]
-        for place in range(done, len(features)):
-            spent = ledger.costs.subset(list(features[: place + 1]))
-            if not affords(ledger.max_cost, spent):
-                break
-            answer = yield Request(rows, features[place], self.outcome)
-            self._X[rows, features[place]] = np.where(answer.refused, np.nan, answer.values)
-            self._lacks[rows] |= answer.refused
-            self._further[rows] = (spent - start) / (end - start)
-
-    def _stop(self, stage, rows):
-        """Return the mask of the rows that stop at a stage."""
-        threshold = self._candidate.thresholds[stage]
-        stop = np.zeros(rows.size, dtype=bool)
-        if threshold < np.inf:
-            lacks = self._lacks[rows]
-            # The same threshold for both: nobody stops sooner because a value was refused.
-            stop[~lacks] = self._confidence(stage, rows[~lacks]) >= threshold
-            stop[lacks] = self._confidence_without(stage, rows[lacks]) >= threshold
-        return stop
-
-    def _confidence(self, stage, rows):
-        if not rows.size:
-            return np.zeros(0)
-        cascade = self._candidate.cascade
-        found = self._reader.predict(cascade, stage, rows)
-        return self._reader.confidence(cascade, stage, found, rows)
-
-    def _confidence_without(self, stage, rows):
-        """Return the stand-in's confidence; in regression the stage's, with medians for gaps."""
-        if not rows.size:
-            return np.zeros(0)
-        cascade, X = self._candidate.cascade, self._X[rows]
-        if cascade.temperatures is not None:
-            return self._models.fallback_model.predict(X).max(axis=1)
-        reader = StageReader(self._models, np.where(np.isnan(X), self._models.usual, X))
-        return reader.confidence(cascade, stage, None, np.arange(rows.size))
-
-    def outcome(self):
-        """Return the prediction of each example from its known values."""
-        # Who has not a single value keeps the constant.
-        without = self._lacks & ~np.isnan(self._X).all(axis=1)
-        complete = ~self._lacks & (self._stage >= 0)
-        probabilities = self._blank.probabilities
-        made = type(self._blank)(
-            self._blank.output.copy(),
-            None if probabilities is None else probabilities.copy(),
-            without | complete,
-        )
-        for stage in np.unique(self._stage[complete]):
-            rows = np.flatnonzero(complete & (self._stage == stage))
-            found = self._reader.predict(self._candidate.cascade, int(stage), rows)
-            self._fill(made, rows, self._with_the_rest(found, rows))
-        if without.any():
-            self._fill(made, without, self._models.fallback_model.predict(self._X[without]))
-        return made
-
-    def _with_the_rest(self, found, rows):
-        """Return a stage's predictions with what was acquired beyond it, by the stand-in.
-
-        The stage's models are the better ones for the stage, the stand-in knows more: the farther
-        on the way to the next stage, the more it counts.
-        """
-        further = np.flatnonzero(self._further[rows])
-        if not further.size:
-            return found
-        share = self._further[rows[further], None]
-        known = self._models.fallback_model.predict(self._X[rows[further]])
-        found = found.copy()
-        found[further] = (1 - share) * found[further] + share * known
-        return found
-
-    def _fill(self, made, rows, found):
-        made.output[rows] = self._label(found)
-        if made.probabilities is not None:
-            made.probabilities[rows] = found
+from .models import ascending, filled
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,33 +40,245 @@ class Cascade:
             for kind in (*mixture.kinds, *more)
         ]
 
-    def reader(self, stage_reader, X):
-        """Return a reader of predictions for the rows of X, stage by stage."""
-        return CascadeReader(self, stage_reader, X.shape[1])
+    def reader(self, models, X, answers):
+        """Return a reader of predictions for the rows of X; cascades may share the answers."""
+        return CascadeReader(self, models, X, answers)
 
-    def acquisitions(self, point, models, blank, label, n_features):
+    def acquisitions(self, point, models, blank, label):
         """Return the acquisitions of a prediction without a table."""
-        return CascadeAcquisitions(point, models, blank, label, n_features)
+        return CascadeAcquisitions(point, models, blank, label)
 
 
-class CascadeReader:
-    """Predictions of a cascade for the rows of one table."""
+class Answers:
+    """What models say of the rows of one table: each is asked once for a row."""
 
-    def __init__(self, cascade, stage_reader, n_features):
-        self._cascade, self._reader, self._n_features = cascade, stage_reader, n_features
+    def __init__(self, n_rows):
+        self._n_rows = n_rows
+        self._known = {}  # key of a model -> (mask of rows, predictions)
+
+    def of(self, key, rows, ask):
+        """Return a model's predictions for some rows; `ask` gives those of rows still unknown."""
+        asked, answers = self._known.get(key) or (np.zeros(self._n_rows, dtype=bool), None)
+        fresh = rows[~asked[rows]]
+        if fresh.size:
+            found = ask(fresh)
+            if answers is None:
+                answers = np.empty((self._n_rows, found.shape[1]))
+                self._known[key] = asked, answers
+            answers[fresh], asked[fresh] = found, True
+        return answers[rows]
+
+
+class Reader:
+    """Predictions of a `Cascade` or a `DynamicOrder` for the rows of one table, stage by stage.
+
+    `raw` of a subclass predicts, and `remaining` is the loss that it expects in regression.
+    """
+
+    def __init__(self, order, X, answers):
+        self.order, self._X, self._answers = order, X, answers
 
     def predict(self, stage, rows):
         """Return calibrated probabilities, or numbers, of some rows at a stage."""
-        return self._reader.predict(self._cascade, stage, rows)
+        found = self.raw(stage, rows)
+        if self.order.temperatures is None:
+            return found
+        return with_temperature(found, self.order.temperatures[stage])
 
     def confidence(self, stage, predictions, rows):
-        """Return the stage's confidence in its predictions for some rows."""
-        return self._reader.confidence(self._cascade, stage, predictions, rows)
+        """Return the largest probability; in regression minus the loss that is expected."""
+        if self.order.temperatures is not None:
+            return predictions.max(axis=1)
+        return -self.remaining(stage, rows)
+
+
+class CascadeReader(Reader):
+    """A reader that looks at the features of a stage only, in the rows of X that come to it."""
+
+    def __init__(self, cascade, models, X, answers):
+        super().__init__(cascade, X, answers)
+        self._models = models.models
+
+    def raw(self, stage, rows):
+        """Return the mixed predictions of a stage's models, (n_rows, n_outputs)."""
+        mixture, features = self.order.mixtures[stage], ascending(self.order.stages[stage])
+        return mixture.of([self._ask((kind, features), rows) for kind in mixture.kinds])
+
+    def remaining(self, stage, rows):
+        """Return by how much the last stage is expected to change the prediction, (n_rows,)."""
+        return self._ask((self.order.change_kind, ascending(self.order.stages[stage])), rows)[:, 0]
+
+    def _ask(self, key, rows):
+        def ask(fresh):
+            # Only the stage's columns are handed over: nothing else can be looked at.
+            columns = np.array(key[1], dtype=np.intp)
+            return self._models[key].predict(np.ascontiguousarray(self._X[fresh[:, None], columns]))
+
+        return self._answers.of(key, rows, ask)
 
     def acquired(self, stops):
         """Return the mask of the features acquired by each example's last stage."""
         # Whoever stops at s has acquired all of stage s, whatever its models weigh.
-        masks = np.zeros((len(self._cascade.stages), self._n_features), dtype=bool)
-        for mask, features in zip(masks, self._cascade.stages, strict=True):
+        masks = np.zeros((len(self.order.stages), self._X.shape[1]), dtype=bool)
+        for mask, features in zip(masks, self.order.stages, strict=True):
             mask[list(features)] = True
         return masks[stops]
+
+
+def walk(candidate, reader, n_samples):
+    """Send examples through the stages of a `Candidate` until each one stops.
+
+    `reader` is the cascade's `CascadeReader` or `DynamicReader`. Returns the stage at which each
+    example stops, and the predictions of that stage, (n_samples, n_outputs).
+    """
+    stops = np.zeros(n_samples, dtype=np.intp)
+    predictions = None
+    rows = np.arange(n_samples)
+    for stage, threshold in enumerate(candidate.thresholds):
+        # Nobody stops here: the stage's models need not be asked.
+        if threshold == np.inf:
+            continue
+        found = reader.predict(stage, rows)
+        if predictions is None:
+            predictions = np.empty((n_samples, found.shape[1]))
+        stop = np.ones(rows.size, dtype=bool)
+        if threshold > -np.inf:
+            stop = reader.confidence(stage, found, rows) >= threshold
+        stops[rows[stop]], predictions[rows[stop]] = stage, found[stop]
+        rows = rows[~stop]
+        if not rows.size:
+            break
+    return stops, predictions
+
+
+class Acquisitions:
+    """What n examples have acquired so far at one operating point, without a table.
+
+    `blank` is the `Outcome` with the constant prediction of every example, to be filled in; `label`
+    makes labels or numbers, (n_rows,), of predictions, (n_rows, n_outputs).
+    """
+
+    def __init__(self, point, blank, label, X):
+        self._point, self._blank, self._label = point, blank, label
+        self._X = X  # (n_samples, n_features): NaN where nothing is known
+
+    def _ask(self, rows, feature):
+        """Ask for a feature and keep its values; return which were refused, (n_rows,)."""
+        answer = yield Request(rows, feature, self.outcome)
+        self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
+        return answer.refused
+
+    def _filled(self, answered, parts):
+        """Return the outcome of rows and their predictions, the constant for all others."""
+        output, probabilities = self._blank.output.copy(), self._blank.probabilities
+        if probabilities is not None:
+            probabilities = probabilities.copy()
+        for rows, found in parts:
+            output[rows] = self._label(found)
+            if probabilities is not None:
+                probabilities[rows] = found
+        return replace(self._blank, output=output, probabilities=probabilities, answered=answered)
+
+
+class CascadeAcquisitions(Acquisitions):
+    """Predictions by a fixed order whose features are asked for stage by stage.
+
+    A value that cannot be had is skipped: from then on a model that takes any known features stands
+    in for the stages' models.
+    """
+
+    def __init__(self, point, models, blank, label):
+        n_samples = blank.answered.size
+        super().__init__(point, blank, label, np.full((n_samples, models.usual.size), np.nan))
+        self._cascade, self._models = point.cascade, models
+        self._reader = CascadeReader(self._cascade, models, self._X, Answers(n_samples))
+        self._stage = np.full(n_samples, -1)  # the last one that was gone through
+        # How much of the way to the next stage was paid for, where a cap does not pay for it all.
+        self._further = np.zeros(n_samples)
+        self._lacks = np.zeros(n_samples, dtype=bool)
+
+    def requests(self, ledger):
+        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
+        last = self._point.last_stage
+        if ledger.capped:
+            # Costs ascend: the stages that the cap pays for are the first ones.
+            last = min(last, int(affords(ledger.max_cost, self._cascade.costs).sum()) - 1)
+        rows, n_acquired = np.arange(self._stage.size), 0
+        for stage in range(last + 1):
+            features = self._cascade.stages[stage]
+            # In the order of acquisition, earlier stages first: only the rest is new.
+            for feature in features[n_acquired:]:
+                # The stage's models need every feature: they cannot be asked any more.
+                self._lacks[rows] |= yield from self._ask(rows, feature)
+            self._stage[rows], n_acquired = stage, len(features)
+            if stage < self._point.last_stage:
+                rows = rows[~self._stop(stage, rows)]
+            if not rows.size:
+                break
+        if rows.size and 0 <= last < self._point.last_stage:
+            yield from self._spend_the_rest(ledger, rows, last)
+        return self.outcome()
+
+    def _spend_the_rest(self, ledger, rows, stage):
+        """Acquire what the cap still pays for of the next stage, in its order."""
+        done, features = len(self._cascade.stages[stage]), self._cascade.stages[stage + 1]
+        # Not payable as a whole, so it costs more.
+        start, end = self._cascade.costs[stage], self._cascade.costs[stage + 1]
+        for place in range(done, len(features)):
+            spent = ledger.costs.subset(list(features[: place + 1]))
+            if not affords(ledger.max_cost, spent):
+                break
+            self._lacks[rows] |= yield from self._ask(rows, features[place])
+            self._further[rows] = (spent - start) / (end - start)
+
+    def _stop(self, stage, rows):
+        """Return the mask of the rows that stop at a stage."""
+        threshold = self._point.thresholds[stage]
+        stop = np.zeros(rows.size, dtype=bool)
+        if threshold < np.inf:
+            lacks = self._lacks[rows]
+            # The same threshold for both: nobody stops sooner because a value was refused.
+            for some, confidence in ((~lacks, self._confidence), (lacks, self._confidence_without)):
+                if some.any():
+                    stop[some] = confidence(stage, rows[some]) >= threshold
+        return stop
+
+    def _confidence(self, stage, rows):
+        return self._reader.confidence(stage, self._reader.predict(stage, rows), rows)
+
+    def _confidence_without(self, stage, rows):
+        """Return the stand-in's confidence; in regression the stage's, with medians for gaps."""
+        X = self._X[rows]
+        if self._cascade.temperatures is not None:
+            return self._models.fallback_model.predict(X).max(axis=1)
+        known = filled(X, self._models.usual), Answers(rows.size)
+        reader = CascadeReader(self._cascade, self._models, *known)
+        return -reader.remaining(stage, np.arange(rows.size))
+
+    def outcome(self):
+        """Return the prediction of each example from its known values."""
+        # Who has not a single value keeps the constant.
+        without = self._lacks & ~np.isnan(self._X).all(axis=1)
+        complete = ~self._lacks & (self._stage >= 0)
+        parts = []
+        for stage in np.unique(self._stage[complete]):
+            rows = np.flatnonzero(complete & (self._stage == stage))
+            parts.append((rows, self._with_the_rest(self._reader.predict(int(stage), rows), rows)))
+        if without.any():
+            parts.append((without, self._models.fallback_model.predict(self._X[without])))
+        return self._filled(without | complete, parts)
+
+    def _with_the_rest(self, found, rows):
+        """Return a stage's predictions with what was acquired beyond it, by the stand-in.
+
+        The stage's models are the better ones for the stage, the stand-in knows more: the farther
+        on the way to the next stage, the more it counts.
+        """
+        further = np.flatnonzero(self._further[rows])
+        if not further.size:
+            return found
+        share = self._further[rows[further], None]
+        known = self._models.fallback_model.predict(self._X[rows[further]])
+        found = found.copy()
+        found[further] = (1 - share) * found[further] + share * known
+        return found

@@ -1,20 +1,23 @@
 """A dynamic order: each example acquires the largest expected gain for its cost."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ..costs import affords
 from ..parallel import thread_map
-from ..protocol import Request
 from ..validation import INT32_MAX, derive_seed
+from .acquisition import Acquisitions, Answers, Reader
 from .bayes import ForeseenGains, NaiveBayesTree
 from .mixture import fit_temperature, variance, with_temperature
-from .models import N_EXTRA_TREES, MaskedModel, MaskedTrees
+from .models import N_EXTRA_TREES, MaskedModel, masked_trees
 from .pool import Trace
-from .stages import Units
 
+# A unit's place in the order of acquisition counts as much as this many units of chance.
+NOISE = 0.25
 # States of knowledge that the gains are learned from.
 N_STATES = 10_000
 FEWEST_STATES, MOST_STATES = 2, 24
@@ -22,6 +25,232 @@ N_TREES = 20
 IN_LEAF = 20
 # What no model believes is not held against another without limit.
 FLOOR = 1e-3
+# After so many acquisitions of its own an example needs no order of its own.
+MOST_STAGES = 24
+# What is expected to bring less than this is acquired by its price alone.
+LEAST_GAIN = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Features that are acquired together, and their costs."""
+
+    features: tuple  # tuples of int: of each unit, in the order of acquisition that they came from
+    costs: object
+
+    @classmethod
+    def of_stages(cls, stages, costs):
+        """Return the additions of each stage of an order as units."""
+        bounds = [0, *map(len, stages)]
+        found = [tuple(stages[-1][start:end]) for start, end in pairwise(bounds)]
+        return cls(tuple(found), costs)
+
+    @property
+    def n_units(self):
+        """Number of units."""
+        return len(self.features)
+
+    def columns(self, acquired):
+        """Return the mask of acquired features, (n_samples, n_features), for a mask of units."""
+        columns = np.zeros((len(acquired), self.costs.n_features), dtype=bool)
+        for unit, features in enumerate(self.features):
+            columns[:, list(features)] = acquired[:, [unit]]
+        return columns
+
+    def prices(self, acquired):
+        """Return the price of each further unit for each row, (n_samples, n_units)."""
+        # A unit costs its own features, and the charge of each group that is still unpaid.
+        prices = np.tile(self._own_prices, (len(acquired), 1))
+        if self.costs.groups is not None:
+            unpaid = (acquired.astype(np.intp) @ self._needs.astype(np.intp)) == 0
+            prices += (unpaid * self.costs.group_costs) @ self._needs.T
+        return prices
+
+    # A walk asks for prices at every step of every example.
+    @cached_property
+    def _own_prices(self):
+        return np.array([self.costs.costs[list(features)].sum() for features in self.features])
+
+    @cached_property
+    def _needs(self):
+        """The groups that each unit has a feature of, bool (n_units, n_groups)."""
+        groups = np.arange(self.costs.group_costs.size)
+        return np.array([np.isin(groups, self.costs.groups[list(each)]) for each in self.features])
+
+    def hidden(self, X, acquired):
+        """Return X with NaN in all features that are not acquired."""
+        return np.where(self.columns(acquired), X, np.nan)
+
+    def drawn(self, n_rows, random):
+        """Draw masks of acquired units: beginnings of the order of any length, much disturbed."""
+        # Beginnings are what cascades meet; the noise shows the model other sets, too.
+        places = np.arange(self.n_units) / max(self.n_units, 1)
+        places = places + NOISE * random.gumbel(size=(n_rows, self.n_units))
+        ranks = places.argsort(axis=1).argsort(axis=1)
+        return ranks < random.randint(0, self.n_units + 1, size=n_rows)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicOrder:
+    """Units acquired one after another, each example its own; after each acquisition is a stage."""
+
+    name: str
+    units: Units
+    stages: tuple  # tuples of int: features that some example has acquired by the end of each stage
+    temperatures: np.ndarray | None  # (n_stages,): of the probabilities; None in regression
+    masked: object  # MaskedModel or NaiveBayesTree: predicts from what is known
+    gains: object  # GainModel or ForeseenGains: predicts the gain of each unit for its price
+    dynamic = True
+
+    @property
+    def n_stages(self):
+        """Number of acquisitions after which an example may stop."""
+        return min(self.units.n_units, MOST_STAGES)
+
+    def model_keys(self):
+        """Return no keys: its models are its own."""
+        return []
+
+    def reader(self, models, X, answers):
+        """Return a reader of predictions for the rows of X, stage by stage."""
+        return DynamicReader(self, X)
+
+    def acquisitions(self, point, models, blank, label):
+        """Return the acquisitions of a prediction without a table."""
+        return DynamicAcquisitions(point, blank, label)
+
+
+class DynamicWalk:
+    """The known values, acquisitions and spending of examples that follow a `DynamicOrder`."""
+
+    def __init__(self, order, n_samples):
+        self.order = order
+        self.X = np.full((n_samples, order.units.costs.n_features), np.nan)
+        self.owned = np.zeros((n_samples, order.units.n_units), dtype=bool)
+        self.spent = np.zeros(n_samples)
+
+    def choose(self, rows, cap=np.inf):
+        """Return the rows that can acquire something, and the unit that each acquires next.
+
+        It is the one with the largest expected gain per price, of those with which the row spends
+        no more than `cap` in all.
+        """
+        units = self.order.units
+        prices = units.prices(self.owned[rows])
+        # Hard cap: a unit is offered only where all of it can be paid.
+        can = ~self.owned[rows] & affords(cap, self.spent[rows, None] + prices)
+        some = can.any(axis=1)
+        rows, prices, can = rows[some], prices[some], can[some]
+        if not rows.size:
+            return rows, rows
+        # What is free comes first: its gain is divided by next to nothing.
+        prices = np.maximum(prices, 1e-9 * (units.costs.full or 1.0))
+        left = cap - self.spent[rows]
+        rates = self.order.gains.rates(self.X[rows], self.owned[rows], prices, left)
+        return rows, np.where(can, rates, -np.inf).argmax(axis=1)
+
+
+class DynamicReader(Reader):
+    """A reader that walks each row once and looks at a cell of X when it is acquired."""
+
+    def __init__(self, order, X):
+        super().__init__(order, X, Answers(len(X)))
+        self._walk = DynamicWalk(order, len(X))
+        shape = order.n_stages, len(X)
+        self._reached = np.full(len(X), -1)
+        self.owned = np.zeros((*shape, order.units.n_units), dtype=bool)
+        self.spent = np.zeros(shape)
+
+    def advance(self, rows, stage):
+        """Let rows acquire all that they acquire up to the end of a stage."""
+        walk, units = self._walk, self.order.units
+        # Rows come in any order of stages; each is brought up step by step, and remembered.
+        for now in range(stage + 1):
+            behind, chosen = walk.choose(rows[self._reached[rows] < now])
+            for unit in np.unique(chosen):
+                buyers = behind[chosen == unit]
+                # Before `owned`: prices depend on what is owned so far.
+                walk.spent[buyers] += units.prices(walk.owned[buyers])[:, unit]
+                cells = np.ix_(buyers, list(units.features[unit]))
+                walk.X[cells], walk.owned[buyers, unit] = self._X[cells], True
+            self.owned[now, behind] = walk.owned[behind]
+            self.spent[now, behind] = walk.spent[behind]
+            self._reached[behind] = now
+
+    def raw(self, stage, rows):
+        """Return a stage's predictions before calibration, (n_rows, n_outputs)."""
+        self.advance(rows, stage)
+        masked = self.order.masked
+        return self._answers.of(
+            stage, rows, lambda fresh: masked.predict(self._hidden(stage, fresh))
+        )
+
+    def remaining(self, stage, rows):
+        """Return the loss that is expected of stopping at a stage, (n_rows,)."""
+        self.advance(rows, stage)
+        return self.order.gains.predict(self._hidden(stage, rows))[:, -1]
+
+    def _hidden(self, stage, rows):
+        return self.order.units.hidden(self._X[rows], self.owned[stage, rows])
+
+    def acquired(self, stops):
+        """Return the mask of the features acquired by each example's last stage."""
+        return self.order.units.columns(self.owned[stops, np.arange(stops.size)])
+
+
+class DynamicAcquisitions(Acquisitions):
+    """Predictions by a dynamic order whose features are asked for when they are needed."""
+
+    def __init__(self, point, blank, label):
+        self._order, n_samples = point.cascade, blank.answered.size
+        self._walk = DynamicWalk(self._order, n_samples)
+        super().__init__(point, blank, label, self._walk.X)
+        self._stage = np.zeros(n_samples, dtype=np.intp)
+        self._had = np.zeros(n_samples, dtype=bool)  # some value, were it a missing one
+
+    def requests(self, ledger):
+        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
+        rows, walk = np.arange(self._stage.size), self._walk
+        cap = ledger.max_cost if ledger.capped else np.inf
+        for stage in range(self._point.last_stage + 1):
+            rows, chosen = walk.choose(rows, cap)
+            self._stage[rows] = stage
+            for unit in np.unique(chosen):
+                buyers = rows[chosen == unit]
+                for feature in self._order.units.features[unit]:
+                    refused = yield from self._ask(buyers, feature)
+                    self._had[buyers] |= ~refused
+                # Refused values stay unknown, and were not charged: the ledger knows.
+                walk.owned[buyers, unit], walk.spent[buyers] = True, ledger.cost[buyers]
+            if stage < self._point.last_stage:
+                rows = rows[~self._stop(stage, rows)]
+            if not rows.size:
+                break
+        return self.outcome()
+
+    def _stop(self, stage, rows):
+        """Return the mask of the rows that stop at a stage."""
+        threshold = self._point.thresholds[stage]
+        if threshold == np.inf or not rows.size:
+            return np.zeros(rows.size, dtype=bool)
+        if self._order.temperatures is None:
+            return -self._order.gains.predict(self._X[rows])[:, -1] >= threshold
+        return self._predict(rows).max(axis=1) >= threshold
+
+    def _predict(self, rows):
+        found = self._order.masked.predict(self._X[rows])
+        if self._order.temperatures is None:
+            return found
+        made = np.empty_like(found)
+        for stage in np.unique(self._stage[rows]):
+            here = self._stage[rows] == stage
+            made[here] = with_temperature(found[here], self._order.temperatures[stage])
+        return made
+
+    def outcome(self):
+        """Return the prediction of each example from its known values."""
+        rows = np.flatnonzero(self._had)
+        return self._filled(self._had.copy(), [(rows, self._predict(rows))] if rows.size else [])
 
 
 def soft_losses(predictions, reference, scale):
@@ -72,12 +301,6 @@ class States:
         return cls(rows, hidden, worth)
 
 
-# After so many acquisitions of its own an example needs no order of its own.
-MOST_STAGES = 24
-# What is expected to bring less than this is acquired by its price alone.
-LEAST_GAIN = 1e-9
-
-
 class GainModel:
     """Extra trees that predict the worth of every unit at once."""
 
@@ -85,7 +308,7 @@ class GainModel:
         forest = ExtraTreesRegressor(
             N_TREES, min_samples_leaf=IN_LEAF, max_features=0.5, random_state=seed
         )
-        self._trees = MaskedTrees(forest, states.X[kept], states.worth[kept], None, weight)
+        self._trees = masked_trees(forest, states.X[kept], states.worth[kept], None, weight)
 
     def rates(self, X, owned, prices, left):
         """Return the expected worth of each unit for its price, (n_samples, n_units)."""
@@ -96,211 +319,8 @@ class GainModel:
         return self._trees.predict(X)
 
 
-@dataclass(frozen=True, eq=False)
-class DynamicOrder:
-    """Units acquired one after another, each example its own; after each acquisition is a stage."""
-
-    name: str
-    units: Units
-    stages: tuple  # tuples of int: features that some example has acquired by the end of each stage
-    temperatures: np.ndarray | None  # (n_stages,): of the probabilities; None in regression
-    masked: MaskedModel | NaiveBayesTree  # predicts from what is known
-    gains: GainModel | ForeseenGains  # predicts the gain of each unit for its price
-    dynamic = True
-
-    @property
-    def n_stages(self):
-        """Number of acquisitions after which an example may stop."""
-        return min(self.units.n_units, MOST_STAGES)
-
-    def model_keys(self):
-        """Return no keys: its models are its own."""
-        return []
-
-    def reader(self, models, X):
-        """Return a reader of predictions for the rows of X, stage by stage."""
-        return DynamicReader(self, X)
-
-    def acquisitions(self, point, models, blank, label, n_features):
-        """Return the acquisitions of a prediction without a table."""
-        return DynamicAcquisitions(point, blank, label)
-
-
-class DynamicWalk:
-    """The known values, acquisitions and spending of examples that follow a `DynamicOrder`."""
-
-    def __init__(self, order, n_samples):
-        self.order = order
-        self.X = np.full((n_samples, order.units.costs.n_features), np.nan)
-        self.owned = np.zeros((n_samples, order.units.n_units), dtype=bool)
-        self.spent = np.zeros(n_samples)
-
-    def choose(self, rows, cap=np.inf):
-        """Return the rows that can acquire something, and the unit that each acquires next.
-
-        It is the one with the largest expected gain per price, of those with which the row spends
-        no more than `cap` in all.
-        """
-        units = self.order.units
-        prices = units.prices(self.owned[rows])
-        # Hard cap: a unit is offered only where all of it can be paid.
-        can = ~self.owned[rows] & affords(cap, self.spent[rows, None] + prices)
-        some = can.any(axis=1)
-        rows, prices, can = rows[some], prices[some], can[some]
-        if not rows.size:
-            return rows, rows
-        # What is free comes first: its gain is divided by next to nothing.
-        prices = np.maximum(prices, 1e-9 * (units.costs.full or 1.0))
-        left = cap - self.spent[rows]
-        rates = self.order.gains.rates(self.X[rows], self.owned[rows], prices, left)
-        return rows, np.where(can, rates, -np.inf).argmax(axis=1)
-
-    def note(self, rows, unit, values):
-        """Keep the values of a unit's features, (n_rows, n_features of the unit)."""
-        self.X[np.ix_(rows, list(self.order.units.features[unit]))] = values
-        self.owned[rows, unit] = True
-
-
-class DynamicReader:
-    """Predictions of a dynamic order for the rows of one table, walked once.
-
-    A cell of X is looked at when it is acquired.
-    """
-
-    def __init__(self, order, X):
-        self.order, self._X, self._walk = order, X, DynamicWalk(order, len(X))
-        shape = order.n_stages, len(X)
-        self._reached = np.full(len(X), -1)
-        self.owned = np.zeros((*shape, order.units.n_units), dtype=bool)
-        self.spent = np.zeros(shape)
-        self._known = np.zeros(shape, dtype=bool)
-        self._predictions = None
-
-    def advance(self, rows, stage):
-        """Let rows acquire all that they acquire up to the end of a stage."""
-        walk = self._walk
-        # Rows come in any order of stages; each is brought up step by step, and remembered.
-        for now in range(stage + 1):
-            behind, chosen = walk.choose(rows[self._reached[rows] < now])
-            for unit in np.unique(chosen):
-                buyers = behind[chosen == unit]
-                # Before `note`: prices depend on what is owned so far.
-                walk.spent[buyers] += self.order.units.prices(walk.owned[buyers])[:, unit]
-                columns = list(self.order.units.features[unit])
-                walk.note(buyers, unit, self._X[np.ix_(buyers, columns)])
-            self.owned[now, behind] = walk.owned[behind]
-            self.spent[now, behind] = walk.spent[behind]
-            self._reached[behind] = now
-
-    def raw(self, stage, rows):
-        """Return a stage's predictions before calibration, (n_rows, n_outputs)."""
-        self.advance(rows, stage)
-        fresh = rows[~self._known[stage, rows]]
-        if fresh.size:
-            found = self.order.masked.predict(self._hidden(stage, fresh))
-            if self._predictions is None:
-                self._predictions = np.zeros((*self._known.shape, found.shape[1]))
-            self._predictions[stage, fresh], self._known[stage, fresh] = found, True
-        return self._predictions[stage, rows]
-
-    def _hidden(self, stage, rows):
-        return self.order.units.hidden(self._X[rows], self.owned[stage, rows])
-
-    def predict(self, stage, rows):
-        """Return calibrated probabilities, or numbers, of some rows at a stage."""
-        if self.order.temperatures is None:
-            return self.raw(stage, rows)
-        return with_temperature(self.raw(stage, rows), self.order.temperatures[stage])
-
-    def confidence(self, stage, predictions, rows):
-        """Return the largest probability; in regression minus the loss that is expected."""
-        if self.order.temperatures is not None:
-            return predictions.max(axis=1)
-        self.advance(rows, stage)
-        return -self.order.gains.predict(self._hidden(stage, rows))[:, -1]
-
-    def acquired(self, stops):
-        """Return the mask of the features acquired by each example's last stage."""
-        return self.order.units.columns(self.owned[stops, np.arange(stops.size)])
-
-
-class DynamicAcquisitions:
-    """Predictions by a dynamic order whose features are asked for when they are needed.
-
-    `blank` and `label` are as for `CascadeAcquisitions`.
-    """
-
-    def __init__(self, point, blank, label):
-        self._point, self._blank, self._label = point, blank, label
-        self._order = point.cascade
-        self._walk = DynamicWalk(self._order, blank.answered.size)
-        self._stage = np.zeros(blank.answered.size, dtype=np.intp)
-        self._had = np.zeros(blank.answered.size, dtype=bool)  # some value, were it a missing one
-
-    def requests(self, ledger):
-        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
-        rows, walk = np.arange(self._stage.size), self._walk
-        cap = ledger.max_cost if ledger.capped else np.inf
-        for stage in range(self._point.last_stage + 1):
-            rows, chosen = walk.choose(rows, cap)
-            self._stage[rows] = stage
-            for unit in np.unique(chosen):
-                buyers = rows[chosen == unit]
-                yield from self._acquire(unit, buyers)
-                # What could not be had was not charged: the ledger knows.
-                walk.spent[buyers] = ledger.cost[buyers]
-            if stage < self._point.last_stage:
-                rows = rows[~self._stop(stage, rows)]
-            if not rows.size:
-                break
-        return self.outcome()
-
-    def _acquire(self, unit, buyers):
-        """Ask for a unit's features; refused ones stay unknown."""
-        columns = self._order.units.features[unit]
-        values = np.full((buyers.size, len(columns)), np.nan)
-        for place, feature in enumerate(columns):
-            answer = yield Request(buyers, feature, self.outcome)
-            values[:, place] = np.where(answer.refused, np.nan, answer.values)
-            self._walk.X[buyers, feature] = values[:, place]
-            self._had[buyers] |= ~answer.refused
-        self._walk.note(buyers, unit, values)
-
-    def _stop(self, stage, rows):
-        """Return the mask of the rows that stop at a stage."""
-        threshold = self._point.thresholds[stage]
-        if threshold == np.inf or not rows.size:
-            return np.zeros(rows.size, dtype=bool)
-        if self._order.temperatures is None:
-            return -self._order.gains.predict(self._walk.X[rows])[:, -1] >= threshold
-        return self._predict(rows).max(axis=1) >= threshold
-
-    def _predict(self, rows):
-        found = self._order.masked.predict(self._walk.X[rows])
-        if self._order.temperatures is None:
-            return found
-        made = np.empty_like(found)
-        for stage in np.unique(self._stage[rows]):
-            here = self._stage[rows] == stage
-            made[here] = with_temperature(found[here], self._order.temperatures[stage])
-        return made
-
-    def outcome(self):
-        """Return the prediction of each example from its known values."""
-        known = self._had.copy()
-        blank, rows = self._blank, np.flatnonzero(known)
-        probabilities = None if blank.probabilities is None else blank.probabilities.copy()
-        made = type(blank)(blank.output.copy(), probabilities, known)
-        if rows.size:
-            found = self._predict(rows)
-            made.output[rows] = self._label(found)
-            if probabilities is not None:
-                probabilities[rows] = found
-        return made
-
-
 def dynamic_trace(table, units, reference, seed, n_jobs=None):
-    """Fit a dynamic order and send the training examples along it, out of fold.
+    """Fit an order of learned gains and send the training examples along it, out of fold.
 
     `reference`, (n_samples, n_outputs), holds the predictions of the best-informed models that had
     not seen the example.
@@ -311,21 +331,16 @@ def dynamic_trace(table, units, reference, seed, n_jobs=None):
         inside = table.folds != fold
         drawn = derive_seed(seed, "masked", int(fold)) & INT32_MAX
         n_trees = N_EXTRA_TREES if fold < 0 else N_EXTRA_TREES // 2  # for speed
-        X, y = table.X[inside], table.y[inside]
-        return MaskedModel.fit(
-            X, y, table.n_classes, units, drawn, n_trees, table.weight_of(inside)
-        )
+        data = table.X[inside], table.y[inside], table.n_classes
+        return MaskedModel.fit(*data, units, drawn, n_trees, table.weight_of(inside))
 
     # Fold -1 leaves nothing out: the model that predicts later.
     *parts, final = thread_map(fit_masked, [*folds, -1], n_jobs, "models")
     *halves, gains = _gain_models(table, units, reference, parts, seed, n_jobs)
     order = DynamicOrder("dynamic", units, (), None, final, gains)
     # Gains for fold k come from the half of the states that k is not in: no row meets its own.
-    readers = [
-        (table.folds == fold, replace(order, masked=masked, gains=halves[place % 2]))
-        for place, (fold, masked) in enumerate(zip(folds, parts, strict=True))
-    ]
-    return _sent_along(order, readers, table)
+    models = [(masked, halves[place % 2]) for place, masked in enumerate(parts)]
+    return _sent_along(order, models, table)
 
 
 def _gain_models(table, units, reference, parts, seed, n_jobs):
@@ -341,12 +356,11 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
                 found[here] = masked.predict(X[here])
         return found
 
+    def loss(predictions, rows):
+        return soft_losses(predictions, reference[rows], scale)
+
     random = np.random.RandomState(derive_seed(seed, "states") & INT32_MAX)
-    states = States.drawn(
-        *(table.X, units, unseen),
-        lambda predictions, rows: soft_losses(predictions, reference[rows], scale),
-        random,
-    )
+    states = States.drawn(table.X, units, unseen, loss, random)
     # Halves by fold, so that all states of an example are on one side.
     half = places[states.rows] % 2
     return thread_map(
@@ -371,21 +385,16 @@ def foresees_class(table, reference, seed):
     as much as they lower the log loss. Where trees are that right about a table, the gains that
     they foresee are.
     """
-    labels = table.y
-    found, with_contexts = np.empty((labels.size, table.n_classes)), True
+    found, with_contexts = np.empty((table.y.size, table.n_classes)), True
     for fold in np.unique(table.folds):
         tree, _ = _bayes_tree(table, fold, seed, ENOUGH)
         with_contexts &= tree.n_leaves > 1
         found[table.folds == fold] = tree.predict(table.X[table.folds == fold])
-    found = with_temperature(found, fit_temperature(found, labels, table.weight))
-    shares = np.bincount(labels, table.weight, table.n_classes)
-    nothing = np.broadcast_to(shares / shares.sum(), found.shape)
-
-    def loss(probabilities):
-        return table.mean(-np.log(probabilities[np.arange(labels.size), labels]))
-
-    told, most = loss(nothing) - loss(found), loss(nothing) - loss(reference)
-    return bool(told >= (WITH_CONTEXTS if with_contexts else MUST_TELL) * most)
+    found = with_temperature(found, fit_temperature(found, table.y, table.weight))
+    nothing = np.broadcast_to(table.constant, found.shape)
+    loss, least, most = (table.mean(table.losses(each)) for each in (found, reference, nothing))
+    share = WITH_CONTEXTS if with_contexts else MUST_TELL
+    return bool(most - loss >= share * (most - least))
 
 
 def _bayes_tree(table, fold, seed, most_rows=None):
@@ -411,29 +420,29 @@ def foreseen_trace(table, units, seed, n_jobs=None):
 
     # Fold -1 leaves nothing out: the model that predicts later.
     *parts, final = thread_map(fit, [*folds, -1], n_jobs, "models")
+    full = np.empty((len(table.y), table.n_classes))
+    for fold, (tree, _) in zip(folds, parts, strict=True):
+        full[table.folds == fold] = tree.predict(table.X[table.folds == fold])
     order = DynamicOrder("foreseen", units, (), None, *final)
-    readers, full = [], np.empty((len(table.y), table.n_classes))
-    for fold, (tree, gains) in zip(folds, parts, strict=True):
-        here = table.folds == fold
-        readers.append((here, replace(order, masked=tree, gains=gains)))
-        full[here] = tree.predict(table.X[here])
-    return _sent_along(order, readers, table), full
+    return _sent_along(order, parts, table), full
 
 
-def _sent_along(order, readers, table):
+def _sent_along(order, models, table):
+    """Return the trace of the examples of each fold by its (masked model, gains)."""
     shape = (order.n_stages, len(table.y))
     predictions, remaining = np.empty((*shape, table.n_outputs)), np.zeros(shape)
     spent, owned = np.zeros(shape), np.zeros((*shape, order.units.n_units), dtype=bool)
-    for here, part in readers:
-        reader, rows = part.reader(None, table.X[here]), np.arange(here.sum())
-        for stage in range(shape[0]):
-            found = reader.raw(stage, rows)
-            predictions[stage, here] = found
+    for fold, (masked, gains) in zip(np.unique(table.folds), models, strict=True):
+        here = table.folds == fold
+        reader = DynamicReader(replace(order, masked=masked, gains=gains), table.X[here])
+        rows = np.arange(here.sum())
+        for stage in range(order.n_stages):
+            predictions[stage, here] = reader.raw(stage, rows)
             if table.n_classes is None:
-                remaining[stage, here] = -reader.confidence(stage, found, rows)
+                remaining[stage, here] = reader.remaining(stage, rows)
         spent[:, here], owned[:, here] = reader.spent, reader.owned
     sizes = np.array([len(features) for features in order.units.features])
     # A stage's features are what some example has by then: examples differ.
-    by_someone = [order.units.columns(each.any(axis=0)[None])[0] for each in owned]
+    by_someone = order.units.columns(owned.any(axis=1))
     stages = tuple(tuple(np.flatnonzero(each).tolist()) for each in by_someone)
     return Trace(replace(order, stages=stages), predictions, spent, owned @ sizes, remaining)

@@ -1,12 +1,11 @@
 """`ScheduleCascadeClassifier` and `-Regressor`: acquire stage by stage, stop when sure."""
 
-from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 
 from ..msb.search import takes_missing
@@ -16,19 +15,20 @@ from ..protocol.examples import words_by_target
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number
-from .acquisition import Cascade, StageReader, walk
-from .dynamic import dynamic_trace, foreseen_trace, foresees_class
-from .gaps import medians
+from .acquisition import Answers, Cascade, walk
+from .dynamic import Units, dynamic_trace, foreseen_trace, foresees_class
 from .mixture import Mixture, variance
 from .models import (
     ConstantModel,
     MaskedOnDemand,
+    StageModels,
     Table,
     as_kind,
     ascending,
     assign_folds,
+    medians,
 )
-from .orders import ORDERS, OrderProblem
+from .orders import ORDERS, acquisitions_of, confirmed_share, geometric_stages, nested_stages
 from .pool import (
     Trace,
     above_constant,
@@ -41,8 +41,6 @@ from .pool import (
     scored_by,
     under_cap,
 )
-from .selection import confirmed_share
-from .stages import StageModels, Units, geometric_stages, nested_stages, with_whole_groups
 
 # What a dynamic order chooses among: the features, or where there are more, stretches of an order.
 MOST_UNITS = 16
@@ -57,8 +55,6 @@ DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
 @documented
 class ScheduleCascade(WeightedFit, BudgetedEstimator):
     """Acquire features stage by stage, stop where the stage is sure enough.
-
-    A subclass says what the stages' predictions mean.
 
     Parameters
     ----------
@@ -140,32 +136,20 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @abstractmethod
     def _n_classes(self):
         """Return the number of classes; None in regression."""
+        return self.classes_.size if is_classifier(self) else None
 
-    @abstractmethod
-    def _calibrated(self, trace, table):
-        """Return a trace whose predictions are as sure as they are right."""
-
-    @abstractmethod
-    def _losses(self, predictions, table):
-        """Return the loss of each prediction against the true target."""
-
-    @abstractmethod
-    def _evidence(self, trace, reference, table, models, seed):
-        """Return the `Evidence` of a trace in the eyes of a reference."""
-
-    @abstractmethod
     def _label(self, predictions, leaning=None):
-        """Return labels or numbers for predictions of shape (n_samples, n_outputs).
+        """Return labels or numbers for predictions, (n_samples, n_outputs).
 
         Probabilities are first multiplied by `leaning`, (n_classes,).
         """
-
-    @abstractmethod
-    def _targets(self, table):
-        """Return the targets of a table as the user gave them."""
+        if self._n_classes() is None:
+            return predictions[:, 0]
+        if leaning is not None:
+            predictions = predictions * leaning
+        return self.classes_[predictions.argmax(axis=1)]
 
     def _takes_missing(self):
         # Those that are named take them all.
@@ -224,13 +208,13 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _pool(self, orders, units, table, models, seed):
         """Return the candidates of all traces that promise more than the constant, and it."""
         traces = [
-            self._calibrated(self._trace(name, stages, table, models), table)
+            _calibrated(self._trace(name, stages, table, models), table)
             for name, stages in orders.items()
         ]
         # One reference for all orders, or their losses could not be compared.
         reference = min(
             (each.predictions[-1] for each in traces),
-            key=lambda last: table.mean(self._losses(last, table)),
+            key=lambda last: table.mean(table.losses(last)),
         )
         # Where a stage's feature is missing, the model of any known features answers.
         models.fallback_model = MaskedOnDemand(table, units[0], seed)
@@ -241,10 +225,15 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
             found = candidates(trace.route, evidence, self.feature_costs_.full)
-            pool += self._scored(found, evidence, trace, table, leans=True)
-        constant = self._constant(reference, table, models, seed)
-        share = self._confirmed(orders, reference, table, seed)
-        return above_constant(pool, constant, share)
+            pool += self._scored(found, evidence, trace, table, leans=table.n_classes is not None)
+        share = 1.0
+        chosen = next((name for name in orders if name in ORDERS), None)
+        # Sets that were given are no choice of ours.
+        if chosen is not None:
+            self._say("what remains of the gain out of fold")
+            first = chosen, orders[chosen], reference, seed, self.n_jobs
+            share = confirmed_share(table, self.feature_costs_, *first)
+        return above_constant(pool, self._constant(reference, table, models, seed), share)
 
     def _dynamic_traces(self, units, table, models, reference, seed):
         """Return the traces of the dynamic orders, and the predictions from all features."""
@@ -254,7 +243,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             self._say("the dynamic order of learned gains")
             learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
             models.fallback_model = learned.route.masked
-            found.append(self._calibrated(learned, table))
+            found.append(_calibrated(learned, table))
             informed["learned"] = found[0].predictions[-1]
         few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
         if few and table.n_classes is not None:
@@ -262,31 +251,41 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             if self.dynamic is True or foresees_class(table, reference, seed):
                 self._say("the dynamic order of foreseen gains")
                 foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
-                found.append(self._calibrated(foreseen, table))
+                found.append(_calibrated(foreseen, table))
         if not found:
             return [], reference
         # All of them know all features: one mixture favours no order.
         mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)
         return found, mixture.of([informed[kind] for kind in mixture.kinds])
 
-    def _confirmed(self, orders, reference, table, seed):
-        """Return the share of the gains that remains where orders are chosen without the fold."""
-        chosen = next((name for name in orders if name in ORDERS), None)
-        # Sets that were given are no choice of ours.
-        if chosen is None:
-            return 1.0
-        self._say("what remains of the gain out of fold")
-        return confirmed_share(
-            table, self.feature_costs_, chosen, orders[chosen], reference, seed, self.n_jobs
-        )
+    def _trace(self, name, stages, table, models):
+        """Return the out-of-fold predictions of an order's stages."""
+        costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
+        mixtures = tuple(models.mixture(features, table) for features in stages)
+        route = Cascade(name, tuple(stages), costs, mixtures, None)
+        held_out = models.held_out_stages(stages, mixtures)
+        return Trace(route, held_out, costs[:, None], route.sizes[:, None])
+
+    def _evidence(self, trace, reference, table, models, seed):
+        """Return the `Evidence` of a trace in the eyes of a reference."""
+        bill = trace.spent, trace.n_acquired, table.weight, table.counted
+        if table.n_classes is not None:
+            return class_evidence(trace.predictions, table.y, reference, *bill)
+        predictions, reference = trace.predictions[:, :, 0], reference[:, 0]
+        changes = trace.remaining
+        if changes is None:
+            self._say(f"what {trace.route.name} can still expect to change")
+            squares = (reference - predictions) ** 2
+            changes = _changes(trace.route, squares, table, models, seed)
+        return number_evidence(predictions, changes, table.y, reference, *bill)
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""
         models.models["constant", ()] = ConstantModel(self.constant_)
         predictions = np.tile(self.constant_, (1, len(table.y), 1))
         free = np.zeros((1, 1))
-        ones = None if self._n_classes() is None else np.ones(1)
-        mixture = Mixture.alone("constant", self._n_classes())
+        ones = None if table.n_classes is None else np.ones(1)
+        mixture = Mixture(("constant",), np.ones(1), ones)
         route = Cascade("constant", ((),), free[0], (mixture,), ones)
         trace = Trace(route, predictions, free, free, np.zeros(predictions.shape[:2]))
         evidence = self._evidence(trace, reference, table, models, seed)
@@ -297,34 +296,24 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """Return candidates judged by `scoring`, as they are where there is none."""
         if self.scoring is None:
             return found
-        targets, shares = self._targets(table), None
-        if leans and table.n_classes is not None:
-            shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
+        targets = table.y if table.n_classes is None else self.classes_[table.y]
+        shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y) if leans else None
 
         def made(predictions, leaning):
             probabilities = None if table.n_classes is None else predictions
             return Stage({}, self._label(predictions, leaning), probabilities)
 
-        def judge(predictions, leaning):
-            stage = made(predictions, leaning)
-            return score_outcome(self, self.scoring, stage, targets, table.counted)
+        def judge(*labelled):
+            return score_outcome(self, self.scoring, made(*labelled), targets, table.counted)
 
         def error(point):
-            stage = made(at_stop(point, evidence, trace.predictions), point.leaning)
-            return score_and_error(self, stage, targets)[1]
+            there = at_stop(point, evidence, trace.predictions)
+            return score_and_error(self, made(there, point.leaning), targets)[1]
 
         found = scored_by(judge, found, evidence, trace.predictions, shares)
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
         self._errors.update((id(each.cascade), error) for each in found)
         return found
-
-    def _trace(self, name, stages, table, models):
-        """Return the out-of-fold predictions of an order's stages."""
-        costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
-        mixtures = tuple(models.mixture(features, table) for features in stages)
-        route = Cascade(name, tuple(stages), costs, mixtures, None)
-        held_out = models.held_out_stages(stages, mixtures)
-        return Trace(route, held_out, costs[:, None], route.sizes[:, None])
 
     def _check_parameters(self, n_samples):
         check_number(self.n_stages, "n_stages", low=2, integer=True)
@@ -346,23 +335,19 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
     def _kinds(self, n_classes):
         """Return the kinds of models by name."""
-        estimators = self._members()
         names = [
             each if isinstance(each, str) else f"{type(each).__name__} {place}"
-            for place, each in enumerate(estimators)
+            for place, each in enumerate(self._members())
         ]
         if not names or len(set(names)) < len(names):
             raise ParameterError(f"estimators must be one or more different ones, got {names}.")
-        return {
-            name: as_kind(each, n_classes) for name, each in zip(names, estimators, strict=True)
-        }
+        kinds = (as_kind(each, n_classes) for each in self._members())
+        return dict(zip(names, kinds, strict=True))
 
     def _stages_of_orders(self, table, seed):
         """Return the stages of each order by its name, of equal ones the first; and the units."""
         orders = [self.orders] if isinstance(self.orders, str) else list(self.orders)
         costs, found, units = self.feature_costs_, {}, None
-        data = table.X, table.y, table.n_classes
-        problem = OrderProblem.of(*data, costs, seed, self.n_jobs, table.weight)
         for place, order in enumerate(orders):
             name = order if isinstance(order, str) else f"own {place}"
             self._say(f"order {name}")
@@ -370,7 +355,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
                 stages = parts = nested_stages(self._indices(order), costs.n_features)
                 singles = Units.of_stages(parts, costs)
             elif order in ORDERS:
-                acquisitions = with_whole_groups(ORDERS[order](problem), costs)
+                acquisitions = acquisitions_of(order, table, costs, seed, self.n_jobs)
                 stages = geometric_stages(acquisitions, costs, self.n_stages)
                 parts = geometric_stages(acquisitions, costs, MOST_UNITS)
                 singles = Units(tuple(acquisitions), costs)
@@ -405,22 +390,19 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         used = {id(c.cascade): c.cascade for c in (*front, *self._routes)}
         self.models_ = models.only(used.values())
         names = np.array(self.feature_costs_.labels, dtype=object)
-        rows = []
-        for point in front:
-            last = point.cascade.stages[point.last_stage]
-            rows.append(
-                {
-                    "cost": point.cost,
-                    "score": point.score,
-                    "score_se": point.observed_se,
-                    "observed": point.observed,
-                    "nodes": np.nan,
-                    "n_features": point.n_features,
-                    "setting": self._setting(point),
-                    "variables": tuple(names[list(last)]),
-                }
-            )
-        self.operating_points_ = pd.DataFrame(rows)
+        last = [each.cascade.stages[each.last_stage] for each in front]
+        self.operating_points_ = pd.DataFrame(
+            {
+                "cost": [each.cost for each in front],
+                "score": [each.score for each in front],
+                "score_se": [each.observed_se for each in front],
+                "observed": [each.observed for each in front],
+                "nodes": np.nan,
+                "n_features": [each.n_features for each in front],
+                "setting": [self._setting(each) for each in front],
+                "variables": [tuple(names[list(features)]) for features in last],
+            }
+        )
 
     @staticmethod
     def _setting(point):
@@ -445,13 +427,14 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         # A value that is never missing in training and is looked at is refused by the caller,
         # whatever is predicted here.
         refused = np.isnan(X) & ~self.missing_in_training_
-        stage_reader, readers = StageReader(self.models_, np.where(refused, 0.0, X)), {}
+        answers, readers, zeroed = Answers(len(X)), {}, np.where(refused, 0.0, X)
         for index in which:
             point = self.points_[index]
             # Points of one cascade share a reader, which remembers what its models said.
             key = id(point.cascade)
             if key not in readers:
-                readers[key] = point.cascade.reader(stage_reader, X)
+                table = X if point.cascade.dynamic else zeroed
+                readers[key] = point.cascade.reader(self.models_, table, answers)
             stops, predictions = walk(point, readers[key], len(X))
             stage = Stage(self._setting(point), facts={"budget": point.cost})
             stage.output = self._label(predictions, point.leaning)
@@ -467,14 +450,32 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         point = self.points_[stage]
         if ledger.capped:
             point = under_cap(point, self._routes, ledger.max_cost)
-        acquisitions = point.cascade.acquisitions(
-            point,
-            self.models_,
-            blank,
-            partial(self._label, leaning=point.leaning),
-            self.n_features_in_,
-        )
+        label = partial(self._label, leaning=point.leaning)
+        acquisitions = point.cascade.acquisitions(point, self.models_, blank, label)
         return (yield from acquisitions.requests(ledger))
+
+
+def _calibrated(trace, table):
+    """Return a trace whose probabilities are as sure as they are right; numbers as they are."""
+    if table.n_classes is None:
+        return trace
+    temperatures, predictions = calibrated(trace.predictions, table.y, table.weight)
+    return replace(
+        trace, route=replace(trace.route, temperatures=temperatures), predictions=predictions
+    )
+
+
+def _changes(cascade, squares, table, models, seed):
+    """Fit and keep the models of the change at each stage; return it out of fold."""
+    changes, name = np.zeros(squares.shape), cascade.change_kind
+    unit = variance(table.y, table.weight) or 1.0
+    for stage, features in enumerate(cascade.stages):
+        # The change is a target of its own, out of fold like the predictions.
+        about = Table(table.X, squares[stage] / unit, None, table.folds, table.weight)
+        one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
+        models.models.update(one.models)
+        changes[stage] = one.held_out[name, ascending(features)][:, 0]
+    return changes
 
 
 def _uneven(weight):
@@ -533,29 +534,6 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         super().__init__(feature_costs=feature_costs, **shared)
         self.class_weight = class_weight
 
-    def _n_classes(self):
-        return self.classes_.size
-
-    def _label(self, predictions, leaning=None):
-        if leaning is not None:
-            predictions = predictions * leaning
-        return self.classes_[predictions.argmax(axis=1)]
-
-    def _targets(self, table):
-        return self.classes_[table.y]
-
-    def _calibrated(self, trace, table):
-        temperatures, predictions = calibrated(trace.predictions, table.y, table.weight)
-        route = replace(trace.route, temperatures=temperatures)
-        return replace(trace, route=route, predictions=predictions)
-
-    def _losses(self, predictions, table):
-        return -np.log(predictions[np.arange(table.y.size), table.y])
-
-    def _evidence(self, trace, reference, table, models, seed):
-        bill = trace.spent, trace.n_acquired, table.weight, table.counted
-        return class_evidence(trace.predictions, table.y, reference, *bill)
-
 
 @documented
 class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
@@ -571,40 +549,3 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         Cost, expected R² (`score`), its standard error and the `observed` R² of each operating
         point, all out of fold.
     """
-
-    def _n_classes(self):
-        return None
-
-    def _label(self, predictions, leaning=None):
-        return predictions[:, 0]
-
-    def _targets(self, table):
-        return table.y
-
-    def _calibrated(self, trace, table):
-        return trace
-
-    def _losses(self, predictions, table):
-        return (predictions[:, 0] - table.y) ** 2
-
-    def _evidence(self, trace, reference, table, models, seed):
-        predictions, reference = trace.predictions[:, :, 0], reference[:, 0]
-        changes = trace.remaining
-        if changes is None:
-            self._say(f"what {trace.route.name} can still expect to change")
-            squares = (reference - predictions) ** 2
-            changes = self._changes(trace.route, squares, table, models, seed)
-        bill = trace.spent, trace.n_acquired, table.weight, table.counted
-        return number_evidence(predictions, changes, table.y, reference, *bill)
-
-    def _changes(self, cascade, squares, table, models, seed):
-        """Fit and keep the models of the change at each stage; return it out of fold."""
-        changes, name = np.zeros(squares.shape), cascade.change_kind
-        unit = variance(table.y, table.weight) or 1.0
-        for stage, features in enumerate(cascade.stages):
-            # The change is a target of its own, out of fold like the predictions.
-            about = Table(table.X, squares[stage] / unit, None, table.folds, table.weight)
-            one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
-            models.models.update(one.models)
-            changes[stage] = one.held_out[name, ascending(features)][:, 0]
-        return changes

@@ -72,11 +72,6 @@ class Mixture:
     temperatures: np.ndarray | None  # (n_kinds,): of each kind's probabilities; None in regression
 
     @classmethod
-    def alone(cls, kind, n_classes):
-        """Return the mixture of one kind, as it is."""
-        return cls((kind,), np.ones(1), None if n_classes is None else np.ones(1))
-
-    @classmethod
     def fit(cls, held_out, y, n_classes, weight=None):
         """Return the mixture of least log loss, or squared error.
 

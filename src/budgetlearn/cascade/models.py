@@ -1,7 +1,8 @@
-"""The models of a stage, calibrated, and their predictions for examples they were not fitted on."""
+"""The models of a stage, and their predictions for examples they were not fitted on."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -16,28 +17,31 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
+from ..parallel import thread_map
+from ..preprocessing.preprocessor import APART
 from ..tree.binning import bin_features
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .gaps import below_all, filled
-from .orders import MAX_BINS, boosting_parameters, has_lightgbm
+from .mixture import Mixture
 from .smooth import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
 N_LEAVES = 15
+# Of all forests, those of orders too.
+MAX_BINS = 255
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 300
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Training data of the stage models."""
+    """Training data of orders and of the stage models."""
 
     X: np.ndarray  # (n_samples, n_features): examples
     y: np.ndarray  # (n_samples,): class indices, or numbers
     n_classes: int | None  # None in regression
-    folds: np.ndarray  # int (n_samples,): the fold of each example
+    folds: np.ndarray | None = None  # int (n_samples,): the fold of each example
     # (n_samples,): how much each example counts, 1 on average; None: all alike. Classes weigh in
     # `weight`, not in `counted`, by which costs are averaged: they are paid whatever the class.
     weight: np.ndarray | None = None
@@ -52,6 +56,15 @@ class Table:
         """Return the mean of a number of each example."""
         return np.average(values, weights=self.weight)
 
+    def thinned(self, most_rows):
+        """Return the table, of more than `most_rows` every k-th row, spread over all."""
+        step = -(-len(self.X) // most_rows)
+        if step == 1:
+            return self
+        rows = slice(None, None, step)
+        X = np.ascontiguousarray(self.X[rows])
+        return Table(X, self.y[rows], self.n_classes, weight=self.weight_of(rows))
+
     @cached_property
     def below(self):
         """Numbers below all values, which missing ones are to forests; None: nothing is missing."""
@@ -64,13 +77,51 @@ class Table:
 
     @cached_property
     def codes(self):
-        """Codes of X, made once for all stages."""
+        """Codes of X, made once for all forests."""
         return bin_features(self.without_gaps, MAX_BINS)
+
+    @cached_property
+    def constant(self):
+        """The prediction without any feature, (n_outputs,): class shares, or the mean."""
+        if self.n_classes is None:
+            return np.array([self.mean(self.y)])
+        counts = np.bincount(self.y, self.weight, self.n_classes)
+        return counts / counts.sum()
 
     @property
     def n_outputs(self):
         """Columns of a prediction: one for each class, or one number."""
         return self.n_classes or 1
+
+    def losses(self, predictions):
+        """Return the log loss of probabilities, or the squared error, of each example."""
+        if self.n_classes is None:
+            return (predictions[:, 0] - self.y) ** 2
+        return -np.log(predictions[np.arange(self.y.size), self.y])
+
+
+def below_all(X):
+    """Return a number below all values of each feature, (n_features,): a code for missing ones.
+
+    One split of a tree then tells missing values from known ones.
+    """
+    lowest = np.nanmin(X, axis=0, initial=np.inf)
+    lowest = np.where(np.isfinite(lowest), lowest, 0.0)
+    # Trees read float32, in which 1 less than a large number is the same number.
+    return lowest - np.maximum(1.0, APART * np.abs(lowest))
+
+
+def filled(X, fill):
+    """Return X with the number of its feature in place of each missing value."""
+    return np.where(np.isnan(X), fill, X)
+
+
+def medians(X):
+    """Return the median of each feature's known values, (n_features,); 0 where there is none."""
+    some = ~np.isnan(X).all(axis=0)
+    found = np.zeros(X.shape[1])
+    found[some] = np.nanmedian(X[:, some], axis=0)
+    return found
 
 
 def assign_folds(y, n_classes, n_folds, random):
@@ -118,22 +169,13 @@ class SklearnModel:
         return _in_all_classes(self.model.predict_proba(X), self.model.classes_, self.n_classes)
 
 
-@dataclass(frozen=True, eq=False)
-class ForestModel:
-    """A forest as packed trees: an estimator checks its input longer than one row takes to walk."""
-
-    trees: ForestPredictor
-    kind: type  # numbers are compared in the precision that the trees were grown in
-    classifies: bool
-    # (n_features,): what missing values are to it; None: none was missing in training.
-    below: np.ndarray | None = None
-
-    def predict(self, X):
-        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        if self.below is not None:
-            X = filled(X, self.below)
-        found = self.trees.walk(X.astype(self.kind, copy=False), values=True).values
-        return found / (found.sum(axis=1, keepdims=True) if self.classifies else self.trees.n_trees)
+def _in_all_classes(found, classes, n_classes):
+    """Return probabilities with a column of 0 for each class that the model has not seen."""
+    if len(classes) == n_classes:
+        return found
+    every = np.zeros((len(found), n_classes))
+    every[:, classes] = found
+    return every
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,16 +189,28 @@ class ConstantModel:
         return np.tile(self.value, (len(X), 1))
 
 
-def _in_all_classes(found, classes, n_classes):
-    """Return probabilities with a column of 0 for each class that the model has not seen."""
-    if len(classes) == n_classes:
-        return found
-    every = np.zeros((len(found), n_classes))
-    every[:, classes] = found
-    return every
+@dataclass(frozen=True, eq=False)
+class ForestModel:
+    """A forest as packed trees: an estimator checks its input longer than one row takes to walk."""
+
+    trees: ForestPredictor
+    kind: type  # numbers are compared in the precision that the trees were grown in
+    shares: bool  # whether a row's sums over the trees are made shares of 1
+    # (n_features,): what missing values are to it; None: none was missing in training.
+    below: np.ndarray | None = None
+    # The classes that the trees have seen, and how many there are; None: a column for each.
+    seen: tuple | None = None
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, n_outputs)."""
+        if self.below is not None:
+            X = filled(X, self.below)
+        found = self.trees.walk(X.astype(self.kind, copy=False), values=True).values
+        found = found / (found.sum(axis=1, keepdims=True) if self.shares else self.trees.n_trees)
+        return found if self.seen is None else _in_all_classes(found, *self.seen)
 
 
-class ForestKind(SklearnKind):
+class ForestKind:
     """A random forest: each example is predicted by the trees that left it out."""
 
     def fit_both(self, table, features, seed):
@@ -177,18 +231,38 @@ class ForestKind(SklearnKind):
         forest.fit(X, table.y, sample_weight=table.weight, binned=codes)
         left_out = forest.oob_decision_function_
         # A row in every bootstrap sample has no out-of-bag vote: it gets the class shares.
-        never = np.isnan(left_out[:, 0])
-        counts = np.bincount(table.y, table.weight, table.n_classes)
-        left_out[never] = counts / counts.sum()
+        left_out[np.isnan(left_out[:, 0])] = table.constant
         trees = ForestPredictor(forest.trees_, len(features), shares=True)
         return left_out, ForestModel(trees, np.float64, True, below)
 
 
-class LightGBMKind(SklearnKind):
-    """Gradient boosting by LightGBM; out of fold."""
+def has_lightgbm():
+    """Return whether LightGBM can be imported."""
+    return find_spec("lightgbm") is not None
 
-    def __init__(self):
-        super().__init__(None)
+
+def boosting_parameters(n_classes, seed, **more):
+    """Return LightGBM's parameters: the loss that fits the target, and results that repeat."""
+    objective = {None: "regression", 2: "binary"}.get(n_classes, "multiclass")
+    return {
+        "objective": objective,
+        "num_class": n_classes if objective == "multiclass" else 1,
+        "seed": seed,
+        "deterministic": True,
+        "verbose": -1,
+        **more,
+    }
+
+
+def boosting_rounds(n_classes):
+    """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
+    # Rounds × rate stays near 10: fewer rounds take larger steps.
+    n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 30, 100))
+    return n_rounds, min(0.3, 10 / n_rounds)
+
+
+class LightGBMKind(FoldedKind):
+    """Gradient boosting by LightGBM; out of fold."""
 
     def fit(self, X, y, n_classes, seed, weight=None):
         """Return a `BoostedModel` fitted on these examples, which count so much."""
@@ -239,13 +313,6 @@ class BoostedModel:
         return np.column_stack([1 - found, found])
 
 
-def boosting_rounds(n_classes):
-    """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
-    # Rounds × rate stays near 10: fewer rounds take larger steps.
-    n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 30, 100))
-    return n_rounds, min(0.3, 10 / n_rounds)
-
-
 def _histogram_boosting(n_classes, n_leaves, **parameters):
     """Return scikit-learn's boosting, the stand-in for LightGBM."""
     kind = HistGradientBoostingRegressor if n_classes is None else HistGradientBoostingClassifier
@@ -266,7 +333,7 @@ def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
 
 
 KINDS = {
-    "forest": lambda n_classes: ForestKind(None),
+    "forest": lambda n_classes: ForestKind(),
     "boosting": _boosting,
     "linear": lambda n_classes: LinearKind(),
     "kernel": lambda n_classes: KernelKind(),
@@ -275,14 +342,11 @@ KINDS = {
 
 
 def as_kind(estimator, n_classes):
-    """Return the kind of model that a name in `KINDS` or a scikit-learn estimator stands for.
-
-    `n_classes` is None in regression. Raises `ParameterError` for anything else.
-    """
+    """Return the kind of model that a name in `KINDS` or a scikit-learn estimator stands for."""
     if isinstance(estimator, str) and estimator in KINDS:
         return KINDS[estimator](n_classes)
-    named = ", ".join(map(repr, KINDS))
     if isinstance(estimator, str) or not hasattr(estimator, "fit"):
+        named = ", ".join(map(repr, KINDS))
         raise ParameterError(
             f"an estimator must be one of {named}, or a scikit-learn estimator; got {estimator!r}."
         )
@@ -302,9 +366,61 @@ def ascending(features):
     return tuple(sorted(features))
 
 
-def stage_seed(seed, name, features):
-    """Return the seed of a stage's model: equal sets of features give equal models."""
-    return derive_seed(seed, name, *sorted(features)) & INT32_MAX
+class StageModels:
+    """Models of each kind on each set of features, whichever cascades ask for them.
+
+    `models` and `held_out`, the predictions of models that had not seen the training examples,
+    (n_samples, n_outputs), are keyed by kind and ascending features. `fallback_model`, a
+    `MaskedModel` or one on demand, predicts where values that a stage needs cannot be had; `usual`
+    are the medians of the training examples, (n_features,).
+    """
+
+    def __init__(self, models, held_out, fallback_model=None, usual=None):
+        self.models, self.held_out = models, held_out
+        self.fallback_model, self.usual = fallback_model, usual
+
+    @classmethod
+    def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
+        """Fit a model of each kind, by name as `as_kind` gives it, on each distinct set."""
+        # Two orders often share a set: its models are fitted once.
+        distinct = sorted({ascending(features) for features in feature_sets}, key=len)
+        # The largest tables first, so that no thread waits for them in the end.
+        keys = [(name, features) for features in reversed(distinct) for name in kinds]
+
+        def fit_one(key):
+            name, features = key
+            # Equal sets of features give equal models, whatever the order.
+            drawn = derive_seed(seed, name, *features) & INT32_MAX
+            return kinds[name].fit_both(table, list(features), drawn)
+
+        fitted = thread_map(fit_one, keys, n_jobs, "models")
+        held_out, models = zip(*fitted, strict=True) if fitted else ((), ())
+        return cls(dict(zip(keys, models, strict=True)), dict(zip(keys, held_out, strict=True)))
+
+    def joined(self, others):
+        """Return these models and others."""
+        return StageModels(self.models | others.models, self.held_out | others.held_out)
+
+    def mixture(self, features, table):
+        """Return the mixture of all kinds that were fitted on some features."""
+        key = ascending(features)
+        held_out = {kind: found for (kind, of), found in self.held_out.items() if of == key}
+        return Mixture.fit(held_out, table.y, table.n_classes, table.weight)
+
+    def held_out_stages(self, stages, mixtures):
+        """Return the mixed out-of-fold predictions of stages, (n_stages, n_samples, n_outputs)."""
+        return np.array(
+            [
+                mixture.of([self.held_out[kind, ascending(features)] for kind in mixture.kinds])
+                for features, mixture in zip(stages, mixtures, strict=True)
+            ]
+        )
+
+    def only(self, cascades):
+        """Return the models that some cascades use, without the out-of-fold predictions."""
+        keys = {key for cascade in cascades for key in cascade.model_keys()}
+        kept = {key: model for key, model in self.models.items() if key in keys}
+        return StageModels(kept, {}, self.fallback_model, self.usual)
 
 
 # Masked models: one model that predicts from whatever features of an example are known.
@@ -314,37 +430,25 @@ MOST_COPIES, FEWEST_MASKED, MOST_MASKED = 24, 20_000, 60_000
 N_EXTRA_TREES = 60
 
 
-class MaskedTrees:
-    """The mean of extra trees that learned a hidden value as one below all others.
+def masked_trees(forest, X, y, n_classes, weight=None):
+    """Return extra trees, not yet fitted, that learned a hidden value as one below all others.
 
-    `forest` is not yet fitted; X has NaN where a value is hidden; y is of shape (n_samples,), or
-    with several numbers (n_samples, n_outputs); `weight` is how much each row counts.
+    X has NaN where a value is hidden; y is of shape (n_samples,) or (n_samples, n_outputs).
     """
-
-    def __init__(self, forest, X, y, n_classes, weight=None):
-        self._below = below_all(X)
-        self._n_classes = n_classes
-        fit_counted(forest, self._coded(X), y, sample_weight=weight)
-        self._classes = getattr(forest, "classes_", None)
-        # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
-        self._trees = ForestPredictor(from_sklearn(forest), X.shape[1])
-
-    def _coded(self, X):
-        return filled(X, self._below).astype(np.float32)
-
-    def predict(self, X):
-        """Return the mean of the trees, (n_samples, n_outputs)."""
-        found = self._trees.walk(self._coded(X), values=True).values / self._trees.n_trees
-        if self._classes is None:
-            return found
-        return _in_all_classes(found, self._classes, self._n_classes)
+    below = below_all(X)
+    fit_counted(forest, filled(X, below).astype(np.float32), y, sample_weight=weight)
+    seen = None if n_classes is None else (forest.classes_, n_classes)
+    # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
+    trees = ForestPredictor(from_sklearn(forest), X.shape[1])
+    return ForestModel(trees, np.float32, False, below, seen)
 
 
+@dataclass(frozen=True, eq=False)
 class MaskedModel:
     """Boosting and extra trees fitted on partly hidden examples."""
 
-    def __init__(self, boosted, trees):
-        self.boosted, self.trees = boosted, trees
+    boosted: object
+    trees: ForestModel
 
     @classmethod
     def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES, weight=None):
@@ -360,11 +464,7 @@ class MaskedModel:
         # Copies of one example must not fill a leaf: it would learn that example by heart.
         in_leaf = max(2, copies // 2)
         forest = _extra_trees(n_classes, n_trees, min_samples_leaf=in_leaf, random_state=seed)
-        return cls(boosted, MaskedTrees(forest, hidden, y[rows], n_classes, weight))
-
-    def predict(self, X):
-        """Return the predictions from the known cells."""
-        return (self.boosted.predict(X) + self.trees.predict(X)) / 2
+        return cls(boosted, masked_trees(forest, hidden, y[rows], n_classes, weight))
 
     @staticmethod
     def _boosted(X, y, n_classes, n_examples, copies, seed, weight):
@@ -375,15 +475,13 @@ class MaskedModel:
             leaves = {"min_samples_leaf": in_leaf, "random_state": seed}
             model = _histogram_boosting(n_classes, n_leaves, **leaves)
             return SklearnModel(fit_counted(model, X, y, sample_weight=weight), n_classes)
-        model = BoostedModel.trained(
-            *(X, y, n_classes, seed, weight),
-            num_leaves=n_leaves,
-            min_data_in_leaf=in_leaf,
-            feature_fraction=0.8,
-            bagging_fraction=0.7,
-            bagging_freq=1,
-        )
-        return model.compacted()
+        sampled = {"feature_fraction": 0.8, "bagging_fraction": 0.7, "bagging_freq": 1}
+        leaves = {"num_leaves": n_leaves, "min_data_in_leaf": in_leaf}
+        return BoostedModel.trained(X, y, n_classes, seed, weight, **leaves, **sampled).compacted()
+
+    def predict(self, X):
+        """Return the predictions from the known cells."""
+        return (self.boosted.predict(X) + self.trees.predict(X)) / 2
 
 
 class MaskedOnDemand:

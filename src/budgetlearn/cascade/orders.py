@@ -1,73 +1,32 @@
-"""Orders of acquisition: the sequence of features in which a cascade acquires.
+"""Orders of acquisition: the sequence of features in which a cascade acquires, cut into stages.
 
-An order is a function from an `OrderProblem` to the list of all features, first to last.
+An order is a function of a `Table`, the costs, a seed and threads, to all features, first to last.
 """
-
-from dataclasses import dataclass
-from functools import cached_property
-from importlib.util import find_spec
 
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
-from ..costs import FeatureCosts
+from ..costs import spendable
 from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
-from ..tree.binning import bin_features
-from .gaps import below_all, filled
-from .mixture import variance
+from ..parallel import thread_map
+from ..protocol.examples import recoded, target_codes
+from ..validation import INT32_MAX, ParameterError, derive_seed
+from .mixture import fit_temperature, variance, with_temperature
+from .models import MAX_BINS, Table, as_kind, boosting_parameters, has_lightgbm
+from .pool import mean_and_error
 
 # Weights of the prices along which LightGBM acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 9)
 N_ROUNDS = 25
-# Of all forests, those of stages too.
-MAX_BINS = 255
 # An order is an average over the examples: more of them do not change it.
 MOST_ROWS = 20_000
 # "schedule" looks at the importance afresh whenever this share of the features has gone.
 REMOVED_AT_ONCE = 0.15
 
 
-@dataclass(frozen=True, eq=False)
-class OrderProblem:
-    """Data, costs and seed that an order may look at."""
-
-    X: np.ndarray  # (n_samples, n_features): examples
-    y: np.ndarray  # (n_samples,): class indices, or numbers
-    n_classes: int | None  # None in regression
-    costs: FeatureCosts
-    seed: int
-    n_jobs: int | None = None
-    weight: np.ndarray | None = None  # (n_samples,): how much each example counts; None: all alike
-
-    @classmethod
-    def of(cls, X, y, n_classes, costs, seed, n_jobs=None, weight=None):
-        """Return the problem, on every k-th example where there are very many."""
-        # Rounded up: at most `MOST_ROWS` are left, spread over the whole table.
-        step = -(-len(X) // MOST_ROWS)
-        weight = None if weight is None else weight[::step]
-        return cls(
-            np.ascontiguousarray(X[::step]), y[::step], n_classes, costs, seed, n_jobs, weight
-        )
-
-    @cached_property
-    def without_gaps(self):
-        """X as forests learn from it: missing values are below all others."""
-        return filled(self.X, below_all(self.X)) if np.isnan(self.X).any() else self.X
-
-    @cached_property
-    def codes(self):
-        """Codes of X, made once for the forests of all sets of features."""
-        return bin_features(self.without_gaps, MAX_BINS)
-
-
-def has_lightgbm():
-    """Return whether LightGBM can be imported."""
-    return find_spec("lightgbm") is not None
-
-
-def lightgbm_order(problem):
+def lightgbm_order(table, costs, seed, n_jobs=None):
     """Return the order in which LightGBM acquires features while prices lose weight.
 
     Along 9 falling tradeoffs a short boosting is charged for each feature at its first split
@@ -76,33 +35,29 @@ def lightgbm_order(problem):
     is acquired last, by price. Without LightGBM: `gain_per_cost_order`.
     """
     if not has_lightgbm():
-        return gain_per_cost_order(problem)
+        return gain_per_cost_order(table, costs, seed, n_jobs)
     import lightgbm
 
-    parameters = boosting_parameters(
-        problem.n_classes,
-        problem.seed,
-        learning_rate=0.2,
-        num_leaves=15,
-        min_data_in_leaf=5,
-        num_threads=problem.n_jobs or 1,
-        force_row_wise=True,
-    )
-    weight = problem.weight
-    target = problem.y if problem.n_classes else _standardised(problem.y, weight)
+    trees = {"num_leaves": 15, "min_data_in_leaf": 5, "learning_rate": 0.2}
+    threads = {"num_threads": n_jobs or 1, "force_row_wise": True}
+    parameters = boosting_parameters(table.n_classes, seed, **trees, **threads)
+    weight, target = table.weight, table.y
+    if table.n_classes is None:
+        # With variance 1 a tradeoff means the same in every unit.
+        target = (target - table.mean(target)) / (np.sqrt(variance(target, weight)) or 1.0)
     data = lightgbm.Dataset(
-        problem.X, target, weight=weight, params=dict(parameters), free_raw_data=False
+        table.X, target, weight=weight, params=dict(parameters), free_raw_data=False
     )
-    costs, full = problem.costs, problem.costs.full or 1.0
+    full = costs.full or 1.0
     acquired, order = np.zeros(costs.n_features, dtype=bool), []
     for tradeoff in PATH:
         # What is acquired is free from here on: a group's charge is gone from the others' prices.
         price = costs.marginal(acquired) / full
         charged = {
             "cegb_tradeoff": tradeoff,
-            "cegb_penalty_feature_coupled": (price * len(problem.X)).tolist(),
+            "cegb_penalty_feature_coupled": (price * len(table.X)).tolist(),
         }
-        gain = boosted_gains({**parameters, **charged}, data)
+        gain = _boosted_gains({**parameters, **charged}, data)
         # A feature with a split has a gain, so gains say what this tradeoff acquires.
         fresh = np.flatnonzero((gain > 0) & ~acquired)
         worth = gain[fresh] / _price(price)[fresh]
@@ -115,7 +70,7 @@ def lightgbm_order(problem):
     return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
 
-def boosted_gains(parameters, data):
+def _boosted_gains(parameters, data):
     """Return the gain of each feature in a short boosting."""
     import lightgbm
 
@@ -128,43 +83,24 @@ def boosted_gains(parameters, data):
     return booster.feature_importance("gain")
 
 
-def boosting_parameters(n_classes, seed, **more):
-    """Return LightGBM's parameters: the loss that fits the target, and results that repeat."""
-    objective = {None: "regression", 2: "binary"}.get(n_classes, "multiclass")
-    return {
-        "objective": objective,
-        "num_class": n_classes if objective == "multiclass" else 1,
-        "seed": seed,
-        "deterministic": True,
-        "verbose": -1,
-        **more,
-    }
-
-
-def _standardised(y, weight):
-    """Return y with variance 1, so that a tradeoff means the same in every unit."""
-    return (y - np.average(y, weights=weight)) / (np.sqrt(variance(y, weight)) or 1.0)
-
-
-def gain_per_cost_order(problem):
+def gain_per_cost_order(table, costs, seed, n_jobs=None):
     """Return the features by importance in a forest of all, per price."""
-    everything = np.arange(problem.costs.n_features)
-    worth = _importance(problem, everything) / _price(problem.costs.alone)
+    everything = np.arange(costs.n_features)
+    worth = _importance(table, everything, seed, n_jobs) / _price(costs.alone)
     return np.argsort(-worth, kind="stable").tolist()
 
 
-def schedule_order(problem):
+def schedule_order(table, costs, seed, n_jobs=None):
     """Return msB's removal sequence backwards: least importance per price is acquired last.
 
     The importance is looked at afresh, in a forest of what is left, whenever a seventh of the
     features has gone.
     """
-    left, removed = np.arange(problem.costs.n_features), []
+    left, removed = np.arange(costs.n_features), []
     while left.size > 1:
         # Shares of what is left: the last member of a group carries its whole charge.
-        mask = np.zeros(problem.costs.n_features, dtype=bool)
-        mask[left] = True
-        worth = _importance(problem, left) / _price(problem.costs.shares(mask)[left])
+        mask = np.isin(np.arange(costs.n_features), left)
+        worth = _importance(table, left, seed, n_jobs) / _price(costs.shares(mask)[left])
         n_goes = max(1, int(REMOVED_AT_ONCE * left.size))
         goes = np.argsort(worth, kind="stable")[:n_goes]
         removed += left[goes].tolist()
@@ -177,25 +113,19 @@ def _price(price):
     return np.maximum(price, 1e-9 * (price.max() or 1.0))
 
 
-def _importance(problem, features):
+def _importance(table, features, seed, n_jobs):
     """Return the importance of some features in a forest of them, all above 0."""
-    X = problem.without_gaps[:, features]
-    if problem.n_classes is None:
+    X, weight = table.without_gaps[:, features], table.weight
+    if table.n_classes is None:
         forest = RandomForestRegressor(
-            100, min_samples_leaf=5, max_features=1 / 3, random_state=problem.seed
+            100, min_samples_leaf=5, max_features=1 / 3, random_state=seed, n_jobs=n_jobs
         )
-        forest.set_params(n_jobs=problem.n_jobs)
-        importance = fit_counted(
-            forest, X, problem.y, sample_weight=problem.weight
-        ).feature_importances_
+        importance = fit_counted(forest, X, table.y, sample_weight=weight).feature_importances_
     else:
-        forest = RandomForestClassifier(
-            max_bins=MAX_BINS, random_state=problem.seed, n_jobs=problem.n_jobs
-        )
-        codes = problem.codes.take(features)
-        forest.fit(X, problem.y, sample_weight=problem.weight, binned=codes)
+        forest = RandomForestClassifier(max_bins=MAX_BINS, random_state=seed, n_jobs=n_jobs)
+        forest.fit(X, table.y, sample_weight=weight, binned=table.codes.take(features))
         importance = oob_permutation_importance(
-            forest, X, problem.y, random_state=problem.seed, n_jobs=problem.n_jobs
+            forest, X, table.y, random_state=seed, n_jobs=n_jobs
         )
     # Permutation importance may be 0 or negative; a worth per price must be above 0.
     return np.maximum(importance, 1e-3 * (max(importance.max(), 0.0) or 1.0))
@@ -206,3 +136,175 @@ ORDERS = {
     "schedule": schedule_order,
     "gain_per_cost": gain_per_cost_order,
 }
+
+
+def acquisitions_of(name, table, costs, seed, n_jobs=None):
+    """Return what an order acquires, step by step: tuples of features that come together."""
+    order = ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs)
+    return with_whole_groups(order, costs)
+
+
+def with_whole_groups(order, costs):
+    """Cut an order, each feature once, into acquisitions: features that are acquired together.
+
+    The first member of a cost group brings in the others at once where their own prices together
+    are no more than the group's charge, which is paid by then; the others wait for their turn.
+    """
+    acquired = np.zeros(costs.n_features, dtype=bool)
+    acquisitions = []
+    for feature in order:
+        if acquired[feature]:
+            continue
+        together = [feature, *_worth_adding(feature, costs, acquired)]
+        acquired[together] = True
+        acquisitions.append(tuple(int(each) for each in together))
+    return acquisitions
+
+
+def _worth_adding(feature, costs, acquired):
+    """Return the members of a feature's group that are acquired with it, cheapest first."""
+    if costs.groups is None or costs.groups[feature] < 0:
+        return []
+    group = costs.groups[feature]
+    others = np.flatnonzero((costs.groups == group) & ~acquired)
+    others = others[others != feature]
+    # Members that cost more than the charge wait for their own turn; free ones come along.
+    if costs.costs[others].sum() > costs.group_costs[group]:
+        others = others[costs.costs[others] == 0]
+    return others[np.argsort(costs.costs[others], kind="stable")].tolist()
+
+
+def geometric_stages(acquisitions, costs, n_stages):
+    """Return the features of each stage: prefixes of the order at geometric cumulative costs.
+
+    They are nested tuples in the order of acquisition, and the last one holds all features. With no
+    more than `n_stages` acquisitions each is a stage.
+    """
+    prefixes = [sum(acquisitions[: k + 1], ()) for k in range(len(acquisitions))]
+    spent = np.array([costs.subset(list(features)) for features in prefixes])
+    # What is free is acquired at once, and what costs nothing more comes along.
+    places = np.flatnonzero(np.append(spent[1:] > spent[:-1], True))
+    if places.size > n_stages:
+        spent = spent[places]
+        # What is free has no place on a geometric scale: it is a stage of its own.
+        free = int(spent[0] == 0)
+        goals = np.geomspace(spent[free], spent[-1], n_stages - free)
+        goals[-1] = spent[-1]  # not a rounding below it
+        # The longest prefix within each goal; goals nearer than two prefixes give the same one.
+        kept = np.searchsorted(spent, spendable(goals), side="right") - 1
+        places = places[np.unique(np.concatenate([np.zeros(free, dtype=kept.dtype), kept]))]
+    return [prefixes[place] for place in places]
+
+
+def nested_stages(sets, n_features):
+    """Check nested sets that the user gives, and return them in the order of acquisition.
+
+    What no set names is never acquired.
+    """
+    stages, acquired = [], []
+    for features in sets:
+        features = [int(feature) for feature in features]
+        known = set(features)
+        if len(known) < len(features) or not known <= set(range(n_features)):
+            raise ParameterError(
+                f"a nested set must name features from 0 to {n_features - 1}, each once, "
+                f"got {features}."
+            )
+        if not set(acquired) < known:
+            raise ParameterError(
+                f"nested sets must grow: {sorted(known)} does not hold all of {sorted(acquired)} "
+                "and one more. Give each stage all features of the stages before it."
+            )
+        acquired += [each for each in features if each not in set(acquired)]
+        stages.append(tuple(acquired))
+    return stages
+
+
+# Orders see all labels, so the features of a stage fit chance, too: of 50 features and 200 coins
+# the best three foretell held-out coins that helped to choose them. A pilot repeats the choice
+# inside the folds at a few stages. The share of the gain over the constant that it keeps is what
+# the operating points promise of theirs. The order of words fits chance alike, and is learned anew.
+
+# Stages that the pilot repeats, parts of the examples that it leaves out, and its models.
+N_PILOTS, N_PARTS = 2, 3
+PILOTS = ("linear", "boosting")
+# With so many examples a choice among features hardly fits chance.
+MOST_PILOT_ROWS = 5_000
+# A gain of fewer standard errors is chance.
+LEAST_ERRORS = 1.5
+
+
+def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
+    """Return the share of the gain over the constant that is no fit to chance, in [0, 1].
+
+    `name` is the order that gave the stages; `last`, (n_samples, n_outputs), the out-of-fold
+    predictions from all features, for which nothing was chosen.
+    """
+    if len(table.y) > MOST_PILOT_ROWS and not table.given:
+        return 1.0
+    constant = _calibrated_losses(np.tile(table.constant, (len(table.y), 1)), table)
+    # All stages but the last, whose features are no choice; the order of its words is one.
+    places = np.unique(np.linspace(0, max(len(stages) - 2, 0), N_PILOTS).astype(int))
+    chosen = [stages[place] for place in places if place < len(stages) - 1]
+    free = [] if table.given else [constant - _calibrated_losses(last, table)]
+    if table.given:
+        chosen.append(stages[-1])
+    chosen_outside, chosen_inside = (
+        np.array([*(constant - _calibrated_losses(each, table) for each in pilots), *free])
+        for pilots in _pilots(table, costs, name, chosen, len(stages), seed, n_jobs)
+    )
+    mean, error = mean_and_error(chosen_inside.mean(axis=0), table.weight)
+    if mean <= LEAST_ERRORS * error:
+        return 0.0
+    weights = None
+    if table.weight is not None:
+        weights = np.broadcast_to(table.weight, chosen_outside.shape)
+    promised = np.average(chosen_outside, weights=weights)
+    share = min(1.0, mean / max(promised, mean))
+    # Shrunk as by James and Stein: where a gain is hardly more than its error, part of it is luck.
+    return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
+
+
+def _calibrated_losses(predictions, table):
+    if table.n_classes is not None:
+        temperature = fit_temperature(predictions, table.y, table.weight)
+        predictions = with_temperature(predictions, temperature)
+    return table.losses(predictions)
+
+
+def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
+    """Return predictions at some stages, chosen with and without the fold that is predicted."""
+    if not stages:
+        return [], []
+    kinds = [as_kind(kind, table.n_classes) for kind in PILOTS]
+    drawn = derive_seed(seed, "pilot") & INT32_MAX
+    # Folds are taken together: an order takes as long as the models of several stages.
+    parts = table.folds % N_PARTS
+
+    def of_part(part):
+        inside = parts != part
+        y, weight = table.y[inside], table.weight_of(inside)
+        codes = target_codes(table.X[inside], table.given, y, weight, table.n_classes)
+        unaware = recoded(table.X, codes)  # words in an order that the part has no hand in
+        learned = Table(unaware[inside], y, table.n_classes, weight=weight)
+        own = geometric_stages(acquisitions_of(name, learned, costs, drawn), costs, n_stages)
+        spent = np.array([costs.subset(list(each)) for each in own])
+
+        def predicted(features, X):
+            known = np.ascontiguousarray(X[:, sorted(features)])
+            models = [kind.fit(known[inside], y, table.n_classes, drawn, weight) for kind in kinds]
+            return np.mean([model.predict(known[~inside]) for model in models], axis=0)
+
+        # What the fold's own order has for the same money.
+        alike = [
+            own[max(int((spent <= costs.subset(list(each)) * (1 + 1e-9)).sum()) - 1, 0)]
+            for each in stages
+        ]
+        pairs = (stages, table.X), (alike, unaware)
+        return [[predicted(each, X) for each in sets] for sets, X in pairs]
+
+    found = np.zeros((2, len(stages), len(table.y), table.n_outputs))
+    numbers = np.unique(parts)
+    for part, pair in zip(numbers, thread_map(of_part, numbers, n_jobs, "pilots"), strict=True):
+        found[:, :, parts == part] = pair
+    return found

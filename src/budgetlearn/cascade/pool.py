@@ -165,11 +165,7 @@ class Evidence:
 
 
 def calibrated(probabilities, labels, weight=None):
-    """Return the temperatures (n_stages,) and the calibrated probabilities of stages.
-
-    `probabilities` are out of fold, (n_stages, n_samples, n_classes); `weight` is how much each
-    example counts.
-    """
+    """Return the temperatures of stages and their calibrated probabilities, out of fold."""
     # One temperature a stage: later stages are surer, and often too sure.
     temperatures = np.array([fit_temperature(stage, labels, weight) for stage in probabilities])
     stages = zip(probabilities, temperatures, strict=True)
@@ -215,10 +211,7 @@ def number_evidence(
 
 
 def candidates(cascade, evidence, full_cost):
-    """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s".
-
-    The tradeoffs are about shares of `full_cost`, the cost of all features.
-    """
+    """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s"."""
     # λ is about shares of the full cost, so it means the same in every currency.
     shares = evidence.spent / (full_cost or 1.0)
     # An example that counts twice loses and pays twice: thresholds maximise sums over examples.
@@ -241,10 +234,9 @@ def mean_and_error(values, weight=None):
 
 def _judged(cascade, evidence, thresholds, tradeoff):
     stops = exit_stages(evidence.confidence, thresholds)
-    rows = np.arange(stops.size)
 
     def at_stop(what):
-        return np.broadcast_to(what, evidence.confidence.shape)[stops, rows]
+        return np.broadcast_to(what, evidence.confidence.shape)[stops, np.arange(stops.size)]
 
     observed, error = mean_and_error(at_stop(evidence.scores), evidence.weight)
     expected_loss = np.average(at_stop(evidence.expected_losses), weights=evidence.weight)
@@ -276,16 +268,15 @@ def scored_by(judge, pool, evidence, predictions, shares):
     leanings = [None]
     if shares is not None:
         leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
-    found = []
-    for each in pool:
+
+    def scored(each):
         there = at_stop(each, evidence, predictions)
         scores = [judge(there, leaning) for leaning in leanings]
         # Of equal ones the first, so that scores of probabilities lean nowhere.
         best = int(np.argmax(scores))
-        found.append(
-            replace(each, score=scores[best], observed=scores[best], leaning=leanings[best])
-        )
-    return found
+        return replace(each, score=scores[best], observed=scores[best], leaning=leanings[best])
+
+    return [scored(each) for each in pool]
 
 
 def at_stop(candidate, evidence, predictions):
