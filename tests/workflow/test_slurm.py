@@ -162,7 +162,7 @@ def end_each(cluster, marks):
     node = f"nodename={nodes[alone]}"
     cluster.run("scontrol", "update", node, "state=down", "reason=test")
     cluster.wait_for(lambda: cluster.jobs()[alone] == "NODE_FAIL", 60)
-    cluster.run("scontrol", "update", node, "state=resume")  # by itself it would take minutes
+    # It is heard of again, and comes back by itself (ReturnToService).
     cluster.wait_for(lambda: "down" not in cluster.run("sinfo", "-h", "-N", "-o", "%T"), 60)
     return ended
 
