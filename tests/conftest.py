@@ -1,6 +1,7 @@
 """Fixtures that several packages' tests share."""
 
 import csv
+import gc
 import os
 from collections import defaultdict
 from pathlib import Path
@@ -20,9 +21,11 @@ ROOT = Path(__file__).resolve().parents[1]
 # seconds where one was installed and none runs. The tests of SLURM name their own.
 os.environ.setdefault("SLURM_CONF", os.devnull)
 
-# Threads of OpenMP that wait for work sleep: where workers share cores they would burn them.
+# Threads that wait for work sleep, and there are more than one only where a test asks for them
+# (n_jobs): where workers share cores they would burn them.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Names a file to write the processor seconds of each test to, children included.
 SECONDS_FILE = os.environ.get("BUDGETLEARN_TEST_SECONDS")
@@ -38,6 +41,17 @@ SECONDS = {
     "tests/cascade": 60,
 }
 SECONDS_OF_OTHERS = 40
+# Files in the order in which workers take them; each is one worker's.
+LONGEST = (
+    *("workflow/test_slurm", "workflow/test_deaths", "workflow/test_smoke", "cli/test_compare"),
+    *("workflow/test_studies", "project/test_gallery", "project/test_api_page", "cli/test_pages"),
+    *("report/test_reproduction", "report/test_report", "project/test_features_page"),
+    *("workflow/test_reruns", "workflow/test_kills", "workflow/test_elsewhere"),
+    *("workflow/test_cluster_generic", "workflow/test_finished", "workflow/test_own_method"),
+    *("project/test_sdist", "auto/test_estimator", "cascade/test_estimator"),
+    *("report/test_comparing", "report/test_browser", "cli/test_forty_calls", "cli/test_serve"),
+    *("cli/test_hostile_names", "study/test_experiment", "budgetrf/test_classifier"),
+)
 _spent = {"before": 0.0, "tests": defaultdict(float)}
 
 
@@ -102,9 +116,16 @@ def pytest_xdist_auto_num_workers():
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with SLURM's tests, then the workflow's: whoever got them last would work alone."""
-    long = {item.path for item in items if item.get_closest_marker("workflow")}
-    items.sort(key=lambda item: (item.path.name != "test_slurm.py", item.path not in long))
+    """Begin with the files that take longest: whoever got one of them last would work alone."""
+    rank = {f"tests/{name}.py": place for place, name in enumerate(LONGEST)}
+    first = [rank.get(item.path.relative_to(ROOT).as_posix(), len(rank)) for item in items]
+    items[:] = [items[place] for place in sorted(range(len(items)), key=first.__getitem__)]
+
+
+def pytest_collection_finish():
+    """Leave what was imported and collected out of all later searches for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

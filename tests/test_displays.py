@@ -1,6 +1,5 @@
 """Displays show what the estimator does, number by number."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,10 +18,13 @@ from budgetlearn import (
 
 
 @pytest.fixture(autouse=True)
-def _no_window():
-    with plt.ioff():
-        yield
-    plt.close("all")
+def plt():
+    """Return pyplot, which opens no window."""
+    from matplotlib import pyplot
+
+    with pyplot.ioff():
+        yield pyplot
+    pyplot.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +109,7 @@ def test_a_dollar_sign_in_a_name_is_kept(wine):
     assert not label.get_parse_math()
 
 
-def test_axes_of_ones_own_are_used(wine):
+def test_axes_of_ones_own_are_used(wine, plt):
     search, X, y = wine
     _, axes = plt.subplots(1, 3)
     assert CostAccuracyDisplay.from_estimator(search, X, y, ax=axes[0]).ax_ is axes[0]

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from budgetlearn import FilterForestClassifier, make_budget_scorer
 
 X, y = load_breast_cancer(return_X_y=True)
-X, prices = X[:300], np.random.default_rng(0).integers(1, 101, 30)
+X, prices = X[:300, :10], np.random.default_rng(0).integers(1, 101, 10)
 y = y[:300]
 
 # %%

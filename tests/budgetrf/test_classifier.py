@@ -20,7 +20,7 @@ from tests.tree.reference import walk_forest
     [
         BudgetRFClassifier(n_estimators=8),
         BudgetRFClassifier(
-            n_estimators=8, alpha=[0.0, 2.0], leaves=Leaves(prune=1.0, joint_fit=True)
+            n_estimators=4, alpha=[0.0, 2.0], leaves=Leaves(prune=1.0, joint_fit=True)
         ),
     ],
     ids=type,

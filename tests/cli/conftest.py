@@ -2,6 +2,9 @@
 
 import contextlib
 import io
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +12,8 @@ import pytest
 
 from budgetlearn.auto import estimator, methods
 from budgetlearn.cli.commands import run
+from budgetlearn.cli.compare import compare
+from tests.workflow.conftest import Workflow
 
 PRICES = """feature,cost,group,group_cost
 age,1,,
@@ -68,6 +73,22 @@ def called_in(folder, *words, text=""):
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = run([str(word) for word in words])
     return status, out.getvalue(), err.getvalue()
+
+
+def compared_in(folder, *words):
+    """Run `compare` in a folder, its Snakemake in a fork of this process; return what it prints."""
+
+    def run_in_fork(command, cwd, **_):
+        assert command[:3] == [sys.executable, "-m", "snakemake"]
+        Workflow(cwd).again(*command[3:])
+        return subprocess.CompletedProcess(command, 0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        module = sys.modules[compare.callback.__module__]
+        patch.setattr(module, "subprocess", SimpleNamespace(run=run_in_fork))
+        status, out, err = called_in(folder, "compare", *words)
+    assert status == 0, out[-3000:] + err[-3000:]
+    return out
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.cli.conftest import called_in
+from tests.cli.conftest import called_in, compared_in
 from tests.report.browsing import start_browser
 
 RUN = "window.hit=1"
@@ -17,6 +17,7 @@ CLASSES = [f"<svg onload={RUN}>", f"<b>{SCRIPT}"]
 WORDS = [f"<iframe srcdoc='{SCRIPT}'>", f"javascript:{RUN}"]
 TABLE = f"{IMAGE}.csv"  # without a slash, as names of files are
 SHARED = f"<i>{SCRIPT}"
+OPTIONS = ("--target", TARGET, "--costs", "prices.csv")
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +38,7 @@ def hostile(tmp_path_factory):
 
 def ran(folder, command, *words):
     """Run a command on the hostile table."""
-    options = ("--target", TARGET, "--costs", "prices.csv")
-    status, out, err = called_in(folder, command, TABLE, *options, *words)
+    status, out, err = called_in(folder, command, TABLE, *OPTIONS, *words)
     assert status == 0, out[-3000:] + err[-3000:]
 
 
@@ -78,8 +78,8 @@ def test_the_page_of_a_model_shows_names_as_they_are(hostile, browser):
 
 @pytest.mark.workflow
 def test_the_report_of_a_comparison_shows_names_as_they_are(hostile, browser):
-    ran(
-        *(hostile, "compare", "--name", "hostile", "--runs", "1"),
+    compared_in(
+        *(hostile, TABLE, *OPTIONS, "--name", "hostile", "--runs", "1"),
         *("--methods", "filter_forest", "--methods", "cascade"),
     )
     text = opened(browser, hostile / "results" / "hostile" / "report.html")

@@ -315,7 +315,7 @@ def test_the_price_says_what_is_shared(cascade):
 
 
 def test_a_regression_has_a_number_and_no_bars(tmp_path, browser, served):
-    table = patients().assign(ill=lambda t: t["age"].fillna(50) * 2 + t["glucose"])
+    table = patients(120).assign(ill=lambda t: t["age"].fillna(50) * 2 + t["glucose"])
     table.to_csv(tmp_path / "table.csv", index=False)
     fit(tmp_path, "cascade", "table.csv")
     opened(browser, served(SavedModel.load(tmp_path / "cascade.joblib")))

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from budgetlearn.testing import check_budgeted_estimator
+from tests.auto.conftest import limit_methods
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
 EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
@@ -20,6 +21,12 @@ TAGS = {
     "sample weights": "sample_weight",
 }
 IDS = [type(each).__name__ for each in EXAMPLES]
+
+
+@pytest.fixture(autouse=True)
+def few_methods(monkeypatch):
+    """Let `auto` compare its fast methods only: each fit takes seconds otherwise."""
+    limit_methods(monkeypatch)
 
 
 @pytest.fixture(scope="module")

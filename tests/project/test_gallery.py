@@ -4,7 +4,6 @@ import runpy
 import warnings
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("plot_*.py"))
@@ -12,6 +11,8 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("plot_*
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path, capsys):
+    import matplotlib as mpl
+
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 

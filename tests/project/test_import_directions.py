@@ -6,9 +6,6 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from Cython.Compiler.Errors import init_thread
-from Cython.Compiler.TreeFragment import StringParseContext, parse_from_strings
-from Cython.Compiler.Visitor import TreeVisitor
 
 ROOT = Path(__file__).parents[2] / "src"
 
@@ -62,35 +59,45 @@ def absolute(package, level, module):
     return ".".join([*parts[: len(parts) - level + 1], *filter(None, [module])])
 
 
-class ImportCollector(TreeVisitor):
-    """Collect (level, module, names) of every import and cimport of a Cython syntax tree."""
+@cache
+def import_collector():
+    """Return a visitor that collects (level, module, names) of the imports of a syntax tree."""
+    # Imported late, as in cython_imports: every worker collects this module, one needs Cython.
+    from Cython.Compiler.Visitor import TreeVisitor
 
-    def __init__(self):
-        super().__init__()
-        self.found = []
+    class ImportCollector(TreeVisitor):
+        def __init__(self):
+            super().__init__()
+            self.found = []
 
-    def visit_Node(self, node):
-        self.visitchildren(node)
+        def visit_Node(self, node):
+            self.visitchildren(node)
 
-    def visit_CImportStatNode(self, node):
-        self.found.append((0, str(node.module_name), []))
+        def visit_CImportStatNode(self, node):
+            self.found.append((0, str(node.module_name), []))
 
-    def visit_FromCImportStatNode(self, node):
-        names = [str(item[1]) for item in node.imported_names]
-        self.found.append((node.relative_level or 0, str(node.module_name or ""), names))
+        def visit_FromCImportStatNode(self, node):
+            names = [str(item[1]) for item in node.imported_names]
+            self.found.append((node.relative_level or 0, str(node.module_name or ""), names))
 
-    def visit_ImportNode(self, node):
-        names = [str(name.value) for name in node.imported_names or []]
-        self.found.append((max(node.level or 0, 0), str(node.module_name.value), names))
+        def visit_ImportNode(self, node):
+            names = [str(name.value) for name in node.imported_names or []]
+            self.found.append((max(node.level or 0, 0), str(node.module_name.value), names))
+
+    return ImportCollector
 
 
+@cache
 def cython_imports(source, suffix):
     """List (level, module, names) of the imports in Cython source."""
+    from Cython.Compiler.Errors import init_thread
+    from Cython.Compiler.TreeFragment import StringParseContext, parse_from_strings
+
     context = StringParseContext("source", cpp=True)
     context.set_language_level(3)
     init_thread()
     level = "module_pxd" if suffix == ".pxd" else "module"
-    collector = ImportCollector()
+    collector = import_collector()()
     collector.visit(parse_from_strings("source", source, level=level, context=context))
     return collector.found
 

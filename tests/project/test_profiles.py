@@ -1,8 +1,6 @@
 """What the project asks of Snakemake: its cluster profile, and insides that the Snakefile uses."""
 
 import inspect
-import subprocess
-import sys
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -10,8 +8,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
-from snakemake import cli, workflow  # noqa: F401  (the first import of them must be cli)
-from snakemake.path_modifier import PathModifier
+
+from tests.workflow.conftest import Workflow
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -21,12 +19,9 @@ WORKFLOW = PROJECT["optional-dependencies"]["workflow"]
 @pytest.mark.workflow
 def test_slurm_profile_plans_the_default_study():
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="optional dependency `slurm`")
-    command = "-m snakemake --profile profiles/slurm --dry-run --forceall"
-    done = subprocess.run(
-        [sys.executable, *command.split()], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    output = done.stdout + done.stderr
-    assert done.returncode == 0, output
+    command = "--profile profiles/slurm --dry-run --forceall"
+    code, output = Workflow(ROOT).plan(*command.split(), cores=None)
+    assert code == 0, output
     assert "slurm_partition" not in output  # each cluster's own: nothing to be edited is tracked
     assert "slurm_account" not in output
     assert "Group job runs" in output
@@ -36,6 +31,9 @@ def test_slurm_profile_plans_the_default_study():
 
 def test_what_the_snakefile_uses_of_snakemakes_insides_is_there():
     """No released interface promises these: pyproject.toml bounds the version from above."""
+    from snakemake import cli, workflow  # noqa: F401  (the first import of them must be cli)
+    from snakemake.path_modifier import PathModifier
+
     assert "job_rate_limiter" in inspect.getsource(workflow.JobScheduler)
     assert list(inspect.signature(workflow.Workflow.register_resource).parameters) == [
         *("self", "name", "value")

@@ -24,7 +24,11 @@ WITHOUT = shutil.ignore_patterns("*.so", "*.pyd", "*.c", "__pycache__", "*.egg-i
 @pytest.fixture
 def clone(tmp_path):
     """A folder with what a build reads."""
-    clone = tmp_path / "clone"
+    return clone_to(tmp_path / "clone")
+
+
+def clone_to(clone):
+    """Copy what a build reads."""
     shutil.copytree(ROOT / "src", clone / "src", ignore=WITHOUT)
     for name in (*BUILT_FROM, *WORKFLOW):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
@@ -78,13 +82,19 @@ def run(command, folder, **environment):
     return done.stdout + done.stderr
 
 
-@pytest.fixture
-def installed(clone, tmp_path):
-    """A folder that holds budgetlearn as pip installs it, kernels included."""
-    installed = tmp_path / "installed"
-    run(["setup.py", "-q", "build_py", "--build-lib", installed], clone)
-    for kernel in (ROOT / "src").rglob("*.so"):
-        shutil.copy(kernel, installed / kernel.relative_to(ROOT / "src"))
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder that holds budgetlearn as pip installs it, kernels and bytecode included."""
+    folder = tmp_path_factory.mktemp("built")
+    installed = folder / "installed"
+    run(
+        ["setup.py", "-q", "build_py", "--build-lib", installed],
+        clone_to(folder / "clone"),
+    )
+    for compiled in (*(ROOT / "src").rglob("*.so"), *(ROOT / "src").rglob("*.pyc")):
+        copy = installed / compiled.relative_to(ROOT / "src")
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy2(compiled, copy)
     return installed
 
 

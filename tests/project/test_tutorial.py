@@ -3,15 +3,15 @@
 import doctest
 from pathlib import Path
 
-import matplotlib
-import matplotlib.pyplot as plt
-
 from budgetbench.datasets import load_dataset
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_tutorial_prints_what_it_says(tmp_path, monkeypatch, data_dir):
+    import matplotlib
+    import matplotlib.pyplot as plt
+
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BUDGETLEARN_DATA", str(data_dir))
     (tmp_path / "resources").mkdir()

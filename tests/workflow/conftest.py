@@ -1,17 +1,24 @@
 """A copy of the workflow to run in, so that tests leave no trace in the project."""
 
+import gc
+import importlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 import warnings
+from functools import cache
 from pathlib import Path
 
 import pytest
-from snakemake import cli
+
+from budgetbench.study import isolation, source_code
 
 ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 600  # seconds for a call
 # What a run reads. `src` is not among them: the package is the installed one.
 PARTS = (
     "Snakefile",
@@ -43,6 +50,7 @@ class Workflow:
     def run(self, *arguments, check=True, cores=2, **environment):
         """Run snakemake there and return the finished process, its output as text.
 
+        In a process of its own, as a user's call; `again` saves the start.
         `cores` None: as a call to a cluster, which names none.
         """
         here = () if cores is None else ("--cores", cores)
@@ -53,39 +61,90 @@ class Workflow:
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=TIMEOUT,
         )
         output = done.stdout + done.stderr
         assert not check or done.returncode == 0, output[-6000:]
         done.output = output
         return done
 
-    def plan(self, *arguments):
+    def again(self, *arguments, fails=False, **environment):
+        """Run snakemake there in a fork of this process, with all its jobs; return its output.
+
+        What a call imports, and the server of warm jobs, is then there: five seconds are saved.
+        """
+
+        def prepare():
+            os.environ.update(environment)
+            _share_server()
+
+        code, output = self._forked(prepare, "--cores", 2, *arguments)
+        assert bool(code) == fails, output[-6000:]
+        return output
+
+    def plan(self, *arguments, cores=2):
         """Run snakemake there without starting any job; return its exit code and its output.
 
         In a fork of this process, which has imported all that it needs: seconds a call are saved.
         """
+        here = () if cores is None else ("--cores", cores)
+        return self._forked(gc.disable, *here, *arguments)
+
+    def _forked(self, prepare, *arguments):
+        _warm_up()
         with tempfile.TemporaryFile() as file, warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
             child = os.fork()
             if not child:
-                _snakemake(self.folder, file.fileno(), arguments)
+                _snakemake(self.folder, file.fileno(), prepare, arguments)
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             file.seek(0)
             return code, file.read().decode()
 
 
-def _snakemake(folder, out, arguments):
+@cache
+def _warm_up():
+    """Do once what each call of snakemake would do again: import, and read the project's code."""
+    for name in ("snakemake.report", "smart_open", "requests"):
+        importlib.import_module(name)
+    importlib.import_module("snakemake.cli").get_argument_parser()  # imports all plug-ins
+    for script in (ROOT / "workflow" / "scripts").glob("*.py"):
+        source_code.script_fingerprint(script)
+    source_code.report_fingerprint(ROOT / "workflow" / "scripts" / "report.py")
+
+
+def _share_server():
+    """Let the jobs be forks of a server that lasts as long as the process of the tests."""
+    announce, tests = isolation.announce_caller, os.getppid()
+
+    def announce_both(*arguments, **options):
+        announce(*arguments, **options)
+        os.environ[isolation.CALLER] = str(tests)
+
+    isolation.announce_caller = announce_both
+    warnings.resetwarnings()  # pytest's are errors
+    warnings.simplefilter("ignore", DeprecationWarning)
+
+
+def _snakemake(folder, out, prepare, arguments):
     """Be snakemake in a folder, with all output to a file, and end."""
     code = 1
     try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(TIMEOUT)
         for stream in (1, 2):
             os.dup2(out, stream)
         sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
+        # Jobs are given the stream that was there at the import: pytest's.
+        importlib.import_module("snakemake.shell").STDOUT = None
         os.chdir(folder)
-        cli.main(["--cores", "2", *map(str, arguments)])
+        gc.freeze()  # what was there before the fork need not be looked at
+        prepare()
+        importlib.import_module("snakemake.cli").main(list(map(str, arguments)))
     except SystemExit as done:
         code = done.code or 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         os._exit(code)

@@ -49,7 +49,7 @@ title: Deaths
 datasets: [wine]
 runs: 2
 runs_per_job: 2
-time_limit: 5
+time_limit: 3
 methods: [kills, leaves, sleeps, constant]
 """
 
@@ -65,15 +65,14 @@ def workflow(make_workflow):
 
 
 def test_deaths_are_rows_told_at_the_end_and_tried_again(workflow):
-    done = workflow.run(*CALL, check=False)
-    assert done.returncode == 1
-    assert "6 runs have no result" in done.output
+    output = workflow.again(*CALL, fails=True)
+    assert "6 runs have no result" in output
     for line in (
         "kills on wine, random costs, run 1: died: its process was killed by SIGKILL",
         "leaves on wine, random costs, run 0: died: SystemExit: 3",
-        "sleeps on wine, random costs, run 0: timeout: stopped after 5 s",
+        "sleeps on wine, random costs, run 0: timeout: stopped after 3 s",
     ):
-        assert line in done.output
+        assert line in output
     results = workflow.folder / "results" / "deaths"
     coverage = pd.read_csv(results / "tables" / "coverage.csv").set_index("method")
     assert coverage.loc["kills", "message"].startswith("died: its process was killed by SIGKILL")
@@ -87,7 +86,7 @@ def test_deaths_are_rows_told_at_the_end_and_tried_again(workflow):
     mended = mended.replace("sys.exit(3)", "return super().fit(X, y)")
     mended = mended.replace("time.sleep(600)", "return super().fit(X, y)")
     (workflow.folder / "own_methods.py").write_text(mended)
-    assert "no result" not in workflow.run("collect", *CALL).output
+    assert "no result" not in workflow.again("collect", *CALL)
 
 
 def wait_for(condition, seconds=240):
@@ -119,11 +118,9 @@ def test_killing_the_main_process_ends_everything_and_leaves_a_lock(workflow):
     wait_for(lambda: not [p for p in started if p.is_running() and p.status() != "zombie"], 30)
 
     assert workflow.plan(*CALL, "-n", "--quiet")[0] == 0  # looking is free
-    refused = workflow.run(*CALL, "--until", "split", check=False)
-    assert refused.returncode
-    assert "--unlock" in refused.output
+    assert "--unlock" in workflow.again(*CALL, "--until", "split", fails=True)
     assert workflow.plan(*CALL, "--unlock")[0] == 0
-    workflow.run(*CALL, "--until", "split")
+    workflow.again(*CALL, "--until", "split")
 
 
 def test_what_is_there_can_be_reported(workflow):
@@ -131,10 +128,10 @@ def test_what_is_there_can_be_reported(workflow):
     code, refused = workflow.plan(*CALL, "--config", "strict=false")
     assert code
     assert "nothing is there yet" in refused
-    workflow.run(*CALL, "--until", "fit")
+    workflow.again(*CALL, "--until", "fit")
     points = workflow.folder / "results/deaths/points/wine/random"
     os.remove(points / "all_features" / "0.parquet")
-    output = workflow.run(*CALL, "--config", "strict=false").output
+    output = workflow.again(*CALL, "--config", "strict=false")
     assert "rule fit:" not in output
     coverage = pd.read_csv(workflow.folder / "results/deaths/tables/coverage.csv")
     assert coverage.set_index("method").loc["all_features", "n_missing"] == 2

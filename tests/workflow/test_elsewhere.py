@@ -73,7 +73,7 @@ def expected(tmp_path_factory):
     study = {**STUDY, "methods": ["msb", "constant"]}
     del study["methods_file"]
     (folder / "small.yaml").write_text(yaml.safe_dump(study))
-    Workflow(folder).run("collect", "-s", ROOT / "Snakefile", "--configfile", "small.yaml")
+    Workflow(folder).again("collect", "-s", ROOT / "Snakefile", "--configfile", "small.yaml")
     return records.read(folder / "results/small/points.parquet")
 
 
@@ -87,7 +87,7 @@ def test_as_a_module_with_a_prefix(small, expected):
     snakefile.write_text(IMPORTER.format(snakefile=str(ROOT / "Snakefile")))
     config = {"budgetlearn": yaml.safe_load((small.folder / "small.yaml").read_text())}
     (small.folder / "all.yaml").write_text(yaml.safe_dump(config))
-    small.run("--configfile", "all.yaml")
+    small.again("--configfile", "all.yaml")
     results = small.folder / "part/results/small"
     assert "Broken" in (small.folder / "mine.html").read_text()
     assert same(expected, results / "points.parquet")
@@ -113,7 +113,7 @@ def test_with_a_storage(small, expected):
         path = f"{small.folder}:{path}"
     storage = ("--default-storage-provider", "fs", "--default-storage-prefix", "store/")
     arguments = ("-s", ROOT / "Snakefile", "--configfile", "small.yaml", *storage)
-    small.run(*arguments, check=False, PATH=path)  # one run has no result
+    small.again(*arguments, fails=True, PATH=path)  # one run has no result
     results = small.folder / "store/results/small"
     assert "Broken" in (results / "report.html").read_text()
     assert same(expected, results / "points.parquet")

@@ -52,16 +52,15 @@ def test_finished_jobs_are_taken_over_and_repeated_ones_are_done(make_workflow):
     (workflow.folder / "config/studies/lost.yaml").write_text(STUDY)
     with (workflow.folder / "config/methods.yaml").open("a") as file:
         file.write(ENTRIES)
-    done = workflow.run(*CALL, check=False)
-    assert done.returncode == 1
-    assert "fails on wine, random costs, run 0: failed: ValueError: not yet" in done.output
+    output = workflow.again(*CALL, fails=True)
+    assert "fails on wine, random costs, run 0: failed: ValueError: not yet" in output
     points = workflow.folder / "results/lost/points/wine/random"
     assert not (points / "breaks/0.parquet").exists()
     finished = points / "constant/0.parquet"
     before = finished.read_bytes()
     finished.unlink()  # as Snakemake does in a submission of which one job was killed
 
-    output = workflow.run(*CALL).output
+    output = workflow.again(*CALL)
     assert output.count("rule fit:") == 3, output
     assert finished.read_bytes() == before  # the clocks of the first fit, too
     assert (records.read(points / "fails/0.parquet")["status"] == "ok").all()

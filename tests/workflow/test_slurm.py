@@ -12,7 +12,7 @@ import yaml
 
 from budgetbench.study import records
 from budgetbench.study.reruns import differences
-from tests.workflow.slurm import PROFILE, Cluster, why_not
+from tests.workflow.slurm import PROFILE, PROMPT, Cluster, why_not
 
 pytestmark = pytest.mark.workflow
 SLOW = """
@@ -89,7 +89,7 @@ def submitted(workflow, cluster, *arguments, jobs=4):
     """Run snakemake through profiles/slurm, ended with the context whatever happens."""
     command = (*arguments, *PROFILE, "--jobs", jobs)
     with subprocess.Popen(
-        [sys.executable, "-m", "snakemake", *map(str, command)],
+        [sys.executable, "-c", PROMPT, *map(str, command)],
         cwd=workflow.folder,
         env={**os.environ, **cluster.environment},
         stdout=subprocess.PIPE,
@@ -124,14 +124,14 @@ def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, 
     results = workflow.folder / "results" / "slurm"
     on_cluster = records.read(results / "points.parquet")
     shutil.rmtree(results)
-    workflow.run("collect", *study)
+    workflow.again("collect", *study)
     assert differences(on_cluster, records.read(results / "points.parquet")).empty
 
 
 def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
     workflow = make_workflow()
     table = ("results/slurm/data/wine.parquet",)
-    workflow.run(*table, *configured(workflow))  # what is there need not be submitted
+    workflow.again(*table, *configured(workflow))  # what is there need not be submitted
     study = configured(workflow, costs=["given"])  # wine has no price list in this registry entry
     datasets = workflow.folder / "config" / "datasets.yaml"
     registry = yaml.safe_load(datasets.read_text())
@@ -154,7 +154,7 @@ def end_each(cluster, marks):
     nodes = dict(line.split() for line in lines)
     alone = next(job for job, node in nodes.items() if list(nodes.values()).count(node) == 1)
     ended = dict(zip(DEATHS, [*(job for job in nodes if job != alone), alone], strict=True))
-    cluster.run("scontrol", "update", f"jobid={ended['time']}", "TimeLimit=1")
+    cluster.run("scontrol", "update", f"jobid={ended['time']}", "EndTime=now+1")
     (marks / f"hog-{ended['memory']}").touch()
     cluster.run("scancel", ended["cancel"])
     cluster.run("scontrol", "requeue", ended["requeue"])
@@ -177,7 +177,7 @@ def test_finished_jobs_outlive_every_end_of_their_siblings(cluster, make_workflo
         methods[name] = {"label": name, "class": "second.Second"}
     (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
     study = configured(workflow, methods=["one", "two", "constant"], runs=len(DEATHS))
-    workflow.run("results/slurm/data/wine.parquet", *study)
+    workflow.again("results/slurm/data/wine.parquet", *study)
     points = workflow.folder / "results/slurm/points/wine/random"
     with submitted(workflow, cluster, "--until", "fit", *study, jobs=len(DEATHS)) as process:
         cluster.wait_for(lambda: process.poll() or len([*marks.glob("waits-*")]) == 5, 300)

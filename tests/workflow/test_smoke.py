@@ -66,22 +66,21 @@ def test_jobs_leave_logs_and_usage(smoke):
 
 def test_an_archive_is_what_a_rerun_is_compared_with(smoke, tmp_path):
     archive = smoke.folder / "results" / "smoke.zip"
-    smoke.run("archive", "data_report", *SMOKE)
+    smoke.again("archive", "data_report", *SMOKE)
     assert "Wine" in (results(smoke) / "data.html").read_text()
     first = archive.read_bytes()
     archive.unlink()
-    smoke.run("archive", *SMOKE)
+    smoke.again("archive", *SMOKE)
     assert archive.read_bytes() == first
     shutil.unpack_archive(archive, tmp_path)
     stored = tmp_path / "smoke"
     check = ("rerun_check", "--configfile", stored / "study.yaml", "--config", f"stored={stored}")
-    assert "compared exactly" in smoke.run(*check).output
+    assert "compared exactly" in smoke.again(*check)
     points = records.read(stored / "points.parquet")
     points.loc[7, "test_score"] += 1e-9
     records.write(points, stored / "points.parquet")
-    done = smoke.run(*check, check=False)
-    assert done.returncode == 1
-    assert "1 numbers of results/smoke/points.parquet" in done.output
+    told = smoke.again(*check, fails=True)
+    assert "1 numbers of results/smoke/points.parquet" in told
 
 
 def test_a_second_run_has_nothing_to_do(smoke):
@@ -102,7 +101,7 @@ def test_peers_go_on_for_the_seconds_of_the_cascade(smoke):
         },
     }
     (smoke.folder / "seconds.yaml").write_text(yaml.safe_dump(study))
-    smoke.run("--configfile", "seconds.yaml")
+    smoke.again("--configfile", "seconds.yaml")
     folder = smoke.folder / "results" / "seconds"
     points = records.read(folder / "points.parquet")
     n_fits = points.groupby("method")["fit"].nunique()
@@ -152,8 +151,7 @@ def test_results_depend_neither_on_chunks_nor_on_surroundings(smoke, make_workfl
 
 
 def test_snakemake_report_carries_figures_and_tables(smoke):
-    done = smoke.run(*SMOKE, "--report", "report.html")
-    assert "WARNING" not in done.output
+    assert "WARNING" not in smoke.again(*SMOKE, "--report", "report.html")
     page = (smoke.folder / "report.html").read_text()
     for name in ("Cost–accuracy curves", "Model schedules", "Who wins", "Tables"):
         assert name.encode("ascii", "backslashreplace").decode() in page or name in page

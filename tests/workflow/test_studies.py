@@ -99,12 +99,10 @@ def test_a_key_twice_in_a_study_is_told_before_any_job(workflow, tmp_path):
 
 @pytest.mark.workflow
 def test_offline_without_the_files_says_what_to_do(workflow):
-    done = workflow.run(
-        "--config", "datasets=[musk2]", "offline=True", check=False, BUDGETLEARN_DATA=""
-    )
-    assert done.returncode != 0
-    assert "musk2" in done.output
-    assert "BUDGETLEARN_DATA" in done.output
+    asked = ("--config", "datasets=[musk2]", "offline=True")
+    output = workflow.again(*asked, fails=True, BUDGETLEARN_DATA="")
+    assert "musk2" in output
+    assert "BUDGETLEARN_DATA" in output
     assert not list((workflow.folder / "resources/data").rglob("*.gz"))
 
 
@@ -112,12 +110,12 @@ def test_offline_without_the_files_says_what_to_do(workflow):
 def test_a_file_that_was_damaged_since_heals(workflow, data_dir):
     table = "results/default/data/vehicle.parquet"
     chosen = (table, "--config", "datasets=[vehicle]", "offline=True", f"data_dir={data_dir}")
-    workflow.run(*chosen)
+    workflow.again(*chosen)
     raw = workflow.folder / "resources/data/vehicle/xaa.dat"
     content = raw.read_bytes()
     raw.write_bytes(content[:100])
     (workflow.folder / table).unlink()
-    workflow.run(*chosen)
+    workflow.again(*chosen)
     assert raw.read_bytes() == content
     assert (data_dir / "vehicle/xaa.dat").read_bytes() == content
 
@@ -125,7 +123,8 @@ def test_a_file_that_was_damaged_since_heals(workflow, data_dir):
 @pytest.mark.workflow
 def test_given_prices_reach_the_runs(workflow):
     study = ROOT / "config/studies/budgetrf-yahoo.yaml"
-    workflow.run("--configfile", study, "--config", "runs=2", "runs_per_job=2", "--until", "costs")
+    few = ("--config", "runs=2", "runs_per_job=2")
+    workflow.again("--configfile", study, *few, "--until", "costs")
     costs = pd.read_csv(workflow.folder / "results/budgetrf-yahoo/costs/yahoo_like/given/0.csv")
     listed = pd.read_csv(ROOT / "resources/costs/yahoo_like.csv").set_index("feature")["cost"]
     for _, run in costs.groupby("run"):
