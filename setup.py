@@ -32,8 +32,9 @@ DIRECTIVES = {
 def extension(name: str, source: str) -> Extension:
     """Return an extension module."""
     flags = ["-O3", "-g0"]  # symbols for debuggers would be nine tenths of an installation
-    # Kernels come in headers: without this GCC leaves small functions of a large unit out of line.
-    flags.append("--param=inline-unit-growth=1000")
+    if sys.platform == "linux":
+        # Kernels come in headers: GCC would leave small functions of a large unit out of line.
+        flags.append("--param=inline-unit-growth=1000")
     # Names that nobody links to, too; the linker of macOS has no such switch.
     link = ["-s"] if sys.platform == "linux" else []
     # The host's own instruction set makes a binary that other machines cannot run: on request only.

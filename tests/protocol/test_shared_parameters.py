@@ -28,7 +28,7 @@ def test_a_shared_parameter_is_described_in_one_way():
 
 
 def test_parameters_stand_in_the_order_of_the_signature_and_own_words_win():
-    def method(X, y, fallback=False):
+    def method(self, X, y, fallback=False):
         """Do something with X.
 
         Parameters

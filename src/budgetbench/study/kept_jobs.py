@@ -11,6 +11,7 @@ job is started again, it takes them over instead of fitting once more.
 What the jobs took stands in files of Snakemake's, of which the last lines of a call tell.
 """
 
+import csv
 import hashlib
 import json
 import math
@@ -236,9 +237,10 @@ def usage_line(study):
 def doubt_line(study):
     """Return a sentence on methods that the written report doubts, "" where there are none."""
     path = Path(study.folder, "tables", "straw_men.csv")
-    found = pd.read_csv(path).itertuples() if path.is_file() else ()
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()
     below = {"constant": "no better than the free constant", "default": "worse tuned than untuned"}
-    where = [f"{row.method} on {row.dataset} ({below[row.below]})" for row in found]
+    found = csv.DictReader(lines)
+    where = [f"{row['method']} on {row['dataset']} ({below[row['below']]})" for row in found]
     if not where:
         return ""
     return f"Doubtful rivals, in all of their runs: {', '.join(where)}. See “What it took”."

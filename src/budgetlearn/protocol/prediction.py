@@ -247,10 +247,26 @@ def _number(value, name, categories):
 
 
 class Session:
-    """One case whose features are acquired step by step; made by `session()` of an estimator."""
+    """One case whose features are acquired step by step; made by `session()` of an estimator.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        The fitted estimator.
+    stage : int or None
+        Index of the stage that predicts; None: the constant, which asks for nothing.
+    max_cost : float or None
+        Most that the case may cost.
+
+    Attributes
+    ----------
+    cost : float
+        What was paid so far.
+    done : bool
+        Whether nothing more is wanted.
+    """
 
     def __init__(self, estimator, stage, max_cost):
-        """Start the prediction by a stage, None: by the constant, which asks for nothing."""
         self._missing_ok, self._categories = estimator.missing_in_training_, estimator.categories_
         self._names = estimator.feature_costs_.labels
         self._classes = getattr(estimator, "classes_", None)
