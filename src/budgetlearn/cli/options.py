@@ -3,7 +3,7 @@
 import difflib
 import re
 import sys
-from functools import reduce
+from functools import partial, reduce
 
 import click
 
@@ -39,9 +39,7 @@ report = click.option(
 
 def _all(*decorators):
     """Return several decorators as one, the first of them outermost."""
-    return lambda command: reduce(
-        lambda made, decorator: decorator(made), decorators[::-1], command
-    )
+    return partial(reduce, lambda made, decorator: decorator(made), decorators[::-1])
 
 
 debug = click.option(

@@ -119,13 +119,16 @@ class SavedModel:
         error = row["test_cost_sd"] * np.sqrt(1 / n_held_out + 1 / n_rows)
         return float(row["test_cost"]), 2 * float(error)
 
-    def steps(self):
-        """Return the rows of the curve that pay off: each better than all that cost less."""
+    def steps(self, also=None):
+        """Return the rows of the curve that pay off, better than all that cost less, and `also`."""
         # Of equal costs the best score first, so that its equals do not pay off.
         order = self.curve.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
         best = order["score"].cummax().shift(fill_value=-np.inf)
         # What buys everything ends the schedule of `auto`, whether it pays off or not.
-        return order[(order["score"] > best) | order.get("everything", False)]
+        steps = order[(order["score"] > best) | order.get("everything", False)]
+        if also is None or also in steps.index:
+            return steps
+        return self.curve.loc[[*steps.index, also]].sort_values("cost", kind="stable")
 
     def save(self, path):
         """Write the model; the file appears whole or not at all."""
