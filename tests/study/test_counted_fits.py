@@ -80,7 +80,7 @@ def watch(monkeypatch):
         watched(cls, "_fit")
     watched(lightgbm, "train")
     watched(lightgbm.LGBMModel, "fit")
-    watched(orders, "boosted_gains")  # a boosting that ends before its rounds do
+    watched(orders, "_boosted_gains")  # a boosting that ends before its rounds do
     watched(LinearKind, "fit")
     watched(KernelFit, "__init__")
     watched(bayes._Growth, "__init__")

@@ -163,9 +163,7 @@ def _columns(frame, columns):
     places = _places(frame, columns)
     if not places:
         return None
-    if isinstance(columns, list):
-        return frame.iloc[:, places].to_numpy()
-    return frame.iloc[:, places[0]].to_numpy()
+    return frame.iloc[:, places if isinstance(columns, list) else places[0]].to_numpy()
 
 
 def _part_of(frame, column, values):

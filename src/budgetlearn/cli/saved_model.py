@@ -1,9 +1,8 @@
 """A fitted model with all that a prediction on a new table needs, as one file.
 
-The file is one line that says what it is, then a pickle of the types that models are made of. A
-pickle can name any function there is and have it called. The files that models are read from may
-come from others, so this reader knows the types of models and refuses all else, before it is
-imported. `docs/security.md` says what this keeps out, and what it cannot.
+The file is one line that says what it is, then a pickle. A pickle can have any function called, and
+files may come from others: this reader refuses all but the types of models, before it imports them.
+`docs/security.md` says what this keeps out, and what it cannot.
 """
 
 import gzip

@@ -208,6 +208,11 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         """Return the names of the encoded columns.
 
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored: the names are those of `fit`.
+
         Returns
         -------
         ndarray of str
