@@ -23,7 +23,8 @@ from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import accuracy_score, f1_score
 
-from budgetbench.datasets import load_dataset, load_registry
+from budgetbench.datasets import load_dataset
+from budgetbench.datasets.registry import load_registry
 from budgetbench.study.runs import draw_costs, profiles_of
 from budgetlearn.cascade import ScheduleCascadeClassifier
 from budgetlearn.policies import AACOClassifier, DIMEClassifier, GDFSClassifier

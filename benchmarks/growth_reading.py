@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from budgetbench.datasets import load_registry, prepare
+from budgetbench.datasets.preparing import prepare
+from budgetbench.datasets.registry import load_registry
 
 GB = 2**30
 N_DIFFERENT = 2000  # lines, written again and again

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.datasets import load_registry
+from budgetbench.datasets.registry import load_registry
 from budgetbench.report.sections.printed import read_reasons
 from budgetbench.study.study import check_schema
 from budgetlearn.exceptions import ConfigError

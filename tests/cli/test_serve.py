@@ -15,7 +15,7 @@ from budgetlearn.cli import serve
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.predict import Case
 from budgetlearn.cli.saved_model import SavedModel
-from budgetlearn.cli.serve import conversation, server
+from budgetlearn.cli.serve import Server, conversation
 from tests.cli.conftest import PRICES, patients
 from tests.report.browsing import emulate, requests, resize, start_browser
 
@@ -53,7 +53,7 @@ def served():
     running = []
 
     def start(saved, *limits):
-        running.append(server(saved, *limits))
+        running.append(Server(saved, *limits))
         Thread(target=running[-1].serve_forever, daemon=True).start()
         return running[-1]
 
@@ -271,7 +271,7 @@ def test_the_program_says_where_the_page_is_and_opens_it(folder, monkeypatch, to
     def stop(running):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(serve._Server, "serve_forever", stop)
+    monkeypatch.setattr(serve.Server, "serve_forever", stop)
     model = folder / "cascade.joblib"
     status, out, err = told("serve", model)
     assert (status, err) == (130, "\nStopped.\n")

@@ -17,7 +17,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from budgetbench.datasets import prepare, write_manifest
+from budgetbench.datasets.fetching import write_manifest
+from budgetbench.datasets.preparing import prepare
 from budgetbench.datasets.tables import own_prices
 from budgetbench.study import records, runs
 from budgetbench.study.provenance import sources_of_run

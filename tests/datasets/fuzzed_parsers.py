@@ -16,10 +16,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from budgetbench.datasets import Dataset, formats, load_dataset, load_registry
+from budgetbench.datasets import formats, load_dataset
+from budgetbench.datasets.dataset import Dataset
 from budgetbench.datasets.fetching import extract
 from budgetbench.datasets.formats import read_idx, read_svmlight
 from budgetbench.datasets.preparing import make_target
+from budgetbench.datasets.registry import load_registry
 from budgetbench.datasets.tables import read_excel, read_own, read_paired, read_table
 from budgetbench.study import records
 from budgetbench.study.runs import draw_costs

@@ -7,7 +7,7 @@ import zipfile
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from budgetbench.datasets import DatasetSpec, FileSpec
+from budgetbench.datasets.registry import DatasetSpec, FileSpec
 
 GOOD = b"1,2,a\n3,4,b\n" * 100
 HTML = b"\n<!DOCTYPE html><html><body>moved</body></html>"

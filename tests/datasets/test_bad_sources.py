@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from budgetbench.datasets import fetch, prepare
-from budgetbench.datasets.fetching import extract
+from budgetbench.datasets.fetching import extract, fetch
+from budgetbench.datasets.preparing import prepare
 from budgetlearn.exceptions import DatasetError
 from tests.datasets.sources import GOOD, leftovers, sha256, spec_of, zipped
 from tests.datasets.test_lzw import compress

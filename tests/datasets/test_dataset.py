@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from budgetbench.datasets import Dataset, DatasetSpec
+from budgetbench.datasets.dataset import Dataset
+from budgetbench.datasets.registry import DatasetSpec
 from budgetlearn.exceptions import DatasetError
 
 

@@ -6,8 +6,8 @@ import tarfile
 
 import pytest
 
-from budgetbench.datasets import DatasetSpec, FileSpec, fetch
-from budgetbench.datasets.fetching import pin
+from budgetbench.datasets.fetching import fetch, pin
+from budgetbench.datasets.registry import DatasetSpec, FileSpec
 from budgetlearn.exceptions import DatasetError
 from tests.datasets.sources import GOOD, HTML, leftovers, sha256, spec_of, zipped
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from budgetbench.datasets import fetch, load_registry
-from budgetbench.datasets.fetching import pin
+from budgetbench.datasets.fetching import fetch, pin
+from budgetbench.datasets.registry import load_registry
 from budgetlearn.exceptions import BudgetlearnError
 from tests.datasets.sources import GOOD, sha256, zipped
 

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 import yaml
 
-from budgetbench.datasets import Dataset, Registry, fetch, load_dataset, load_registry, prepare
+from budgetbench.datasets import load_dataset
+from budgetbench.datasets.dataset import Dataset
+from budgetbench.datasets.fetching import fetch
+from budgetbench.datasets.preparing import prepare
+from budgetbench.datasets.registry import Registry, load_registry
 from budgetlearn.exceptions import DatasetError
 
 REGISTRY = load_registry()

@@ -3,8 +3,7 @@
 import pytest
 import yaml
 
-from budgetbench.datasets import load_registry
-from budgetbench.datasets.registry import DEFAULT_REGISTRY, SCHEMA
+from budgetbench.datasets.registry import DEFAULT_REGISTRY, SCHEMA, load_registry
 from budgetlearn.exceptions import ConfigError, DatasetError
 
 FETCHED = {

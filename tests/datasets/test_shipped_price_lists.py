@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.datasets import load_dataset, load_registry, yahoo_costs
+from budgetbench.datasets import load_dataset
+from budgetbench.datasets.registry import load_registry
+from budgetbench.datasets.synthetic import yahoo_costs
 from budgetbench.study.runs import profiles_of
 from budgetlearn.price_lists import read_prices
 

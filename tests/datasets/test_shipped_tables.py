@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.datasets import fetching, load_dataset, load_registry
+from budgetbench.datasets import fetching, load_dataset
+from budgetbench.datasets.registry import load_registry
 
 TABLES = Path(__file__).resolve().parents[2] / "resources/tables"
 FILES = sorted(TABLES.rglob("*.gz"))

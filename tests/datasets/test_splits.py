@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetbench.datasets import Dataset, split
+from budgetbench.datasets import split
+from budgetbench.datasets.dataset import Dataset
 from budgetlearn.exceptions import ConfigError, DatasetError
 from budgetlearn.validation import ParameterError
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from budgetbench.datasets import synthetic, yahoo_costs
+from budgetbench.datasets import synthetic
 from budgetbench.datasets.preparing import load_dataset
-from budgetbench.datasets.synthetic import GRADES, PRICE_CLASSES, generate, yahoo_like
+from budgetbench.datasets.synthetic import GRADES, PRICE_CLASSES, generate, yahoo_costs, yahoo_like
 from budgetlearn.exceptions import DatasetError
 
 NAMES = ["gaussian_mixture", "friedman1", "hwang_f5", "ringnorm", "twonorm", "hastie", "waveform"]

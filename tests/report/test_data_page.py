@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from budgetbench.datasets import Dataset
+from budgetbench.datasets.dataset import Dataset
 from budgetbench.report.data_page import write_data_page
 
 

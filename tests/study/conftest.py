@@ -2,7 +2,8 @@
 
 import pytest
 
-from budgetbench.datasets import Dataset, load_dataset
+from budgetbench.datasets import load_dataset
+from budgetbench.datasets.dataset import Dataset
 from budgetbench.datasets.synthetic import generate
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from budgetbench.datasets import Dataset
+from budgetbench.datasets.dataset import Dataset
 from budgetbench.datasets.synthetic import generate
 from budgetbench.study import records
 from budgetbench.study.experiment import (

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.datasets import Dataset
+from budgetbench.datasets.dataset import Dataset
 from budgetbench.datasets.synthetic import generate
 from budgetbench.study.runs import (
     choosing_rows,

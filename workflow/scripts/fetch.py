@@ -2,7 +2,8 @@ from budgetbench.study.server import leave_to_server
 
 leave_to_server()
 
-from budgetbench.datasets import DatasetSpec, fetch, write_manifest
+from budgetbench.datasets.fetching import fetch, write_manifest
+from budgetbench.datasets.registry import DatasetSpec
 from budgetbench.study.jobs import job_log
 
 spec, config = DatasetSpec.from_plain(snakemake.params.spec), snakemake.config

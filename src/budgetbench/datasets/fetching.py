@@ -241,7 +241,7 @@ class _Fetch:
             source = next((option for option in options if option.is_file()), None)
             yield source or options[0], partial(self._from_folder, source)
         if (packed := SHIPPED / f"{file.path}.gz").is_file():
-            yield packed, partial(self._from_shipped, packed)
+            yield packed, partial(extract, packed, ())
         for mirror in () if self.offline else file.mirrors:
             yield mirror, partial(self._from_mirror, mirror)
 
@@ -249,10 +249,6 @@ class _Fetch:
         if source is None:
             raise DatasetError("no such file")
         shutil.copyfile(source, candidate)
-
-    def _from_shipped(self, packed, candidate):
-        with gzip.open(packed, "rb") as source, candidate.open("wb") as out:
-            shutil.copyfileobj(source, out)
 
     def _from_mirror(self, mirror, candidate):
         url, *members = mirror.split("#")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.categories import refuse_blank_twins
+from budgetlearn.preprocessing.categories import MEDIAN, as_word, refuse_blank_twins
 from budgetlearn.preprocessing.reading import DAMAGE
 
 from .dataset import Dataset
@@ -116,22 +116,10 @@ def _prepared(spec, folder):
     for name, words in table.categories.items():
         coded = ", ".join(f"{code} = {word}" for code, word in enumerate(words))
         logger.info("%s: the words of column %r are coded: %s", spec.id, name, coded)
-    return Dataset(
-        id=spec.id,
-        title=spec.title,
-        task=spec.task,
-        X=table.X,
-        y=table.y,
-        feature_names=table.feature_names,
-        class_names=class_names,
-        groups=table.groups,
-        part=table.part,
-        categories=table.categories,
-        gaps=spec.kind == "csv" and spec.parameters.get("missing") == "median",
-        source=spec.digest,
-        licence=spec.licence,
-        citation=spec.citation,
-    )
+    about = {name: getattr(spec, name) for name in ("id", "title", "task", "licence", "citation")}
+    gaps = spec.kind == "csv" and spec.parameters.get("missing") == MEDIAN
+    content = {**vars(table), "class_names": class_names, "gaps": gaps}
+    return Dataset(**about, **content, source=spec.digest)
 
 
 def _read(spec, folder):
@@ -194,13 +182,6 @@ def with_rows(table, chosen):
     return replace(table, **cut)
 
 
-def _name(value):
-    # Files with a missing cell turn whole numbers to floats; class 1 stays "1".
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    return str(value).strip()
-
-
 def _classes(raw):
     try:
         # Sorted, so that codes do not depend on the order of the rows.
@@ -209,7 +190,7 @@ def _classes(raw):
         message = "The target mixes text and numbers: make it one or the other."
         raise DatasetError(message) from error
     refuse_blank_twins((str(value) for value in values), "The classes")
-    return codes, [_name(value) for value in values]
+    return codes, [as_word(value) for value in values]
 
 
 def _as_numbers(raw, task):

@@ -9,9 +9,14 @@ import numpy as np
 import pandas as pd
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing import reading as user_files
-from budgetlearn.preprocessing.categories import refuse_blank_twins, to_numbers
+from budgetlearn.preprocessing.categories import (
+    INDICATOR,
+    MEDIAN,
+    refuse_blank_twins,
+    to_numbers,
+)
 from budgetlearn.preprocessing.reading import read_frame, reading
+from budgetlearn.preprocessing.reading import read_table as read_user_table
 from budgetlearn.price_lists import read_prices
 
 from .fetching import refuse_changed
@@ -158,9 +163,7 @@ def _columns(frame, columns):
     places = _places(frame, columns)
     if not places:
         return None
-    if isinstance(columns, list):
-        return frame.iloc[:, places].to_numpy()
-    return frame.iloc[:, places[0]].to_numpy()
+    return frame.iloc[:, places if isinstance(columns, list) else places[0]].to_numpy()
 
 
 def _part_of(frame, column, values):
@@ -232,10 +235,9 @@ def read_own(
     Where `missing` is "median" the gaps stay: each run fills them from its own training rows.
     """
     # Here: planning a study does without scikit-learn.
-    from budgetlearn.preprocessing.categories import INDICATOR, MEDIAN
     from budgetlearn.preprocessing.preprocessor import BudgetPreprocessor
 
-    frame = user_files.read_table(Path(path), separator, decimal, na)
+    frame = read_user_table(Path(path), separator, decimal, na)
     others = [target, *drop, *([] if group is None else [group])]
     _places(frame, others)  # an error for those that are not there
     features = frame.drop(columns=others)
@@ -246,8 +248,8 @@ def read_own(
     X = encoder.fit_transform(features)
     if missing == MEDIAN:
         X = X.mask(features.isna())
-    y = frame[target].to_numpy()
     groups = None if group is None else pd.factorize(frame[group])[0]
+    y = frame[target].to_numpy()
     return Table(X.to_numpy(np.float64), y, tuple(X.columns), None, groups, encoder.categories_)
 
 

@@ -9,7 +9,7 @@ from budgetlearn.files import whole_file
 from budgetlearn.price_lists import read_prices
 
 from ..analysis.schedules import of_case
-from ..datasets import Dataset
+from ..datasets.dataset import Dataset
 from .display import DataSheet
 from .page import data_uri, template_environment
 from .style import drawing, figure_bytes

@@ -1,11 +1,7 @@
-"""One run of one method: fit it, walk through its stages, charge them, and return the points.
+"""One run of one method: fit it at each of its settings, and return rows for `records`.
 
-In come a specification of the methods file and a `Run`, out go rows for `records`.
-
-A method with a `grid` is fitted at each of its settings, one after another, one with a `space` at
-settings drawn from it until its tries are spent; the operating points of all of them stand side by
-side, and validation data choose among them as among all others. msB's sequences have jobs of their
-own, at the end of this module: there they become one schedule, and the solution space.
+Validation data choose among the points of all settings. msB's sequences have jobs of their own, at
+the end of this module: there they become one schedule, and the solution space.
 """
 
 import hashlib

@@ -1,9 +1,7 @@
 """Work in a process of its own, whose death is an answer and not the end of the job.
 
-A method may run out of memory or time, call ``sys.exit`` or crash in compiled code. Each run of a
-method is therefore a child of the job: under hard limits, and gone with the job when that is
-killed. The child is a fork where the system has that, which costs some milliseconds; results do not
-depend on how it starts.
+A method may run out of memory or time, call ``sys.exit`` or crash in compiled code: each run is a
+child of the job under hard limits. Results do not depend on whether it is forked.
 """
 
 import ctypes
@@ -143,14 +141,18 @@ def die_with_caller():
     threading.Thread(target=_watch, args=(ancestors[int(named)],), daemon=True).start()
 
 
+def is_alive(process):
+    """Return True if a process still runs; one that nobody has waited for yet does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def _watch(caller):
     while True:
         time.sleep(1)
-        try:
-            ended = not caller.is_running() or caller.status() == psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            ended = True
-        if ended:
+        if not is_alive(caller):
             os._exit(1)
 
 

@@ -13,7 +13,7 @@ from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.files import whole_file
 from budgetlearn.price_lists import read_prices
 
-from ..datasets import Dataset
+from ..datasets.dataset import Dataset
 from . import records
 from .isolation import MB, die_with_caller, retries_of_submission
 from .kept_jobs import LIMITS, keep_failures

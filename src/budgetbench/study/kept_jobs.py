@@ -1,14 +1,6 @@
 """Traces of jobs apart from their outputs, which Snakemake may remove: failures, finished, effort.
 
-A job some of whose runs have no result leaves a file that says so. While Snakemake plans, the rules
-ask which jobs are to be repeated, and force these.
-
-When one job of a submission is killed, for memory or time or by `scancel`, Snakemake deletes the
-outputs of all its jobs, finished ones too. So each job that fits leaves a second link to its
-outputs in a folder that Snakemake does not know, with a key of all that they were made of; when the
-job is started again, it takes them over instead of fitting once more.
-
-What the jobs took stands in files of Snakemake's, of which the last lines of a call tell.
+Failures tell the rules, while Snakemake plans, which jobs are to be repeated.
 """
 
 import csv
@@ -116,6 +108,9 @@ def closing_message(study):
     return "\n".join([first, *lines, last])
 
 
+# When one job of a submission is killed, Snakemake deletes the outputs of all its jobs, finished
+# ones too. So each job that fits leaves a second link to its outputs in a folder that Snakemake
+# does not know, with a key of all that they were made of: started again, it takes them over.
 _FOLDER = "finished"
 
 

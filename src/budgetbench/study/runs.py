@@ -103,15 +103,19 @@ def _given_costs(dataset, given):
             f"{dataset.id}: the price list must name each of the {len(names)} features once; it "
             f"has {len(listed)} lines, lacks {missing[:5]} and has unknown features {strange[:5]}."
         )
-    return given.assign(feature=listed).set_index("feature").loc[names].reset_index()
+    return _in_order(given.assign(feature=listed), names)
+
+
+def _in_order(prices, names):
+    """Return the lines of a price list in the order of the data: costs are then taken by index."""
+    return prices.set_index("feature").loc[list(names)].reset_index()
 
 
 def profiles_of(table, names):
     """Return {run: FeatureCosts} from the table that `draw_costs` made."""
     profiles = {}
     for run, part in table.groupby("run", sort=True):
-        # The order of the data: costs are then taken by index everywhere.
-        _, *profile = profile_of(part.set_index("feature").loc[list(names)].reset_index())
+        _, *profile = profile_of(_in_order(part, names))
         profiles[int(run)] = FeatureCosts(*profile)
     return profiles
 

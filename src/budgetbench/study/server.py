@@ -1,9 +1,8 @@
 """A process that has imported everything, of which all jobs of one call of Snakemake are forks.
 
-Start-up (two seconds of imports) would be more than half of a short job. The first job starts the
-server, which ends with the program that `budgetbench.study.isolation.announce_caller` named. A job
-hands its script over, and waits; if it is killed, so is the fork that works for it. Where there is
-no server to be had (not Linux, no caller), a job does its work itself, with the same result.
+Two seconds of imports would be more than half of a short job. The first job starts the server,
+which ends with the program that `isolation.announce_caller` named. Without a server (not Linux, no
+caller) a job does its work itself, with the same result.
 """
 
 import atexit
@@ -25,7 +24,7 @@ import traceback
 
 import psutil
 
-from .isolation import CALLER, die_with_caller, die_with_parent
+from .isolation import CALLER, die_with_caller, die_with_parent, is_alive
 
 WAIT = 60.0  # seconds that a server may take to start
 LOOK = 1.0  # seconds between two looks at whether the caller is still there
@@ -117,7 +116,7 @@ def serve(caller):
     listener.listen(64)
     listener.settimeout(LOOK)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
-    while program.is_running() and program.status() != psutil.STATUS_ZOMBIE:
+    while is_alive(program):
         try:
             connection, _ = listener.accept()
         except TimeoutError:

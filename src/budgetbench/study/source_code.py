@@ -1,11 +1,10 @@
 """Hashes of the code that results depend on: an edit reruns the jobs that it can touch.
 
-Counted are the files that a script and its classes import, one through another, byte by byte, and
-compiled kernels beside their sources, because compiler and flags decide their last bits. A package
-that passes names on leads to all of its modules: an edit in the room of an estimator, or in a room
-that it uses, reruns that estimator, a comment too. Finer would need the meaning of the source,
-which took four times this file. What pip installed is known by its version instead. Imports nothing
-heavy: the Snakefile asks at every start."""
+Counted are the files that a script and its classes import, one through another, and compiled
+kernels, because compiler and flags decide their last bits. An edit of a comment counts too: finer
+would need the meaning of the source, which took four times this file. What pip installed is known
+by its version. Imports nothing heavy: the Snakefile asks at every start.
+"""
 
 import hashlib
 import importlib

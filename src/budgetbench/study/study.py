@@ -139,7 +139,9 @@ class Study:
         methods = read_yaml(place_of(config["methods_file"], root))
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
-        chosen, absent = _installed(config, _chosen(config, methods))
+        where, names = config["methods_file"], _named_methods(config)
+        chosen = {name: methods[known(name, methods, "method", where)] for name in names}
+        chosen, absent = _installed(config, _overridden(chosen, config))
         if absent:
             config["left_out"] = config.get("left_out", {}) | absent
         # Overrides of one data set may spoil what the others leave right.
@@ -414,13 +416,6 @@ def _overridden(methods, settings):
     """Return specifications of methods with the overrides of some settings laid over them."""
     overrides = settings.get("overrides", {})
     return {name: merged(spec, overrides.get(name, {})) for name, spec in methods.items()}
-
-
-def _chosen(config, methods):
-    """Return the specifications of a study's methods, its overrides applied."""
-    where, names = config["methods_file"], _named_methods(config)
-    chosen = {name: methods[known(name, methods, "method", where)] for name in names}
-    return _overridden(chosen, config)
 
 
 def _installed(config, specs):

@@ -24,7 +24,7 @@ from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
 from .fit import AUTO, MINUTES, fit_table, make, sampled
 from .output import plus_minus, print_schedule
-from .table import REGRESSION, described, read_own_table, tell_notes
+from .table import REGRESSION, read_own_table, table_of
 
 CLASSIFIERS = (
     *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
@@ -94,8 +94,8 @@ def study_files(own, path, name, options, folder, **settings):
 
 def as_yaml(content):
     """Return the text of a configuration file."""
-    with extra("workflow", "budgetlearn compare"):
-        import yaml
+    import yaml  # here: of the extra that the comparison needs
+
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
@@ -149,7 +149,7 @@ def checked_study(config, root, trust=True):
 
 def target_of(own, study):
     """Return a table's target as a `Dataset` without features: a split asks for no more."""
-    from budgetbench.datasets import Dataset
+    from budgetbench.datasets.dataset import Dataset
 
     (name,) = study.datasets
     # A split needs classes and their counts; one column of zeros stands for the features.
@@ -257,8 +257,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         from budgetbench.datasets import split
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
-    own = read_own_table(table, **described(rest))
-    tell_notes(own)
+    own = table_of(table, rest)
     rest["drop"] = (*rest["drop"], *own.left_out)
     BudgetPreprocessor(rest["missing"], rest["categorical"]).fit(own.X)
     if len(own.y) > rest["max_rows"]:

@@ -21,7 +21,7 @@ from . import options
 from .options import note
 from .output import print_schedule, write_page
 from .saved_model import SavedModel
-from .table import CLASSIFICATION, REGRESSION, described, read_own_table, tell_notes
+from .table import CLASSIFICATION, REGRESSION, table_of
 
 AUTO = "auto"
 METHODS = {
@@ -118,8 +118,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     preprocessor = {name: rest[name] for name in ("missing", *SEVERAL)}
     if guaranteed and budget is None:
         raise click.UsageError("--guaranteed needs a --budget to be kept.")
-    own = read_own_table(table, **described(rest))
-    tell_notes(own)
+    own = table_of(table, rest)
     random = check_random_state(seed)
     rows = sampled(own, max_rows, random)
     if rows.size < len(own.y):
@@ -369,7 +368,7 @@ def _boosted_trees(task, n_columns):
 
 def rates(saved, X):
     """Return the share of rows that buys each column, a row for each step of the schedule."""
-    encoder, wanted, found = saved.preprocessor, {*saved.steps().index, saved.measured_stage()}, {}
+    encoder, wanted, found = saved.preprocessor, saved.steps(saved.measured_stage()).index, {}
     for index, stage in enumerate(saved.model.stages(X, {"acquired"})):
         if index in wanted:
             found[index] = encoder.original_features(stage.acquired).mean(axis=0)

@@ -41,17 +41,11 @@ def lines_of(saved, budget=None):
     """Return the schedule of a model: one line for each step that pays off."""
     auto = "method" in saved.curve
     # Without a budget `auto` recommends one of its rows.
-    steps, chosen = saved.steps(), saved.stage(budget) if auto or budget is not None else None
-    if chosen is not None and chosen not in steps.index:
-        steps = saved.curve.loc[sorted([*steps.index, chosen], key=saved.curve["cost"].get)]
-    # First, last and chosen step always stay.
-    thinned = len(steps) > MOST_STEPS
-    if thinned:
-        kept = np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int).tolist()
-        kept += [] if chosen is None else [steps.index.get_loc(chosen)]
-        steps = steps.iloc[sorted(set(kept))]
+    chosen = saved.stage(budget) if auto or budget is not None else None
+    steps = saved.steps(chosen)
+    shown_steps = thinned(steps, chosen)
     lines = [f"  {'price':>9}  {saved.score_name:<13}  {'held out':<13}  buys"]
-    for index, row in steps.iterrows():
+    for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
         columns = "".join(f"  {score:<13}" for score in scores)
@@ -59,9 +53,18 @@ def lines_of(saved, budget=None):
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"
         lines.append(f"{mark} {row['cost']:>9.2f}{columns}  {bought(row)}{how}")
-    if thinned:
+    if len(shown_steps) < len(steps):
         lines.append("  (and steps between these; --report shows all)")
     return lines
+
+
+def thinned(steps, chosen=None):
+    """Return a part of many rows; the first, the last and the one with the index `chosen` stay."""
+    if len(steps) <= MOST_STEPS:
+        return steps
+    kept = np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int).tolist()
+    kept += [] if chosen is None else [steps.index.get_loc(chosen)]
+    return steps.iloc[sorted(set(kept))]
 
 
 def print_schedule(saved):
@@ -159,9 +162,8 @@ def write_page(saved, path):
 
 def _content(saved):
     # The chosen point may lie off the front; it is drawn all the same.
-    steps, index = saved.steps(), saved.measured_stage()
-    if index not in steps.index:
-        steps = saved.curve.loc[[*steps.index, index]].sort_values("cost")
+    index = saved.measured_stage()
+    steps = saved.steps(index)
     chosen = None if saved.budget is None else index
     columns = _columns(saved)
     # What any model is compared with: (what, score on rows held out).
@@ -194,10 +196,7 @@ def purchases(saved, steps, index):
 
     The columns stand in the order in which the steps begin to buy them, which makes a staircase.
     """
-    rates = saved.held_out["rates"].reindex(steps.index)
-    if len(rates) > MOST_STEPS:
-        kept = np.linspace(0, len(rates) - 1, MOST_STEPS).round().astype(int).tolist()
-        rates = rates.iloc[sorted({*kept, rates.index.get_loc(index)})]
+    rates = thinned(saved.held_out["rates"].reindex(steps.index), index)
     # A purchase that hardly any row makes does not begin a step.
     begins = (rates >= 0.05).to_numpy().argmax(axis=0)
     order = np.lexsort((-rates.iloc[-1].to_numpy(), begins))

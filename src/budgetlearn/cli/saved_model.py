@@ -1,9 +1,8 @@
 """A fitted model with all that a prediction on a new table needs, as one file.
 
-The file is one line that says what it is, then a pickle of the types that models are made of. A
-pickle can name any function there is and have it called. The files that models are read from may
-come from others, so this reader knows the types of models and refuses all else, before it is
-imported. `docs/security.md` says what this keeps out, and what it cannot.
+The file is one line that says what it is, then a pickle. A pickle can have any function called, and
+files may come from others: this reader refuses all but the types of models, before it imports them.
+`docs/security.md` says what this keeps out, and what it cannot.
 """
 
 import gzip
@@ -119,13 +118,16 @@ class SavedModel:
         error = row["test_cost_sd"] * np.sqrt(1 / n_held_out + 1 / n_rows)
         return float(row["test_cost"]), 2 * float(error)
 
-    def steps(self):
-        """Return the rows of the curve that pay off: each better than all that cost less."""
+    def steps(self, also=None):
+        """Return the rows of the curve that pay off, better than all that cost less, and `also`."""
         # Of equal costs the best score first, so that its equals do not pay off.
         order = self.curve.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
         best = order["score"].cummax().shift(fill_value=-np.inf)
         # What buys everything ends the schedule of `auto`, whether it pays off or not.
-        return order[(order["score"] > best) | order.get("everything", False)]
+        steps = order[(order["score"] > best) | order.get("everything", False)]
+        if also is None or also in steps.index:
+            return steps
+        return self.curve.loc[[*steps.index, also]].sort_values("cost", kind="stable")
 
     def save(self, path):
         """Write the model; the file appears whole or not at all."""

@@ -37,25 +37,20 @@ def serve(model, budget, max_cost, port, browser, trust):
     """
     saved = SavedModel.load(model, trust)
     Case(saved, budget, max_cost)  # a budget below the cheapest is refused before the page opens
-    with server(saved, budget, max_cost, port) as running:
+    with Server(saved, budget, max_cost, port) as running:
         click.echo(f"{running.address}  (Ctrl-C ends it)")
         if browser:
             webbrowser.open(running.address)
         running.serve_forever()
 
 
-def server(saved, budget=None, max_cost=None, port=0):
-    """Return a server of the page of a model; its `address` is what a browser is to open."""
-    return _Server((LOCAL, port), saved, budget, max_cost)
-
-
-class _Server(ThreadingHTTPServer):
-    """Serves a page and the states of its cases to whoever knows the address."""
+class Server(ThreadingHTTPServer):
+    """Serves a page and the states of its cases to whoever knows the `address`."""
 
     daemon_threads = True
 
-    def __init__(self, place, saved, budget, max_cost):
-        super().__init__(place, _Handler)
+    def __init__(self, saved, budget=None, max_cost=None, port=0):
+        super().__init__((LOCAL, port), _Handler)
         self.secret = secrets.token_urlsafe(24)
         self.hosts = {f"{name}:{self.server_port}" for name in (LOCAL, "localhost")}
         self.address = f"http://{LOCAL}:{self.server_port}/{self.secret}/"

@@ -9,7 +9,7 @@ import pandas as pd
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..files import as_file
-from ..preprocessing.categories import is_number, refuse_blank_twins, refuse_numbers
+from ..preprocessing.categories import as_word, is_number, refuse_blank_twins, refuse_numbers
 from ..preprocessing.reading import read_table
 from ..validation import in_row
 from .options import closest, listed, needed_and_found, note, shown
@@ -208,21 +208,15 @@ def _assumed(frame, left_out, ids, weights):
         yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")
 
 
-def described(options):
-    """Return the options of a command that `read_own_table` takes."""
+def table_of(path, options):
+    """Return the table that the options of a command describe; say what was taken for granted."""
     names = ("target", "costs", "drop", "task", "separator", "decimal", "na", "row_id")
     known = (*options["keep"], *options["categorical"], *options.get("one_hot", ()))
-    return {name: options[name] for name in names} | {
-        "keep": known,
-        "dates": options.get("dates", ()),
-        "weights": options.get("weights"),
-    }
-
-
-def tell_notes(own):
-    """Say on the screen what of a table was taken for granted."""
+    others = {name: options[name] for name in ("dates", "weights") if name in options}
+    own = read_own_table(path, keep=known, **{name: options[name] for name in names}, **others)
     for text in own.notes:
         note(text)
+    return own
 
 
 def _hint(frame):
@@ -258,7 +252,7 @@ def _target(column, task):
                 f"{column.iloc[0]!r}. Use --task classification, or correct it."
             )
         return column.to_numpy(np.float64), task, notes
-    labels = column.astype(object).map(_label).to_numpy(dtype=str)
+    labels = column.astype(object).map(as_word).to_numpy(dtype=str)
     refuse_blank_twins(np.unique(labels).tolist(), f"The target {column.name!r}")
     if len(set(labels)) < 2:
         raise DatasetError(
@@ -314,13 +308,6 @@ def _suggested(column):
         f"{what}, taken as amounts to estimate (regression). If they name classes: --task "
         "classification",
     )
-
-
-def _label(value):
-    # A column with gaps elsewhere reads 1 as 1.0.
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
 
 
 def _prices(path, X, target, drop):

@@ -126,6 +126,13 @@ MOST_WHOLE = 2.0**53
 FEWEST_NAMES = 10  # so many words or more, each in one row only, are names as well
 
 
+def as_word(value):
+    """Return a value as text: 2.0 as "2", for whole numbers beside gaps are read as floats."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
 def as_words(column):
     """Return the cells of a column as text without blanks around, NaN where one is missing."""
     if is_number(column) and not pd.api.types.is_integer_dtype(column.dtype):
@@ -137,11 +144,7 @@ def as_words(column):
                 "floating-point number, of which so large ones lose digits: different categories "
                 "may have become the same. Read the column as text (dtype=str)."
             )
-        # Whole numbers beside gaps are read as floats: 2.0 must be the same word as 2.
-        whole = (numbers == np.floor(numbers)) & np.isfinite(numbers)
-        words = numbers.map(repr, na_action="ignore").astype(object)
-        words[whole] = [str(int(number)) for number in numbers[whole]]
-        return words
+        return numbers.map(as_word, na_action="ignore").astype(object)
     text = column.astype(object)
     return text.map(lambda cell: str(cell).strip(), na_action="ignore").astype(object)
 

@@ -210,8 +210,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : None
-            Of no effect: names are those that `fit` saw.
+        input_features : object, default=None
+            Ignored: the names are those of `fit`.
 
         Returns
         -------
