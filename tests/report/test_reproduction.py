@@ -35,6 +35,18 @@ def test_the_page_is_in_step_with_the_kept_reruns(found):
     assert written == reproduction_text(found), "make it anew: snakemake --cores 1 reproduction"
 
 
+def test_the_readme_has_the_counts_of_the_page():
+    page, readme = ((ROOT / name).read_text(encoding="utf-8") for name in (PLACE, "README.md"))
+    own, explained, unexplained = re.findall(r"^[123]\. (.*)", page, re.MULTILINE)
+    numbers, judged, reproduced = re.findall(r"\d+", own)
+    said = (
+        f"Of {numbers} numbers printed in the papers, {judged} were rerun",
+        f"{reproduced} are reproduced, {explained.split()[0]} explained by experiments, "
+        f"{unexplained.split()[0]} unexplained",
+    )
+    assert all(words in " ".join(readme.split()) for words in said), said
+
+
 def test_the_page_holds_every_number_and_loads_nothing(found):
     page = reproduction_page(found)
     assert not re.search(r"(src|href)=", page)
