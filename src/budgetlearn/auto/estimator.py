@@ -345,7 +345,6 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
         Parameters
         ----------
-        {X}
         y : array-like of shape (n_samples,)
             Their true targets.
         sample_weight : array-like of shape (n_samples,), default=None

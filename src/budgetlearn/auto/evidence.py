@@ -222,15 +222,9 @@ def shifted(probabilities, factors):
 
 
 def spread(probabilities, known, classes):
-    """Return probabilities with a column for each class, 0 where the model knows none.
+    """Return probabilities (n_samples, n_known) with a column for every class, 0 for unknown ones.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_known)
-    known : ndarray of shape (n_known,)
-        The classes of the model, ascending.
-    classes : ndarray of shape (n_classes,)
-        All classes, ascending.
+    Both `known`, the classes of the model, and `classes`, all of them, ascend.
     """
     if known.size == classes.size:
         return probabilities

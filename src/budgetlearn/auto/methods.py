@@ -148,14 +148,8 @@ class Stages:
 def quoted(cost, error, inflation, full):
     """Return the mean cost to expect of a stage on other rows, and its standard error.
 
-    Parameters
-    ----------
-    cost, error : float
-        Mean cost of the rows that the model was fitted on, and its standard error.
-    inflation : float
-        How many times as much rows cost that a model has not seen.
-    full : float
-        Cost of all features: nothing costs more.
+    `cost` and `error` are those of the rows of the fit, `inflation` is how many times as much rows
+    cost that the model has not seen; nothing costs more than `full`, all features.
     """
     # Where all pay the same nothing depends on what the model has seen.
     factor = inflation if error > 0 else 1.0

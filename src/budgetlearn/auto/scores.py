@@ -50,19 +50,11 @@ class Objective:
         return weights[:, None] * (1.0 - np.eye(n_classes))
 
     def rows(self, y, predictions, decided, spent, weight=None):
-        """Return one number for each row, whose mean is the score, shape (n_samples,).
+        """Return one number for each row, (n_samples,), whose mean is the score.
 
-        Parameters
-        ----------
-        predictions : ndarray of shape (n_samples, n_outputs)
-            Class probabilities, or numbers.
-        decided : ndarray of int of shape (n_samples,) or None
-            The predicted classes.
-        spent : ndarray of shape (n_samples,)
-            Price of what was acquired for each row.
-        weight : ndarray of shape (n_samples,), default=None
-            How much each row counts, 1 on average; None: all alike. The mean of the rows is then
-            the weighted score, and their standard error that of a weighted mean.
+        `predictions`, (n_samples, n_outputs), are class probabilities or numbers, `decided` the
+        predicted classes, `spent` what each row paid. With `weight`, 1 on average, the mean is the
+        weighted score, and its standard error that of a weighted mean.
         """
         if self.errors is not None:
             rows = -(self.errors[y, decided] + spent)
@@ -94,20 +86,10 @@ def check_scoring(scoring, classifies):
 
 
 def error_matrix(errors, classes):
-    """Return the costs of errors as a matrix in the order of the classes.
+    """Return the costs of errors as a matrix in the order of the classes, which ascend.
 
-    Parameters
-    ----------
-    errors : array-like of shape (n_classes, n_classes) or dict
-        What predicting the second class costs where the first is true; a dict by (true, predicted),
-        where pairs that are left out cost nothing.
-    classes : ndarray of shape (n_classes,)
-        Class labels, ascending.
-
-    Raises
-    ------
-    ParameterError
-        When a class is unknown, a number not finite or below 0, or the shape another.
+    `errors`: what predicting the second class costs where the first is true, as a matrix or a dict
+    by (true, predicted); pairs that are left out cost nothing. ParameterError says what is wrong.
     """
     n = classes.size
     if isinstance(errors, dict):

@@ -169,27 +169,11 @@ class CompactForest:
 
     @classmethod
     def of(cls, trees, n_features, *, intercept=None, classes=None, votes=False, format="float32"):
-        """Put trees into the compact format.
+        """Put trees into the compact format; their values are added up, starting from `intercept`.
 
-        Parameters
-        ----------
-        trees : sequence of Tree
-            Their leaves' values are added up: one column for each class or output.
-        n_features : int
-            Columns of X, at most 65,536.
-        intercept : ndarray of shape (n_values,), default=None
-            What the sums start from; None: 0.
-        classes : ndarray, default=None
-            Class labels; None: regression.
-        votes : bool, default=False
-            Whether each tree votes for the class of its leaf's largest value, with at most 256
-            classes. Values have no format then.
-        format : {"float32", "float16", "int8"}, default="float32"
-            See the class.
-
-        Returns
-        -------
-        CompactForest
+        There are at most 65,536 features. Without `classes` it is regression. With `votes` each
+        tree votes for the class of its leaf's largest value, of 256 at most, and values have no
+        format.
         """
         check_choice(format, "format", FORMATS)
         if n_features > 1 << 16:
@@ -266,23 +250,13 @@ class CompactForest:
         return cls(**serialization.read(data), classes=classes)
 
     def thresholds(self):
-        """Return the thresholds as numbers.
-
-        Returns
-        -------
-        ndarray of float32 of shape (n_splits,)
-        """
+        """Return the thresholds as float32 numbers, shape (n_splits,)."""
         if self.format != "int8":
             return self.threshold
         return self.low[self.feature] + self.step[self.feature] * self.threshold.astype(np.float32)
 
     def features(self):
-        """Return the feature of each split as a column of X.
-
-        Returns
-        -------
-        ndarray of int of shape (n_splits,)
-        """
+        """Return the feature of each split as a column of X, shape (n_splits,)."""
         return self.used[self.feature] if self.format == "int8" else self.feature
 
     def scores(self, X):

@@ -55,20 +55,8 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
     """Return the accuracy that each tree loses, out of bag, when a feature is permuted.
 
     The mean over the trees of (right votes - right votes with the feature's values exchanged) /
-    examples, all on the examples that the tree's bootstrap sample left out.
-
-    Parameters
-    ----------
-    forest : RandomForestClassifier
-        Fitted with `bootstrap=True`.
-    X, y : array-like
-        The training examples, in the order in which the forest got them, and their labels.
-    random_state, n_jobs : int, default=None
-        As in `permutation_importance`.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
+    examples, all on the examples that the tree's bootstrap sample left out; (n_features,). X and y
+    are the training examples, in the order in which the forest got them.
     """
     check_is_fitted(forest)
     if not forest._growth.bootstrap:

@@ -239,7 +239,7 @@ def _votes(shares):
 
 @documented
 class NodeShares(MetaStaged):
-    """Base of models under such budgets: count the nodes of the extra trees.
+    """Base of models under node budgets in percent of fully grown extra trees.
 
     A subclass fits the largest of `node_budgets_` in `_fit_budgets`.
 
@@ -369,8 +369,6 @@ class BoostingNodeShares(SklearnStages, NodeShares):
     ----------
     estimator_ : estimator
         The fitted ensemble at the largest budget.
-    node_budgets_ : list of int
-        The budgets; none is exceeded by a node.
 
     References
     ----------

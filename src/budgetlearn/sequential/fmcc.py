@@ -37,17 +37,7 @@ FEATUREWISE = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
 def boosted_stumps(n_estimators=1000):
-    """Return an unfitted AdaBoost of decision stumps, the classifier of Nan et al.'s figure 2.
-
-    Parameters
-    ----------
-    n_estimators : int, default=1000
-        Number of stumps.
-
-    Returns
-    -------
-    sklearn.ensemble.AdaBoostClassifier
-    """
+    """Return an unfitted AdaBoost of decision stumps, the classifier of Nan et al.'s figure 2."""
     return AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=n_estimators)
 
 
