@@ -1,10 +1,11 @@
-"""Whether results are the same however this machine's libraries compute: BLAS kernels, NumPy, glibc.
+"""Whether results are the same with other kernels of OpenBLAS, NumPy and glibc.
 
     python benchmarks/agreement_across_kernels.py [--datasets wine breast_cancer] [method ...]
 
 One run of each method in a process of its own for each setting: OpenBLAS with the kernels of older
-processors, NumPy without AVX, glibc without FMA. Printed is the largest relative difference between
-the numbers of its operating points (clocks left out) and those of the machine as it is. x86_64 only.
+processors, NumPy without AVX, glibc without FMA (x86_64 only). Printed is the largest relative
+difference between the numbers of its operating points, clocks left out, and those of the machine as
+it is.
 """
 
 import argparse

@@ -10,8 +10,7 @@ from sklearn.datasets import load_wine, make_friedman1
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 
-from budgetlearn.gif import GIFClassifier, GIFRegressor
-from budgetlearn.gif import fitting
+from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting
 from budgetlearn.gif import weights as logit
 from budgetlearn.gif import weights as ridge
 from budgetlearn.gif.weights import NodeLogit, NodeRidge
