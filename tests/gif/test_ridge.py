@@ -1,5 +1,7 @@
 """Ridge regression on the nodes of a forest, and pruning by it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.sparse import csc_array
@@ -8,7 +10,7 @@ from sklearn.datasets import load_wine, make_friedman1
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 
-from budgetlearn.gif import GIFClassifier, GIFRegressor
+from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting
 from budgetlearn.gif import weights as logit
 from budgetlearn.gif import weights as ridge
 from budgetlearn.gif.weights import NodeLogit, NodeRidge
@@ -111,6 +113,16 @@ def test_pruned_forest_is_ridge_regression_on_its_own_nodes(friedman):
     assert train.shape[1] == model.n_nodes_ - len(model.trees_)
     peer = Ridge(0.2 * train.sum(axis=1).mean()).fit(train, 1000 * y)
     np.testing.assert_allclose(model.predict(X_test), peer.predict(test))
+
+
+def test_rounding_does_not_choose_among_leaves_of_the_same_examples():
+    # Two pairs of nodes with the same examples: in theory their weights are equal.
+    ids = np.arange(4)
+    nodes = SimpleNamespace(ids=ids, parent=np.full(4, -1), tree=ids)
+    for rounding in (1e-15, -1e-15):
+        weights = np.array([[0.3], [0.3 + rounding], [0.1 + rounding], [0.1]])
+        stays = fitting._without_small_leaves(nodes, ids, weights, np.ones(4), excess=2)
+        assert stays.tolist() == [True, True, False, True]
 
 
 def test_pruning_beats_growing_at_the_same_small_budget(friedman):

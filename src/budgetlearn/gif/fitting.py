@@ -326,8 +326,9 @@ def _without_small_leaves(nodes, kept, weights, spread, excess):
     parents = nodes.parent[kept]
     leaf = np.ones(nodes.ids.size, dtype=bool)
     leaf[parents[parents >= 0]] = False
-    # Without which the predictions on the training data change least.
-    use = np.square(weights).sum(axis=1) * spread
+    # Without which the predictions on the training data change least. In single precision, where
+    # nodes of the same examples tie: in double, how this machine rounds would choose among them.
+    use = (np.square(weights).sum(axis=1) * spread).astype(np.float32)
     leaves = np.flatnonzero(leaf[kept])
     leaves = leaves[np.argsort(use[leaves], kind="stable")]
     most = min(max(1, int(SHARE * kept.size)), excess)
