@@ -118,7 +118,7 @@ cdef class Walker:
         Py_ssize_t start,
         Py_ssize_t stop,
     ):
-        """Count the rows of [start, stop) that the forest tells rightly."""
+        """Count the rows of [start, stop) that are predicted rightly, as they are and exchanged."""
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
         cdef Py_ssize_t block, first, size, row, feature, r, label, hit, hits = 0
         cdef double most = np.max(leaf_votes)
@@ -218,7 +218,7 @@ cdef class Walker:
         const int32_t[::1] partners,        # IN as `rows`: whose value each of them gets
         long long[::1] lost,                # OUT (n_features,): added to
     ):
-        """Count how many rows more a tree tells rightly than with a feature's values exchanged."""
+        """Count the right votes of a tree that are lost when a feature's values are exchanged."""
         cdef Py_ssize_t i, place
         cdef int32_t feature, leaf, label
         cdef const double* x
