@@ -44,7 +44,6 @@ METHODS = {
     },
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
-MINUTES = 10
 SCORES = {CLASSIFICATION: scores.CLASSIFICATION, REGRESSION: scores.REGRESSION}
 DECIDED = ("minutes", "scoring", "error_costs")
 SEVERAL = ("categorical", "one_hot")
@@ -71,13 +70,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
     show_default=True,
     help="auto compares methods out of fold and takes the best one for each budget.",
 )
-@click.option(
-    "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
-    default=MINUTES,
-    show_default=True,
-    help="Of auto: methods that would take longer are left out.",
-)
+@options.minutes
 @click.option(
     "--scoring",
     type=click.Choice([*SCORES[CLASSIFICATION], *SCORES[REGRESSION]]),
@@ -92,17 +85,11 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--weights", help="Of auto: the column that says how much a row counts; never a feature."
 )
-@options.budget
+@options.budget()
 @options.guaranteed
 @options.out
 @options.report
-@click.option(
-    "--max-rows",
-    type=click.IntRange(min=10),
-    default=100_000,
-    show_default=True,
-    help="Of a larger table so many rows are drawn at random.",
-)
+@options.max_rows(100_000, "so many rows are drawn at random")
 @options.reading
 @options.seed
 @options.jobs
@@ -381,7 +368,7 @@ def rates(saved, X):
 
 
 def stops(saved, X, y):
-    """Return the ways through a model: columns in the order of purchase, and who goes them.
+    """Return the ways through a model: columns in the order of purchase, and the rows on each.
 
     A frame with way (tuple of str, or `OTHERS`), n_rows, cost and score (share right; in regression
     the mean absolute error) of these rows, and predicted: a dict of shares, or the mean.
