@@ -1,6 +1,7 @@
 """`budgetlearn fit`: from a table and prices to a schedule, and what held-out rows show of it."""
 
 import sys
+from collections import Counter
 from math import ceil
 
 import click
@@ -377,19 +378,13 @@ def stops(saved, X, y):
     if saved.stage() not in saved.curve.index:
         limit = saved.curve.loc[saved.measured_stage(), "cost"]
     made, encoder = saved.model.decisions(X, limit, fallback=True), saved.preprocessor
-    ways, numbers = {}, np.empty(len(X), dtype=np.intp)
-    for row, order in enumerate(made.order):
-        origins = encoder.origins_[order[order >= 0]].tolist()
-        way = tuple(encoder.feature_names_in_[list(dict.fromkeys(origins))])
-        numbers[row] = ways.setdefault(way, len(ways))
-    counts = np.bincount(numbers, minlength=len(ways))
-    often = np.argsort(-counts, kind="stable")[:MOST_WAYS]
-    labels, rows = list(ways), []
-    groups = [(labels[way], numbers == way) for way in often]
-    rest = ~np.isin(numbers, often)
-    if rest.any():
-        groups.append((OTHERS, rest))
-    for way, members in groups:
+    names, rows = encoder.feature_names_in_[encoder.origins_], []
+    # A column of words is several of the model's: it is bought with the first of them.
+    ways = [tuple(dict.fromkeys(names[order[order >= 0]])) for order in made.order]
+    often = [way for way, _ in Counter(ways).most_common(MOST_WAYS)]
+    place = np.array([often.index(way) if way in often else MOST_WAYS for way in ways])
+    for group in np.unique(place):
+        way, members = OTHERS if group == MOST_WAYS else often[group], place == group
         prediction, truth = made.prediction[members], y[members]
         if saved.task == "classification":
             score = float(np.mean(prediction == truth))

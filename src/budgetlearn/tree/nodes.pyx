@@ -32,7 +32,7 @@ cdef class Blocks:
         """Return a block of so many bytes."""
         cdef void* memory = calloc(max(size, 1), 1) if zero else malloc(max(size, 1))
         if memory == NULL:
-            raise MemoryError(f"no {size} bytes left to grow a tree")
+            raise MemoryError(f"no {size:,} bytes of memory left")
         self.blocks[self.n_blocks] = memory
         self.n_blocks += 1
         return memory

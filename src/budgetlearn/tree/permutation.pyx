@@ -12,9 +12,8 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc
 
-from .nodes cimport Node
+from .nodes cimport Blocks, Node
 
 cdef enum:
     # Rows that go down a tree before the next tree has its turn: its nodes stay in the cache.
@@ -42,24 +41,18 @@ cdef class Walker:
         Stretch* own             # (n_features,): the stretch that leads to `leaf`
         Stretch* stretches       # (n_repeats,): those met beside it, of one feature
         Py_ssize_t n_features, n_stretches
+        Blocks blocks            # own all that pointers point to
 
     def __cinit__(self, const Node[::1] nodes, Py_ssize_t n_features, Py_ssize_t n_repeats):
         cdef Py_ssize_t feature
         self.nodes, self.n_features = nodes, n_features
-        self.features = <int32_t*> malloc(n_features * sizeof(int32_t))
-        self.first = <int32_t*> malloc(n_features * sizeof(int32_t))
-        self.own = <Stretch*> malloc(n_features * sizeof(Stretch))
-        self.stretches = <Stretch*> malloc(n_repeats * sizeof(Stretch))
-        if not (self.features and self.first and self.own and self.stretches):
-            raise MemoryError(f"no memory left to walk with {n_features} features")
+        self.blocks = Blocks()
+        self.features = <int32_t*> self.blocks.get(n_features * sizeof(int32_t))
+        self.first = <int32_t*> self.blocks.get(n_features * sizeof(int32_t))
+        self.own = <Stretch*> self.blocks.get(n_features * sizeof(Stretch))
+        self.stretches = <Stretch*> self.blocks.get(n_repeats * sizeof(Stretch))
         for feature in range(n_features):
             self.first[feature] = -1
-
-    def __dealloc__(self):
-        free(self.features)
-        free(self.first)
-        free(self.own)
-        free(self.stretches)
 
     cdef void follow(self, int32_t root, const double* x) noexcept nogil:
         """Walk an example down a tree and note what its path tests."""
