@@ -176,6 +176,15 @@ def test_weights_follow_the_share_of_trees_that_are_right(table, literal):
     assert drawn[sampling.weights == 0].sum() == 0
 
 
+def test_true_and_false_may_be_those_of_numpy(table):
+    """As a search over np.array([True, False]) sets them."""
+    for choice in (np.True_, np.False_):
+        ours, same = (
+            grow(table, 0.0, n_estimators=3, complementary=c).trees_ for c in (choice, bool(choice))
+        )
+        assert all((a.feature == b.feature).all() for a, b in zip(ours, same, strict=True))
+
+
 def test_the_first_of_complementary_trees_is_not_weighted_yet(table):
     first = [grow(table, 0.0, 3, complementary=c, n_estimators=2) for c in (True, "literal")]
     np.testing.assert_array_equal(*(forest.trees_[0].value for forest in first))

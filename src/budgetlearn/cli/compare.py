@@ -22,7 +22,7 @@ from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
-from .fit import AUTO, MINUTES, fit_table, make, sampled
+from .fit import AUTO, fit_table, make, sampled
 from .output import plus_minus, print_schedule
 from .table import REGRESSION, read_own_table, table_of
 
@@ -100,7 +100,7 @@ def as_yaml(content):
 
 
 def write_files(files, folder):
-    """Write the files of a study to its folder, those that are not there as they are."""
+    """Write the files of a study to its folder, but for those that are there unchanged."""
     for name, content in files.items():
         path, text = folder / name, as_yaml(content)
         # An unchanged file keeps its time, and Snakemake reruns nothing for it.
@@ -233,13 +233,7 @@ def own_name(context, parameter, value):
     show_default=True,
     help="Seconds that a method may take in a run.",
 )
-@click.option(
-    "--max-rows",
-    type=click.IntRange(min=10),
-    default=20_000,
-    show_default=True,
-    help="Of a larger table each run draws so many rows.",
-)
+@options.max_rows(20_000, "each run draws so many rows")
 @click.option("--dry-run", is_flag=True, help="Show the configuration; write and run nothing.")
 @options.reading
 @options.seed
@@ -297,16 +291,11 @@ CONTROLS = ("constant", "all_features")  # the engine has its own
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=0),
-    required=True,
-    help="Most that a prediction may cost on average.",
-)
+@options.budget(required=True)
 @options.guaranteed
 @options.out
-@click.option("--max-rows", type=click.IntRange(min=10), default=100_000, show_default=True)
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), default=MINUTES)
+@options.max_rows(100_000, "so many rows are drawn at random")
+@options.minutes
 @options.trust
 @options.jobs
 @options.debug

@@ -1,6 +1,7 @@
 """`budgetlearn fit`: from a table and prices to a schedule, and what held-out rows show of it."""
 
 import sys
+from collections import Counter
 from math import ceil
 
 import click
@@ -44,7 +45,6 @@ METHODS = {
     },
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
-MINUTES = 10
 SCORES = {CLASSIFICATION: scores.CLASSIFICATION, REGRESSION: scores.REGRESSION}
 DECIDED = ("minutes", "scoring", "error_costs")
 SEVERAL = ("categorical", "one_hot")
@@ -71,13 +71,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
     show_default=True,
     help="auto compares methods out of fold and takes the best one for each budget.",
 )
-@click.option(
-    "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
-    default=MINUTES,
-    show_default=True,
-    help="Of auto: methods that would take longer are left out.",
-)
+@options.minutes
 @click.option(
     "--scoring",
     type=click.Choice([*SCORES[CLASSIFICATION], *SCORES[REGRESSION]]),
@@ -92,17 +86,11 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--weights", help="Of auto: the column that says how much a row counts; never a feature."
 )
-@options.budget
+@options.budget()
 @options.guaranteed
 @options.out
 @options.report
-@click.option(
-    "--max-rows",
-    type=click.IntRange(min=10),
-    default=100_000,
-    show_default=True,
-    help="Of a larger table so many rows are drawn at random.",
-)
+@options.max_rows(100_000, "so many rows are drawn at random")
 @options.reading
 @options.seed
 @options.jobs
@@ -381,7 +369,7 @@ def rates(saved, X):
 
 
 def stops(saved, X, y):
-    """Return the ways through a model: columns in the order of purchase, and who goes them.
+    """Return the ways through a model: columns in the order of purchase, and the rows on each.
 
     A frame with way (tuple of str, or `OTHERS`), n_rows, cost and score (share right; in regression
     the mean absolute error) of these rows, and predicted: a dict of shares, or the mean.
@@ -390,19 +378,13 @@ def stops(saved, X, y):
     if saved.stage() not in saved.curve.index:
         limit = saved.curve.loc[saved.measured_stage(), "cost"]
     made, encoder = saved.model.decisions(X, limit, fallback=True), saved.preprocessor
-    ways, numbers = {}, np.empty(len(X), dtype=np.intp)
-    for row, order in enumerate(made.order):
-        origins = encoder.origins_[order[order >= 0]].tolist()
-        way = tuple(encoder.feature_names_in_[list(dict.fromkeys(origins))])
-        numbers[row] = ways.setdefault(way, len(ways))
-    counts = np.bincount(numbers, minlength=len(ways))
-    often = np.argsort(-counts, kind="stable")[:MOST_WAYS]
-    labels, rows = list(ways), []
-    groups = [(labels[way], numbers == way) for way in often]
-    rest = ~np.isin(numbers, often)
-    if rest.any():
-        groups.append((OTHERS, rest))
-    for way, members in groups:
+    names, rows = encoder.feature_names_in_[encoder.origins_], []
+    # A column of words is several of the model's: it is bought with the first of them.
+    ways = [tuple(dict.fromkeys(names[order[order >= 0]])) for order in made.order]
+    often = [way for way, _ in Counter(ways).most_common(MOST_WAYS)]
+    place = np.array([often.index(way) if way in often else MOST_WAYS for way in ways])
+    for group in np.unique(place):
+        way, members = OTHERS if group == MOST_WAYS else often[group], place == group
         prediction, truth = made.prediction[members], y[members]
         if saved.task == "classification":
             score = float(np.mean(prediction == truth))

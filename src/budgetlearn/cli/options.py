@@ -22,7 +22,7 @@ def _from_pipe(context, parameter, value):
 
 
 def _no_screen(context, parameter, value):
-    """Return the path of a model or a page, which are no text for a screen or a pipe."""
+    """Return the path of a model or a page; refuse -, as neither is text for a pipe."""
     if value == "-":
         raise click.BadParameter("write it to a file, and name that one.")
     return value
@@ -115,9 +115,25 @@ guaranteed = click.option(
 max_cost = click.option(
     "--max-cost", type=click.FloatRange(min=0), help="Most that a case may cost."
 )
-budget = click.option(
-    "--budget", type=click.FloatRange(min=0), help="Most that a prediction may cost on average."
+minutes = click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10,
+    show_default=True,
+    help="Of auto: methods that would take longer are left out.",
 )
+
+
+def budget(required=False):
+    """Return the option of a budget."""
+    known = {"type": click.FloatRange(min=0), "required": required}
+    return click.option("--budget", **known, help="Most that a prediction may cost on average.")
+
+
+def max_rows(default, drawn):
+    """Return the option of the most rows to use; `drawn` says how others are chosen from more."""
+    known = {"type": click.IntRange(min=10), "default": default, "show_default": True}
+    return click.option("--max-rows", **known, help=f"Of a larger table {drawn}.")
 
 
 def note(text):
@@ -138,7 +154,7 @@ def listed(names, most=20):
 
 
 def closest(name, names):
-    """Return the one of some names that is most like another one, None where none is."""
+    """Return the name that is most like another one, None where none is like it."""
     plain = {_plain(other): other for other in reversed(list(names))}
     near = difflib.get_close_matches(_plain(name), plain, n=1)
     return plain[near[0]] if near else None

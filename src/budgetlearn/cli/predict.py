@@ -23,7 +23,7 @@ from .table import days, example, with_days
 @click.command()
 @click.argument("model", type=options.FILE)
 @options.table
-@options.budget
+@options.budget()
 @click.option("--fallback", is_flag=True, help="Do without columns that are absent or empty.")
 @click.option("--out", type=options.OUT, help="Write here instead of to the screen (-).")
 @options.row_id
@@ -180,7 +180,7 @@ def _tell_lacking(lacking, names):
 
 
 def predictions(saved, X, budget, lacking):
-    """Return the lines of an encoded table; rows that lack a cell are predicted without it."""
+    """Predict the rows of an encoded table; those that lack a cell are predicted without it."""
     gaps = lacking.any(axis=1).to_numpy()
     # Apart: what a row lacks must not slow down the others.
     parts = [
@@ -252,7 +252,7 @@ class Case:
 
     @property
     def form(self):
-        """An example of the date that is asked for, None where it is none."""
+        """An example of a date where one is asked for, else None."""
         return example(self._dates[self.next]) if self.next in self._dates else None
 
     def give(self, name, text):
@@ -311,7 +311,7 @@ class Case:
 
 @click.command()
 @click.argument("model", type=options.FILE)
-@options.budget
+@options.budget()
 @options.max_cost
 @click.option("--json", "as_json", is_flag=True, help="Talk in lines of JSON, for programs.")
 @options.trust

@@ -40,7 +40,7 @@ def form_of(column):
 
 
 def with_days(frame, forms):
-    """Return a frame with its columns of dates as days, for those of ``{name: form}`` it has."""
+    """Return a frame with days for dates in those columns of ``{name: form}`` that it has."""
     return frame.assign(**{n: days(frame[n], form) for n, form in forms.items() if n in frame})
 
 

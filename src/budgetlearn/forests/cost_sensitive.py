@@ -147,14 +147,12 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
 
     def _sampling(self, X, labels):
         """Return how samples are drawn; None: with equal chances."""
-        if isinstance(self.complementary, (bool, np.bool_)) and not self.complementary:
-            return None
-        literal = isinstance(self.complementary, str) and self.complementary == "literal"
-        if not literal and self.complementary is not True:
-            raise ParameterError(
-                f"complementary must be True, False or 'literal', got {self.complementary!r}."
-            )
-        return ComplementarySampling(X, labels, literal)
+        wanted = self.complementary
+        if isinstance(wanted, (bool, np.bool_)):
+            return ComplementarySampling(X, labels, literal=False) if wanted else None
+        if not isinstance(wanted, str) or wanted != "literal":
+            raise ParameterError(f"complementary must be True, False or 'literal', got {wanted!r}.")
+        return ComplementarySampling(X, labels, literal=True)
 
     def _grown(self, train, rule, seeds):
         """Return the trees of a warm start and others, so that there is one for each seed."""

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csc_array
 from scipy.special import softmax
 
@@ -70,7 +71,7 @@ class GIFModel:
         return self.take(np.arange(n_steps), self._weights[:n_steps], self._nodes_after[:n_steps])
 
     def take(self, ranks, weights, nodes_after):
-        """Return the model of the accepted nodes of some ranks only, with weights of these."""
+        """Return a model of only the accepted nodes of these ranks, with new weights."""
         records = self._records.copy()
         rank_of = np.full(len(self._weights) + 1, -1, dtype=np.int32)
         rank_of[ranks] = np.arange(ranks.size)
@@ -202,8 +203,8 @@ def _pruned(grown, table, targets, weight, params, valid, exponent):
             np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
         )
         # All solutions side by side as columns of one model: the trees are walked once.
-        predictor = taken(ranks, weights).predictor
-        scores = intercepts + predictor.walk(valid.X, values=True).values
+        sums, *_ = taken(ranks, weights).predictor.walk(valid.X, values=True)
+        scores = intercepts + sums
         scores = scores.reshape(len(scores), len(solutions), -1)
         if params.scoring is not None:
             each = np.moveaxis(np.ldexp(scores, exponent), 1, 0)
@@ -334,16 +335,9 @@ def _without_small_leaves(nodes, kept, weights, spread, excess):
     most = min(max(1, int(SHARE * kept.size)), excess)
     # The last node of a tree takes its root along.
     tree = nodes.tree[kept]
-    price = 1 + (_places(tree[leaves]) + 1 == np.bincount(tree)[tree[leaves]])
+    of_tree = pd.Series(tree[leaves])
+    place = of_tree.groupby(of_tree).cumcount().to_numpy()
+    price = 1 + (place + 1 == np.bincount(tree)[tree[leaves]])
     stays = np.ones(kept.size, dtype=bool)
     stays[leaves[np.cumsum(price) - price < most]] = False
     return stays
-
-
-def _places(groups):
-    """Return the number of earlier entries of the same group, for each entry."""
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    places = np.empty(groups.size, dtype=np.intp)
-    places[order] = np.arange(groups.size) - np.repeat(starts, np.diff(starts, append=groups.size))
-    return places

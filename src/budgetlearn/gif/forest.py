@@ -208,14 +208,14 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             self._warn_of_few_nodes()
 
     def _number_or(self, name, words, **limits):
-        """Return a parameter that is a number or one of some words, checked."""
+        """Check a parameter that is a number or one of some words, and return it."""
         value = getattr(self, name)
         if isinstance(value, str):
             return check_choice(value, name, words)
         return check_number(value, name, **limits)
 
     def _check_combinations(self, loss):
-        """Check what does not go together; `loss` is the one in use."""
+        """Refuse parameters that do not go together; `loss` is the one in use."""
         residuals = self.split_on == "residuals"
         if residuals and self.candidate_window != 1:
             raise ParameterError(
@@ -259,7 +259,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return self.early_stopping or (self.joint_fit == "logistic" and self.ridge == "auto")
 
     def _n_trees(self):
-        """Return the trees to start with."""
+        """Return the number of trees to start with."""
         if self.n_estimators != "auto":
             return self.n_estimators
         return int(np.clip(self.node_budget * self.prune_factor // NODES_PER_TREE, 10, MOST_TREES))
@@ -312,7 +312,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return self
 
     def _take(self, model, intercept, ridge, refitted):
-        """Take what was grown as what was fitted."""
+        """Make what was grown the fitted model."""
         self._refitted, self.intercept_, self.ridge_ = refitted, intercept, ridge
         self._set(model)
 
@@ -362,12 +362,12 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self._set(models[int(np.argmin(errors))])
 
     def _score_of(self, scores, valid):
-        """Return the `scoring` of what scores of validation data stand for."""
+        """Return the `scoring` of predictions on validation data, given the scores of these."""
         stage = Stage({}, output=self._decided(scores), probabilities=self._shares(scores))
         return score_outcome(self, self.scoring, stage, valid.given)
 
     def _set(self, model):
-        """Take a model as what was fitted."""
+        """Make a model the fitted one, and return the forest."""
         self._model = model
         self.n_nodes_ = model.n_nodes
         return self

@@ -199,7 +199,7 @@ cdef class ExactPool(Pool):
         """Sum up a candidate afresh; leave its optimal weight in `weight`."""
 
     cdef void step(self, ForestNode* node) noexcept nogil:
-        """Bring the sums of all that hold samples of an accepted node up to date."""
+        """Update the sums of all candidates that hold samples of an accepted node."""
 
     cdef void hold(self, int32_t j, int32_t c) noexcept nogil:
         """Write down that a candidate holds the samples of node j."""
@@ -629,7 +629,7 @@ def refit(
     double learning_rate,
     double[:, ::1] weights,   # IN OUT (n_accepted, n_outputs) by rank
 ):
-    """Go over the accepted nodes again, in order, and give each what then improves the loss most.
+    """Go over the accepted nodes again, in order, and add what improves the loss most to each.
 
     The refitting that the paper's conclusion proposes. A pass costs what accepting the nodes cost,
     without the splits.

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 # Asks for memory before it is needed; does nothing where the compiler cannot.
 cdef extern from *:
@@ -65,15 +65,6 @@ cdef class Splitter:
 
     # Find a random split of `samples` and reorder them in place: the left ones first, in order.
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil
-    cdef void look_up(
-        self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
-    ) noexcept nogil
-    cdef void look_up_with_gaps(
-        self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
-    ) noexcept nogil
-    cdef int32_t move_left(
-        self, int32_t feature, int32_t* samples, int32_t n, double threshold, bint missing_left
-    ) noexcept nogil
     # Gather what `score` needs to know of the node; return False when it is pure. `order` may be
     # set to the samples in another order, in which `score` wants them.
     cdef bint enter(
@@ -82,7 +73,3 @@ cdef class Splitter:
     # Return the impurity decrease, times n, of the last entered node when it is parted at a
     # threshold of the values gathered last.
     cdef double score(self, double threshold, int32_t n) noexcept nogil
-    cdef double sum_left(
-        self, const double* targets, double threshold, int32_t n, int32_t* n_left
-    ) noexcept nogil
-    cdef int64_t count_right(self, double threshold, int32_t start, int32_t end) noexcept nogil

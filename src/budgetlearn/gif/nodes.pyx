@@ -10,8 +10,7 @@ import numpy as np
 
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, isnan
-from libc.stdint cimport INT32_MAX
-from libc.string cimport memcpy
+from libc.stdint cimport INT32_MAX, int64_t
 
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
@@ -183,7 +182,7 @@ cdef class Splitter:
             self.features[drawn] = self.features[n_visited]
             self.features[n_visited] = feature
             n_visited += 1
-            self.look_up(feature, order, n, &low, &high)
+            look_up(self, feature, order, n, &low, &high)
             if low >= high:  # constant in this node: does not end the search, see the invariant
                 continue
             for _trial in range(self.n_thresholds):
@@ -198,69 +197,10 @@ cdef class Splitter:
         if best < 0:
             return
         out.decrease = best
-        out.n_left = self.move_left(out.feature, samples, n, out.threshold, out.missing_left)
+        out.n_left = move_left(self, out, samples, n)
         # Examples without a value may come where no sample was without: they go with most.
         if self.gaps[out.feature] and n_missing == 0:
             out.missing_left = 2 * out.n_left > n
-
-    cdef inline void look_up(
-        self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
-    ) noexcept nogil:
-        """Gather the values of a feature; find the least and the largest."""
-        self.n_missing = 0
-        self.missing_left = False
-        if self.in_bytes:
-            gather(&self.small[0, feature], order, n, &self.values[0], low, high)
-        elif self.gaps[feature]:
-            self.look_up_with_gaps(feature, order, n, low, high)
-        else:
-            gather(&self.large[0, feature], order, n, <double*> &self.values[0], low, high)
-
-    cdef void look_up_with_gaps(
-        self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
-    ) noexcept nogil:
-        """As `look_up`, samples without a value beyond all others, on a side drawn at random."""
-        cdef double* values = <double*> &self.values[0]
-        cdef const double* column = &self.large[0, feature]
-        cdef double value, beyond
-        cdef int32_t i
-        low[0], high[0] = INFINITY, -INFINITY
-        for i in range(n):
-            value = values[i] = column[order[i]]
-            self.n_missing += isnan(value)
-            low[0] = value if value < low[0] else low[0]
-            high[0] = value if value > high[0] else high[0]
-        if self.n_missing == 0 or self.n_missing == n:
-            return
-        self.missing_left = as_below(next_xorshift(&self.state), 2) == 0
-        if low[0] == high[0]:
-            # One value, or none: the one threshold that leaves whatever has a value on the left.
-            self.missing_left = False
-            low[0], high[0] = DBL_MAX, INFINITY
-        beyond = -INFINITY if self.missing_left else INFINITY
-        for i in range(n):
-            values[i] = beyond if isnan(values[i]) else values[i]
-
-    cdef inline int32_t move_left(
-        self, int32_t feature, int32_t* samples, int32_t n, double threshold, bint missing_left
-    ) noexcept nogil:
-        """Bring the samples with value <= threshold to the front; return how many they are."""
-        cdef Examples examples
-        # Stable, so that the samples of every node stay ascending and columns are read forwards.
-        examples.rows = samples
-        examples.spare_rows = &self.moved[0]
-        if self.in_bytes:
-            return <int32_t> partition(
-                &examples, 0, n, &self.small[0, feature], <uint8_t> threshold, False, False,
-                <uint8_t*> NULL, <uint8_t*> NULL,
-            )
-        if missing_left:
-            return left_or_missing(&examples, n, &self.large[0, feature], threshold)
-        # No value is not below a threshold: missing ones go right.
-        return <int32_t> partition(
-            &examples, 0, n, &self.large[0, feature], threshold, False, False,
-            <double*> NULL, <double*> NULL,
-        )
 
     cdef bint enter(
         self, const int32_t* samples, int32_t n, const int32_t** order
@@ -270,38 +210,92 @@ cdef class Splitter:
     cdef double score(self, double threshold, int32_t n) noexcept nogil:
         return 0.0
 
-    cdef inline double sum_left(
-        self, const double* targets, double threshold, int32_t n, int32_t* n_left
-    ) noexcept nogil:
-        """Return the sum of the targets whose values are not above the threshold; count them."""
-        if self.in_bytes:
-            return sum_below(targets, &self.values[0], <uint8_t> threshold, n, n_left)
-        return sum_below(targets, <double*> &self.values[0], threshold, n, n_left)
 
-    cdef inline int64_t count_right(
-        self, double threshold, int32_t start, int32_t end
-    ) noexcept nogil:
-        """Count the values above the threshold in a part of those gathered."""
-        if self.in_bytes:
-            return count_above(&self.values[start], <uint8_t> threshold, end - start)
-        return count_above(<double*> &self.values[0] + start, threshold, end - start)
-
-
-cdef int32_t left_or_missing(
-    Examples* examples, int32_t n, const double* column, double threshold
+cdef inline void look_up(
+    Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
-    """Partition as `partition` does, but bring samples without a value to the front, too."""
-    cdef int32_t i, row, middle = 0, moved = 0
+    """Gather the values of a feature; find the least and the largest."""
+    splitter.n_missing = 0
+    splitter.missing_left = False
+    if splitter.in_bytes:
+        gather(&splitter.small[0, feature], order, n, &splitter.values[0], low, high)
+    elif splitter.gaps[feature]:
+        look_up_with_gaps(splitter, feature, order, n, low, high)
+    else:
+        gather(&splitter.large[0, feature], order, n, <double*> &splitter.values[0], low, high)
+
+
+cdef void look_up_with_gaps(
+    Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
+) noexcept nogil:
+    """As `look_up`, samples without a value beyond all others, on a side drawn at random."""
+    cdef double* values = <double*> &splitter.values[0]
+    cdef const double* column = &splitter.large[0, feature]
+    cdef double value, beyond
+    cdef int32_t i
+    low[0], high[0] = INFINITY, -INFINITY
     for i in range(n):
-        row = examples.rows[i]
-        if column[row] > threshold:
-            examples.spare_rows[moved] = row
-            moved += 1
-        else:
-            examples.rows[middle] = row
-            middle += 1
-    memcpy(examples.rows + middle, examples.spare_rows, moved * sizeof(int32_t))
-    return middle
+        value = values[i] = column[order[i]]
+        splitter.n_missing += isnan(value)
+        low[0] = value if value < low[0] else low[0]
+        high[0] = value if value > high[0] else high[0]
+    if splitter.n_missing == 0 or splitter.n_missing == n:
+        return
+    splitter.missing_left = as_below(next_xorshift(&splitter.state), 2) == 0
+    if low[0] == high[0]:
+        # One value, or none: the one threshold that leaves whatever has a value on the left.
+        splitter.missing_left = False
+        low[0], high[0] = DBL_MAX, INFINITY
+    beyond = -INFINITY if splitter.missing_left else INFINITY
+    for i in range(n):
+        values[i] = beyond if isnan(values[i]) else values[i]
+
+
+cdef inline int32_t move_left(
+    Splitter splitter, const Split* found, int32_t* samples, int32_t n
+) noexcept nogil:
+    """Bring the samples that go left in a split to the front; return how many they are."""
+    cdef Examples examples
+    cdef const double* column
+    cdef double* values = <double*> &splitter.values[0]
+    cdef int32_t i
+    # Stable, so that the samples of every node stay ascending and columns are read forwards.
+    examples.rows = samples
+    examples.spare_rows = &splitter.moved[0]
+    if splitter.in_bytes:
+        return <int32_t> partition(
+            &examples, 0, n, &splitter.small[0, found.feature], <uint8_t> found.threshold, False,
+            False, <uint8_t*> NULL, <uint8_t*> NULL,
+        )
+    column = &splitter.large[0, found.feature]
+    # No value is not below a threshold: missing ones go right, unless they count as the least.
+    if found.missing_left:
+        for i in range(n):
+            values[i] = -INFINITY if isnan(column[samples[i]]) else column[samples[i]]
+        return <int32_t> partition(
+            &examples, 0, n, values, found.threshold, True, False, <double*> NULL, <double*> NULL
+        )
+    return <int32_t> partition(
+        &examples, 0, n, column, found.threshold, False, False, <double*> NULL, <double*> NULL
+    )
+
+
+cdef inline double sum_left(
+    Splitter splitter, const double* targets, double threshold, int32_t n, int32_t* n_left
+) noexcept nogil:
+    """Return the sum of the targets whose values are not above the threshold; count them."""
+    if splitter.in_bytes:
+        return sum_below(targets, &splitter.values[0], <uint8_t> threshold, n, n_left)
+    return sum_below(targets, <double*> &splitter.values[0], threshold, n, n_left)
+
+
+cdef inline int64_t count_right(
+    Splitter splitter, double threshold, int32_t start, int32_t end
+) noexcept nogil:
+    """Count the values above the threshold in a part of those gathered."""
+    if splitter.in_bytes:
+        return count_above(&splitter.values[start], <uint8_t> threshold, end - start)
+    return count_above(<double*> &splitter.values[0] + start, threshold, end - start)
 
 
 cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept nogil:
@@ -451,12 +445,12 @@ cdef class VarianceSplitter(Splitter):
             int32_t n_left = 0
             double left, right, total, gain, left_mass, decrease = 0.0
         if self.weighted:
-            left_mass = self.sum_left(&self.node_weights[0], threshold, n, &n_left)
+            left_mass = sum_left(self, &self.node_weights[0], threshold, n, &n_left)
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
         for k in range(self.total.shape[0]):
             # m var - m_l var_l - m_r var_r, m the masses: the sums of squares cancel.
-            left = self.sum_left(&self.node_targets[k, 0], threshold, n, &n_left)
+            left = sum_left(self, &self.node_targets[k, 0], threshold, n, &n_left)
             if not self.weighted:
                 left_mass = n_left
             total = self.total[k]
@@ -504,7 +498,7 @@ cdef class GiniSplitter(Splitter):
         # n times Gini's index is n - sum of squared counts / n; whole numbers are exact.
         for k in range(self.ends.shape[0]):
             total = self.ends[k] - start
-            right = self.count_right(threshold, start, self.ends[k])
+            right = count_right(self, threshold, start, self.ends[k])
             left = total - right
             n_left += left
             of_left += left * left

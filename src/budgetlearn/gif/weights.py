@@ -75,7 +75,7 @@ class NodeRidge:
         return gram
 
     def keep(self, kept):
-        """Do without the nodes that are not in the mask `kept`."""
+        """Drop the nodes that are not in the mask `kept`."""
         dropped = self._B[:, ~kept]
         self._B = self._B[:, kept]
         n_samples, n_nodes = self._B.shape

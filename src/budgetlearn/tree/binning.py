@@ -143,13 +143,6 @@ def _code_column(column, n_bins, missing):
     return codes, lowest.astype(np.float64), highest.astype(np.float64)
 
 
-def _mapped_codes(shape, max_bins, missing, folder):
-    """Return an array in a temporary file that is wide enough for any table of that shape."""
-    most = min(shape[1], max_bins or shape[1]) + int(missing.any())
-    with tempfile.TemporaryFile(dir=folder) as file:  # is gone with the last use of the array
-        return np.memmap(file, dtype=_code_type(most), mode="w+", shape=shape)
-
-
 def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
     """Code every feature of a table by rank, as `BinnedData`.
 
@@ -162,7 +155,12 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
     if max_bins is not None:
         check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True)
     missing = np.zeros(X.shape[1], dtype=bool) if missing is None else missing
-    mapped = None if folder is None else _mapped_codes(X.shape[::-1], max_bins, missing, folder)
+    mapped = None
+    if folder is not None:
+        # Wide enough for any table of this shape: how many codes there are shows column by column.
+        kind = _code_type(min(len(X), max_bins or len(X)) + int(missing.any()))
+        with tempfile.TemporaryFile(dir=folder) as file:  # is gone with the last use of the array
+            mapped = np.memmap(file, dtype=kind, mode="w+", shape=X.shape[::-1])
 
     def code(feature):
         column, *ends = _code_column(

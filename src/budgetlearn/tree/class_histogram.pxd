@@ -35,11 +35,38 @@ cdef struct ClassHistogram:
 cdef inline Py_ssize_t n_mark_words(
     const ClassHistogram* histogram, Py_ssize_t n_codes
 ) noexcept nogil:
-    """Return the number of words with the marks of a feature of `n_codes` codes."""
+    """Return how many words hold the marks of a feature that has `n_codes` codes."""
     return ((n_codes << histogram.bits) + 63) // 64
 
 
-cdef inline void count(
+cdef inline uint64_t take_marks(
+    ClassHistogram* histogram, Py_ssize_t word, Py_ssize_t n_words
+) noexcept nogil:
+    """Return the marks of a word over all copies, and clear them.
+
+    Set bits, lowest first, are the cells in use, ascending: no sort, and no empty cell is visited.
+    """
+    cdef uint64_t marks = 0
+    cdef Py_ssize_t lane
+    for lane in range(LANES):
+        marks |= histogram.marks[lane * n_words + word]
+        histogram.marks[lane * n_words + word] = 0
+    return marks
+
+
+cdef inline double take_cell(
+    ClassHistogram* histogram, Py_ssize_t cell, Py_ssize_t n_cells
+) noexcept nogil:
+    """Return the sum of a cell over all copies, and clear it."""
+    cdef double sum = 0.0
+    cdef Py_ssize_t lane
+    for lane in range(LANES):
+        sum += histogram.weights[lane * n_cells + cell]
+        histogram.weights[lane * n_cells + cell] = 0.0
+    return sum
+
+
+cdef inline void count_classes(
     ClassHistogram* histogram, const Column* column, Codes codes, const int32_t* rows,
     Py_ssize_t n_codes,
 ) noexcept nogil:
@@ -65,16 +92,16 @@ cdef inline void count(
         marks[n_words - 1] = (<uint64_t> 1 << (n_cells & 63)) - 1
 
 
-cdef inline Py_ssize_t scan(
+cdef inline bint scan_classes(
     Search* search, ClassHistogram* histogram, Py_ssize_t n_codes
 ) noexcept nogil:
-    """Offer the feature's best threshold, clear the cells; return how many codes were in use."""
+    """Offer the feature's best threshold, clear the cells; say whether the feature varies."""
     cdef:
         Kind kind = search.rule.impurity.kind
         bint first = search.rule.ties == Ties.FIRST
         int bits = histogram.bits
         Py_ssize_t word, cell, code, before = -1, cut = -1, n_used = 0, n_tied = 0
-        Py_ssize_t lane, n_cells = n_codes << bits, n_words = n_mark_words(histogram, n_codes)
+        Py_ssize_t n_cells = n_codes << bits, n_words = n_mark_words(histogram, n_codes)
         uint64_t marks, lowest_class = (<uint64_t> 1 << bits) - 1
         double* left = histogram.left
         double* right = histogram.right
@@ -85,19 +112,13 @@ cdef inline Py_ssize_t scan(
     memset(left, 0, search.n_classes * sizeof(double))
     memcpy(right, search.node.counts, search.n_classes * sizeof(double))
     for word in range(n_words):
-        marks = 0
-        for lane in range(LANES):
-            marks |= histogram.marks[lane * n_words + word]
-            histogram.marks[lane * n_words + word] = 0
+        marks = take_marks(histogram, word, n_words)
         while marks:
             # Invariant: `left` holds the cells below, `right` the rest of the node.
             cell = (word << 6) | trailing_zeros(marks)
             # Take the lowest set bit away.
             marks &= marks - 1
-            weight = 0.0
-            for lane in range(LANES):
-                weight += histogram.weights[lane * n_cells + cell]
-                histogram.weights[lane * n_cells + cell] = 0.0
+            weight = take_cell(histogram, cell, n_cells)
             # Where all cells are marked some are empty; a code without examples is no border.
             if weight == 0:
                 continue
@@ -128,13 +149,4 @@ cdef inline Py_ssize_t scan(
     if cut >= 0:
         found = mean_value(kind, best, search.node.n)
         offer(search, search.impurity - found, search.impurity, <int32_t> cut, n_tied)
-    return n_used
-
-
-cdef inline bint examine_classes(
-    Search* search, ClassHistogram* histogram, const Column* column, Codes codes,
-    const int32_t* rows, Py_ssize_t n_codes,
-) noexcept nogil:
-    """Offer the thresholds of a feature to the node's best split; say whether it varies."""
-    count(histogram, column, codes, rows, n_codes)
-    return scan(search, histogram, n_codes) > 1
+    return n_used > 1

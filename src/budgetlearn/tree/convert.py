@@ -142,7 +142,7 @@ def holds_trees(estimator):
 
 
 def on_the_whole_table(tree, features):
-    """Return a tree that was grown on some features with the numbers of the whole table's."""
+    """Return a tree that was grown on some features, numbered now as in the whole table."""
     return replace(tree, feature=np.where(tree.is_leaf, LEAF, np.asarray(features)[tree.feature]))
 
 
@@ -182,7 +182,7 @@ def starts_constant(estimator):
 
 
 def score_scale(estimator):
-    """Return the factor of the score of gradient boosting in the log-odds of two classes."""
+    """Return the factor that makes log-odds of two classes of the score of gradient boosting."""
     # Scores of the exponential loss are half the log-odds.
     return 2.0 if getattr(estimator, "loss", None) == "exponential" else 1.0
 

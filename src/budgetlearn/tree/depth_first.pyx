@@ -4,11 +4,11 @@ from libc.math cimport INFINITY, pow
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
+from .class_histogram cimport LANES, ClassHistogram, count_classes, n_mark_words, scan_classes
 from .codes cimport Codes, gather, midpoint
-from .impurity cimport Impurity, Kind, Side, shift, value
+from .impurity cimport Kind, Side, shift, value
 from .nodes cimport Blocks, Builder, GrownNode, Task
-from .numbers cimport Cut, Part, centre, offer_cut, scan_counts, scan_keys
+from .numbers cimport Cut, Part, centre, count_numbers, offer_cut, scan_keys, scan_numbers
 from .partition cimport Examples, partition_by_codes
 from .random cimport below, by_chances
 from .search cimport Best, Column, Missing, Search, Ties, begin_node, sorted_keys
@@ -97,9 +97,9 @@ cdef class NodePrices:
 cdef class Grower:
     """Scratch memory and growing arrays for one tree.
 
-    Where targets are numbers, the label of each row is the row itself, of one class. `bundled`:
-    the features of a bundle are counted together, which makes no difference but in speed where
-    weights are whole numbers and F of whole counts is exact.
+    Where targets are numbers, the label of each row is the row itself, of one class. `rule` has the
+    fields of `Rule`. Where sums are exact, the features of a bundle are counted together, which
+    then makes no difference but in speed.
     """
 
     cdef:
@@ -134,14 +134,15 @@ cdef class Grower:
 
     def __cinit__(
         self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes,
-        const double[::1] targets, bint bundled,
+        const double[::1] targets, rule,
     ):
-        self.table = Table(data, bundled, n_classes)
+        # Cython makes the struct of a dictionary of its fields.
+        self.search.rule = rule
+        self.table = Table(data, self.search.rule.exact, n_classes)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
         cdef Py_ssize_t i
         self._allocate(weights.shape[0], self.table.n_features, n_classes)
-        self.search.rule.exact = bundled
         # Out-of-bag rows have weight 0: no node sees them.
         for i in range(weights.shape[0]):
             if weights[i] != 0:
@@ -153,6 +154,13 @@ cdef class Grower:
             self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))
             for i in range(targets.shape[0]):
                 self.targets[i] = targets[i]
+        # Cells by code and class: for the mean of Gini's impurity or of entropy, all thresholds.
+        self.counts_classes = (
+            not self.search.rule.minimax and not self.search.rule.stumps
+            and self.search.rule.impurity.kind >= Kind.GINI
+        )
+        if self.counts_classes or self.targets != NULL:
+            self._allocate_class_histogram()
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
         cdef Py_ssize_t f
@@ -197,22 +205,6 @@ cdef class Grower:
         search.present = <uint64_t*> self.blocks.get((most_codes // 64 + 1) * 8, True)
         search.histogram = <double*> self.blocks.get(max(2 * n + 64, 256 * K) * sizeof(double))
         search.bounds = <double*> self.blocks.get(2 * max(n + 65, 257) * sizeof(double))
-
-    def set_rule(
-        self, *, int kind, double parameter, bint minimax, bint gain, bint bounded, bint stumps,
-        int ties, double least_gain, double least_weight, double tolerance, double equal,
-    ):
-        """Choose how splits are judged; see `Rule` in search.pxd."""
-        rule = &self.search.rule
-        rule.impurity = Impurity(<Kind> kind, parameter, self.search.n_classes)
-        rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
-        rule.ties = <Ties> ties
-        rule.least_gain, rule.least_weight = least_gain, least_weight
-        rule.tolerance, rule.equal = tolerance, equal
-        # Cells by code and class: for the mean of Gini's impurity or of entropy, all thresholds.
-        self.counts_classes = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
-        if self.counts_classes or self.targets != NULL:
-            self._allocate_class_histogram()
 
     def _allocate_class_histogram(self):
         cdef ClassHistogram* histogram = &self.class_histogram
@@ -277,11 +269,9 @@ cdef class Grower:
             self.tree.push(task.start, middle, left, self.n_varying)
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-        if self.targets != NULL:
-            return self.tree.append(parent, end - start)  # `begin_numbers` finds its mean
-        return self.tree.add_node(
-            parent, self.examples.labels + start, self.examples.weights + start, end - start
-        )
+        # Numbers are not counted: `begin_numbers` finds their mean.
+        cdef int32_t* labels = self.examples.labels + start if self.targets == NULL else NULL
+        return self.tree.add_node(parent, labels, self.examples.weights + start, end - start)
 
     cdef bint is_leaf(self, const Task* task) noexcept nogil:
         """Set up the search for a node; say whether it is not to be split."""
@@ -446,7 +436,8 @@ cdef class Grower:
             self.counts_classes and n_codes <= MOST_COUNTED
             and n_mark_words(histogram, n_codes) <= 8 + column.size // 4
         ):
-            return examine_classes(search, histogram, column, codes, rows, n_codes)
+            count_classes(histogram, column, codes, rows, n_codes)
+            return scan_classes(search, histogram, n_codes)
         # Few codes, many examples: counted in place, without a copy of the codes.
         if n_codes * search.n_all_classes * 2 <= column.size:
             return examine_tally(search, column, codes, rows, n_codes)
@@ -479,10 +470,8 @@ cdef class Grower:
             not self.search.rule.stumps and n_codes <= MOST_COUNTED
             and n_mark_words(&self.class_histogram, n_codes) <= 8 + column.size // 4
         ):
-            if not scan_counts(
-                &self.search, &self.class_histogram, column, codes, rows, n_codes, missing,
-                self.parts, &cut,
-            ):
+            count_numbers(&self.class_histogram, column, codes, rows, n_codes, self.parts)
+            if not scan_numbers(&self.search, &self.class_histogram, n_codes, missing, &cut):
                 return False
         else:
             gather(codes, rows, column.size, column.codes, &column.low, &column.high)
@@ -529,7 +518,7 @@ cdef class Grower:
             )
         # A bundled feature has no column: its examples are parted by its code of the bundle.
         if self.table.bundle[best.feature] >= 0:
-            codes = self.table.codes_of_bundle(self.table.bundle[best.feature])
+            codes = self.table.codes_of(self.table.n_features + self.table.bundle[best.feature])
             member = self.table.member[best.feature]
         middle = partition_by_codes(
             &self.examples, task.start, task.end, codes, best.cut,

@@ -107,8 +107,8 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
     targets = None
     if isinstance(rule.impurity, Variance):
         labels, targets = np.arange(data.n_samples, dtype=np.int32), labels
-    grower = Grower(data, labels, weights, n_classes, targets, _counts_are_exact(rule, weights))
-    _set_rule(grower, rule, _slack(rule, weights))
+    search_rule = _search_rule(rule, weights, n_classes)
+    grower = Grower(data, labels, weights, n_classes, targets, search_rule)
     usage = np.zeros(data.n_features) if usage is None else usage
     max_features = data.n_features if rule.max_features is None else rule.max_features
     max_depth = INT32_MAX if rule.max_depth is None else rule.max_depth
@@ -126,7 +126,7 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
 
 
 def _counts_are_exact(rule, weights):
-    """Say whether all that a rule compares is made of whole numbers that a float holds."""
+    """Say whether a rule compares only whole numbers that are small enough for a float."""
     return bool(weights.sum() ** rule.impurity.degree < 2**53 and _are_whole(weights))
 
 
@@ -143,21 +143,22 @@ def _slack(rule, weights):
     return 0.0 if rule.split == "minimax" and whole else EQUAL
 
 
-def _set_rule(grower, rule, equal):
-    """Tell a grower how splits are judged."""
-    risk, minimax = rule.score == "risk", rule.split == "minimax"
-    numbers = isinstance(rule.impurity, Variance)
-    grower.set_rule(
-        kind=rule.impurity.kind,
-        parameter=rule.impurity.parameter,
-        minimax=minimax,
-        gain=not risk,
-        bounded=risk and minimax and rule.impurity.admissible,
-        stumps=rule.thresholds == "random",
-        ties=TIES.index(rule.ties),
-        least_gain=rule.least_gain,
-        # A share less: sums of weights are rounded. One example is enough whatever it weighs.
-        least_weight=rule.min_samples_leaf * (1 - 1e-9) if rule.min_samples_leaf > 1 else -np.inf,
-        tolerance=VARIANCE_TOLERANCE if numbers else TOLERANCE,
-        equal=equal,
-    )
+def _search_rule(rule, weights, n_classes):
+    """Return the fields of `Rule` in search.pxd: how the kernel judges splits."""
+    risk, minimax, impurity = rule.score == "risk", rule.split == "minimax", rule.impurity
+    parameters = {"kind": impurity.kind, "parameter": impurity.parameter, "n_classes": n_classes}
+    # A share less: sums of weights are rounded. One example is enough whatever it weighs.
+    least = rule.min_samples_leaf * (1 - 1e-9) if rule.min_samples_leaf > 1 else -np.inf
+    return {
+        "impurity": parameters,
+        "minimax": minimax,
+        "gain": not risk,
+        "bounded": risk and minimax and impurity.admissible,
+        "exact": _counts_are_exact(rule, weights),
+        "stumps": rule.thresholds == "random",
+        "ties": TIES.index(rule.ties),
+        "least_gain": rule.least_gain,
+        "least_weight": least,
+        "tolerance": VARIANCE_TOLERANCE if isinstance(impurity, Variance) else TOLERANCE,
+        "equal": _slack(rule, weights),
+    }

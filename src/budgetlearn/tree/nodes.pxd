@@ -49,7 +49,6 @@ cdef class Builder:
         Py_ssize_t n_tasks, task_capacity
         bint out_of_memory            # once set, what was asked for was not done
 
-    cdef int32_t append(self, int32_t parent, Py_ssize_t size) noexcept nogil
     cdef int32_t add_node(
         self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
     ) noexcept nogil

@@ -32,7 +32,7 @@ cdef class Blocks:
         """Return a block of so many bytes."""
         cdef void* memory = calloc(max(size, 1), 1) if zero else malloc(max(size, 1))
         if memory == NULL:
-            raise MemoryError(f"no {size} bytes left to grow a tree")
+            raise MemoryError(f"no {size:,} bytes of memory left")
         self.blocks[self.n_blocks] = memory
         self.n_blocks += 1
         return memory
@@ -53,10 +53,16 @@ cdef class Builder:
         free(self.counts)
         free(self.tasks)
 
-    cdef int32_t append(self, int32_t parent, Py_ssize_t size) noexcept nogil:
-        """Append a leaf whose `counts` are still to be filled; return its id, -1: no memory."""
-        cdef Py_ssize_t capacity
+    cdef int32_t add_node(
+        self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
+    ) noexcept nogil:
+        """Append a leaf with the class counts of its examples; return its id, -1: no memory.
+
+        Without labels (NULL) the caller fills in `counts`.
+        """
+        cdef Py_ssize_t K = self.n_classes, capacity, i
         cdef GrownNode* node
+        cdef double* counts
         cdef void* more
         if self.n_nodes == self.capacity:
             # Doubling: a tree of n nodes moves fewer than 2n of them. Without the GIL no error can
@@ -65,7 +71,7 @@ cdef class Builder:
             more = realloc(self.nodes, capacity * sizeof(GrownNode))
             if more != NULL:
                 self.nodes = <GrownNode*> more
-                more = realloc(self.counts, capacity * self.n_classes * sizeof(double))
+                more = realloc(self.counts, capacity * K * sizeof(double))
             if more == NULL:
                 self.out_of_memory = True
                 return -1
@@ -80,27 +86,17 @@ cdef class Builder:
         node.n_samples = <int32_t> size
         node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
         self.n_nodes += 1
+        if labels != NULL:
+            counts = self.counts + (self.n_nodes - 1) * K
+            # Additions to one cell wait for each other; neighbours go to different copies.
+            memset(self.lanes, 0, LANES * K * sizeof(double))
+            for i in range(size):
+                self.lanes[(i & (LANES - 1)) * K + labels[i]] += weights[i]
+            for i in range(K):
+                counts[i] = (self.lanes[i] + self.lanes[K + i]) + (
+                    self.lanes[2 * K + i] + self.lanes[3 * K + i]
+                )
         return <int32_t> (self.n_nodes - 1)
-
-    cdef int32_t add_node(
-        self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
-    ) noexcept nogil:
-        """Append a leaf with the class counts of its examples; return its id, -1: no memory."""
-        cdef Py_ssize_t K = self.n_classes, i
-        cdef int32_t node = self.append(parent, size)
-        cdef double* counts
-        if node < 0:
-            return -1
-        counts = self.counts + node * K
-        # Additions to one cell wait for each other; neighbours go to different copies.
-        memset(self.lanes, 0, LANES * K * sizeof(double))
-        for i in range(size):
-            self.lanes[(i & (LANES - 1)) * K + labels[i]] += weights[i]
-        for i in range(K):
-            counts[i] = (self.lanes[i] + self.lanes[K + i]) + (
-                self.lanes[2 * K + i] + self.lanes[3 * K + i]
-            )
-        return node
 
     cdef void push(
         self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying

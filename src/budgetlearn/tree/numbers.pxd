@@ -15,7 +15,9 @@ Thresholds are compared by cross-multiplication, numerator against denominator, 
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from .class_histogram cimport LANES, ClassHistogram, n_mark_words, trailing_zeros
+from .class_histogram cimport (
+    LANES, ClassHistogram, n_mark_words, take_cell, take_marks, trailing_zeros,
+)
 from .codes cimport Codes, at
 from .random cimport below
 from .search cimport (
@@ -201,7 +203,7 @@ cdef inline bint scan_keys(
     return True
 
 
-cdef inline void count(
+cdef inline void count_numbers(
     ClassHistogram* histogram, const Column* column, Codes codes, const int32_t* rows,
     Py_ssize_t n_codes, const Part* parts,
 ) noexcept nogil:
@@ -220,42 +222,26 @@ cdef inline void count(
         histogram.marks[lane * n_words + (cell >> 6)] |= <uint64_t> 1 << (cell & 63)
 
 
-cdef inline Part take_cell(
-    ClassHistogram* histogram, Py_ssize_t cell, Py_ssize_t n_cells
-) noexcept nogil:
-    """Return the sums of a cell over all copies, and clear it."""
-    cdef Part taken = Part(0.0, 0.0)
-    cdef double* weights = histogram.weights
-    cdef Py_ssize_t lane
-    for lane in range(LANES):
-        taken.weight += weights[lane * n_cells + cell]
-        taken.sum += weights[lane * n_cells + cell + 1]
-        weights[lane * n_cells + cell] = weights[lane * n_cells + cell + 1] = 0.0
-    return taken
-
-
-cdef inline bint scan_cells(
+cdef inline bint scan_numbers(
     Search* search, ClassHistogram* histogram, Py_ssize_t n_codes, int32_t missing, Cut* cut
 ) noexcept nogil:
     """Find the best threshold of counted examples, clear the cells; say whether there is any."""
-    cdef Py_ssize_t word, cell, lane, before = -1, n_cells = n_codes << 1
+    cdef Py_ssize_t word, cell, before = -1, n_cells = n_codes << 1
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
     cdef Cut best = no_cut(search)
     cdef double total = search.node.n
-    cdef Part left = Part(0.0, 0.0), absent = Part(0.0, 0.0), here
+    cdef Part left = Part(0.0, 0.0), absent = Part(0.0, 0.0)
     cdef bint has_missing = False, varies = False
     cdef uint64_t marks
     if missing >= 0:
         # Taken first, they are at hand at every threshold; their mark, the last, still ends them.
-        absent = take_cell(histogram, <Py_ssize_t> missing << 1, n_cells)
+        cell = <Py_ssize_t> missing << 1
+        absent.weight = take_cell(histogram, cell, n_cells)
+        absent.sum = take_cell(histogram, cell + 1, n_cells)
         has_missing = absent.weight > 0
     for word in range(n_words):
-        marks = 0
-        for lane in range(LANES):
-            marks |= histogram.marks[lane * n_words + word]
-            histogram.marks[lane * n_words + word] = 0
+        marks = take_marks(histogram, word, n_words)
         while marks:
-            # Set bits, lowest first, are the codes in use, ascending: no sort, no empty cells.
             # Invariant: `left` holds the examples of the cells below.
             cell = (word << 6) | trailing_zeros(marks)
             marks &= marks - 1
@@ -268,20 +254,10 @@ cdef inline bint scan_cells(
                 else:
                     consider(search, &best, total, left.weight, left.sum, before, Missing.NONE)
             before = cell >> 1
-            here = take_cell(histogram, cell, n_cells)
-            left.weight += here.weight
-            left.sum += here.sum
+            left.weight += take_cell(histogram, cell, n_cells)
+            left.sum += take_cell(histogram, cell + 1, n_cells)
     cut[0] = best
     return varies
-
-
-cdef inline bint scan_counts(
-    Search* search, ClassHistogram* histogram, const Column* column, Codes codes,
-    const int32_t* rows, Py_ssize_t n_codes, int32_t missing, const Part* parts, Cut* cut,
-) noexcept nogil:
-    """Find the best threshold of a feature by counting; say whether it varies."""
-    count(histogram, column, codes, rows, n_codes, parts)
-    return scan_cells(search, histogram, n_codes, missing, cut)
 
 
 cdef inline void offer_cut(Search* search, const Cut* cut, int32_t code) noexcept nogil:

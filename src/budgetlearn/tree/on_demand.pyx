@@ -34,11 +34,11 @@ cdef struct Part:
 
 
 cdef class WaitingTrees:
-    """Examples on their way down the trees of a forest, each pair of both at its own node.
+    """Examples on their way down the trees of a forest, each at its own node of each tree.
 
     With `one_by_one` an example starts with a tree only when it is through with the one before. A
-    refused feature makes void, with `until_refused` (sums), all trees from the one that needs it
-    on, else only that one (means).
+    refused feature voids the tree that needs it; with `until_refused`, for trees whose sum is the
+    model, all later ones too.
     """
 
     cdef:
@@ -334,7 +334,7 @@ cdef class WaitingTrees:
         self, const double[:, ::1] node_values, const int32_t[::1] labels, Py_ssize_t per_step,
         double[:, ::1] totals, int32_t[::1] finished,
     ):
-        """Add up what the reached leaves say, as `ForestPredictor.leaf_totals` asks for it."""
+        """Add up the values or votes of the reached leaves, for `ForestPredictor.leaf_totals`."""
         cdef Py_ssize_t row, tree, k
         cdef int32_t leaf
         cdef int32_t[::1] end = np.full(self.n_samples, self.n_trees, dtype=np.int32)

@@ -12,9 +12,8 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc
 
-from .nodes cimport Node
+from .nodes cimport Blocks, Node
 
 cdef enum:
     # Rows that go down a tree before the next tree has its turn: its nodes stay in the cache.
@@ -42,24 +41,18 @@ cdef class Walker:
         Stretch* own             # (n_features,): the stretch that leads to `leaf`
         Stretch* stretches       # (n_repeats,): those met beside it, of one feature
         Py_ssize_t n_features, n_stretches
+        Blocks blocks            # own all that pointers point to
 
     def __cinit__(self, const Node[::1] nodes, Py_ssize_t n_features, Py_ssize_t n_repeats):
         cdef Py_ssize_t feature
         self.nodes, self.n_features = nodes, n_features
-        self.features = <int32_t*> malloc(n_features * sizeof(int32_t))
-        self.first = <int32_t*> malloc(n_features * sizeof(int32_t))
-        self.own = <Stretch*> malloc(n_features * sizeof(Stretch))
-        self.stretches = <Stretch*> malloc(n_repeats * sizeof(Stretch))
-        if not (self.features and self.first and self.own and self.stretches):
-            raise MemoryError(f"no memory left to walk with {n_features} features")
+        self.blocks = Blocks()
+        self.features = <int32_t*> self.blocks.get(n_features * sizeof(int32_t))
+        self.first = <int32_t*> self.blocks.get(n_features * sizeof(int32_t))
+        self.own = <Stretch*> self.blocks.get(n_features * sizeof(Stretch))
+        self.stretches = <Stretch*> self.blocks.get(n_repeats * sizeof(Stretch))
         for feature in range(n_features):
             self.first[feature] = -1
-
-    def __dealloc__(self):
-        free(self.features)
-        free(self.first)
-        free(self.own)
-        free(self.stretches)
 
     cdef void follow(self, int32_t root, const double* x) noexcept nogil:
         """Walk an example down a tree and note what its path tests."""
@@ -118,7 +111,7 @@ cdef class Walker:
         Py_ssize_t start,
         Py_ssize_t stop,
     ):
-        """Count the rows of [start, stop) that the forest tells rightly."""
+        """Count the rows of [start, stop) that are predicted rightly, as they are and exchanged."""
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
         cdef Py_ssize_t block, first, size, row, feature, r, label, hit, hits = 0
         cdef double most = np.max(leaf_votes)
@@ -218,7 +211,7 @@ cdef class Walker:
         const int32_t[::1] partners,        # IN as `rows`: whose value each of them gets
         long long[::1] lost,                # OUT (n_features,): added to
     ):
-        """Count how many rows more a tree tells rightly than with a feature's values exchanged."""
+        """Count the right votes of a tree that are lost when a feature's values are exchanged."""
         cdef Py_ssize_t i, place
         cdef int32_t feature, leaf, label
         cdef const double* x

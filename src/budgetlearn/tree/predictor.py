@@ -218,7 +218,7 @@ class ForestPredictor:
         return WaitingColumns(walking, second) if second.features.size else walking
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
-        """Return what the leaves say that `waiting_trees` have reached, and of how many trees.
+        """Return the sums of the leaves that `waiting_trees` reached, and the trees in each sum.
 
         As in `Walk`, votes or values. `per_step` 0: all trees that are through count. Else those
         before the first that is not, in whole steps of so many trees.
@@ -230,10 +230,11 @@ class ForestPredictor:
         return totals, n_counted
 
     def permuted_hits(self, X, labels, partners, *, votes=False, n_jobs=None):
-        """Count right predictions with the rows as they are, and (p, n_repeats) with each permuted.
+        """Count right predictions on the rows as they are, and with each feature permuted.
 
-        X is without NaN. `partners`, int32 (n_repeats, n_samples), has the row from which each row
-        gets a feature's value. With `votes` the trees vote, else their values are added up.
+        The latter are (n_features, n_repeats). X is without NaN. `partners`, int32 (n_repeats,
+        n_samples), has the row from which each row gets a feature's value. With `votes` the trees
+        vote, else their values are added up.
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
         leaf_votes = np.eye(self.n_values)[self._labels] if votes else self._values
@@ -248,7 +249,7 @@ class ForestPredictor:
         return sum(hits for hits, _ in counted), sum(permuted for _, permuted in counted)
 
     def lost_hits(self, tree, X, labels, rows, partners):
-        """Count the right votes of one tree on `rows` that each feature's exchange costs.
+        """Count the right votes of one tree on `rows` that are lost when each feature is permuted.
 
         `partners`, a permutation of `rows`, says from which row each gets a feature's value.
         """

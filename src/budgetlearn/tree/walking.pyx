@@ -80,8 +80,6 @@ def walk_rows(
     cdef:
         Py_ssize_t n_rows = X.shape[0], n_features = X.shape[1]
         Py_ssize_t n_values = node_values.shape[1]
-        bint add_values = values is not None, add_votes = votes is not None
-        bint keep_leaves = leaves is not None, keep_acquired = acquired is not None
         Py_ssize_t index, start, size, tree, row, k
         uint8_t* mask = NULL
         int32_t at[BLOCK]
@@ -89,18 +87,18 @@ def walk_rows(
         for index in range((n_rows + BLOCK - 1) // BLOCK):
             start = index * BLOCK
             size = min(BLOCK, n_rows - start)
-            if keep_acquired:
+            if acquired is not None:
                 mask = &acquired[start, 0]
             for tree in range(first_tree, last_tree):
                 descend(&nodes[0], roots[tree], &X[start, 0], n_features, size, mask, at)
-                if add_values:
+                if values is not None:
                     for row in range(size):
                         for k in range(n_values):
                             values[start + row, k] += node_values[at[row], k]
-                if add_votes:
+                if votes is not None:
                     for row in range(size):
                         votes[start + row, labels[at[row]]] += 1
-                if keep_leaves:
+                if leaves is not None:
                     for row in range(size):
                         leaves[start + row, tree - first_tree] = nodes[at[row]].child
 
