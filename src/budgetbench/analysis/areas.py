@@ -119,10 +119,10 @@ def baselines_of(points, column="test_score"):
 
 
 def _each_run(points, schedules, expected):
-    """Yield the key of every run that counts, its case and run, and its schedule or None."""
+    """Yield the key of every run that counts, its case and run, and its schedule, maybe empty."""
     kept = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
     for key in counted_runs(points, expected).itertuples(index=False, name=None):
-        yield key, (key[0], key[1], key[3]), kept.get(key)
+        yield key, (key[0], key[1], key[3]), kept.get(key, schedules.iloc[:0])
 
 
 def _points_of(schedule, part):
@@ -132,15 +132,6 @@ def _points_of(schedule, part):
     # Stable, so that of models of equal cost the same one counts as in `staircase`.
     order = np.argsort(costs, kind="stable")
     return costs[order], scores[order]
-
-
-def _areas(kept, baseline, valid_baseline):
-    """Return (aup_test, aup_valid) of one run's schedule; without one it buys nothing."""
-    if kept is None:
-        return baseline, valid_baseline
-    test, valid = (CostAccuracyCurve(*_points_of(kept, part)) for part in ("test", "valid"))
-    # On validation data the cheapest model's own score is carried left.
-    return test.area(1.0, baseline), valid.area(1.0, kept["valid_score"].iloc[0])
 
 
 def area_table(points, schedules, expected=None):
@@ -157,13 +148,19 @@ def area_table(points, schedules, expected=None):
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
     for key, case_run, kept in _each_run(points, schedules, expected):
-        areas = _areas(kept, baselines[case_run], valid_baselines[case_run])
-        status = OK if kept is not None else statuses.get(key, "missing: it left no record")
+        # On validation data the cheapest model's own score is carried left.
+        starts = {"test": baselines[case_run], "valid": valid_baselines[case_run]}
+        starts |= {"valid": kept["valid_score"].iloc[0]} if len(kept) else {}
+        areas = [
+            CostAccuracyCurve(*_points_of(kept, part)).area(1.0, start)
+            for part, start in starts.items()
+        ]
+        status = OK if len(kept) else statuses.get(key, "missing: it left no record")
         # Such a run says nothing of the method: no area, rather than a wrong one.
         if np.isnan(baselines[case_run]):
             areas = (np.nan, np.nan)
             status = f"failed: {CONSTANT} failed in this run" if status == OK else status
-        rows.append((*key, *areas, 0 if kept is None else len(kept), status))
+        rows.append((*key, *areas, len(kept), status))
     return pd.DataFrame(rows, columns=[*RUN, "aup_test", "aup_valid", "n_points", "status"])
 
 
@@ -213,8 +210,8 @@ def horizon_areas(points, schedules, expected=None):
         baseline = baselines[case_run]
         if np.isnan(baseline):
             continue
-        drawn = _points_of(schedules.iloc[:0] if kept is None else kept, "test")
-        rows += [(*key, *each) for each in _up_to_horizons(*drawn, baseline).items()]
+        areas = _up_to_horizons(*_points_of(kept, "test"), baseline)
+        rows += [(*key, *each) for each in areas.items()]
     return pd.DataFrame(rows, columns=[*RUN, "horizon", "aup"])
 
 

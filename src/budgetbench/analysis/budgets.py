@@ -64,29 +64,22 @@ def acquisition_table(schedules, compared, prices):
     # Chosen by validation cost, as a user would: test costs are not known then.
     affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
     chosen = affordable.drop_duplicates([*CASE, "method", "run"], keep="last")
-    tables = [
-        _case_table(of_case(chosen, *case), compared, prices, *case)
-        for case in compared.cases(chosen)
-    ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=_RATES)
-
-
-def _case_table(chosen, compared, prices, dataset, costs):
-    """Return the rows of one case."""
-    prices = of_case(prices, dataset, costs).copy()
-    prices["place"] = prices.groupby("run").cumcount()
+    tables = [pd.DataFrame(columns=["rate", *GROUP, "n_runs"])]
+    listed = prices.assign(place=prices.groupby([*CASE, "run"]).cumcount()).groupby(
+        [*CASE, "place"]
+    )
     # The mean price over runs, which draw prices anew; names are the same in all.
-    known = prices.groupby("place").agg(name=("feature", "first"), price=("cost", "mean"))
-    rows = []
-    for method in compared.rivals(chosen):
-        rates = _rates(chosen[chosen["method"] == method], len(known))
-        if len(rates):
-            mean = rates.mean(axis=0)
-            table = known.reindex(range(mean.size)).assign(rate=mean, method=method)
-            rows.append(table.assign(n_runs=len(rates)).rename_axis("feature").reset_index())
-    if not rows:
-        return pd.DataFrame(columns=_RATES)
-    table = pd.concat(rows, ignore_index=True).assign(dataset=dataset, costs=costs)
+    known = listed.agg(name=("feature", "first"), price=("cost", "mean")).reset_index()
+    for dataset, costs in compared.cases(chosen):
+        case = of_case(chosen, dataset, costs)
+        n_features = len(of_case(known, dataset, costs))
+        for method in compared.rivals(case):
+            rates = _rates(case[case["method"] == method], n_features)
+            if len(rates):
+                about = {"dataset": dataset, "costs": costs, "method": method, "n_runs": len(rates)}
+                tables.append(pd.DataFrame({"rate": rates.mean(axis=0)}).assign(**about))
+    table = pd.concat(tables).rename_axis("feature").reset_index()
+    table = table.merge(known.rename(columns={"place": "feature"}), how="left")
     unnamed = "x" + table["feature"].astype(str)
     return table.assign(name=table["name"].fillna(unnamed))[_RATES]
 

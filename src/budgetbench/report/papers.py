@@ -370,6 +370,6 @@ class Reproduction:
 
 def _alone(printed):
     """Return printed numbers with nothing of ours beside them."""
-    areas = pd.DataFrame(columns=[*RUN, *judging.AREAS])
+    areas = pd.DataFrame(columns=[*RUN, "aup_test", "aup_valid"])
     ours = judging.published_table(records.table([]), printed, areas)
     return judging.agreement_table(ours).assign(study="")

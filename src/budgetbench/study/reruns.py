@@ -178,25 +178,17 @@ def differences(fresh, stored, within=0.0):
             raise RerunError(f"the {name} results have two operating points of one place.")
     # Points that only one side has are told apart from numbers that differ.
     both = fresh.index.intersection(stored.index)
+    lost, added = stored.index.difference(both), fresh.index.difference(both)
     found = [
-        _rows(frame.index.difference(both), "point", *said)
-        for frame, said in ((fresh, ("there", "missing")), (stored, ("missing", "there")))
+        added.to_frame().assign(column="point", fresh="there", stored="missing"),
+        lost.to_frame().assign(column="point", fresh="missing", stored="there"),
     ]
     fresh, stored = fresh.loc[both], stored.loc[both]
-    unknown = records.unknown_columns(stored["format_version"].max())
-    for column in fresh.columns.difference([*UNCOMPARED, *unknown], sort=False):
+    for column in fresh.columns.difference(UNCOMPARED, sort=False):
         differ = _differ(fresh[column], stored[column], within)
-        found.append(_rows(both[differ], column, fresh[column][differ], stored[column][differ]))
+        values = {"fresh": fresh[column][differ].map(str), "stored": stored[column][differ].map(str)}
+        found.append(both[differ].to_frame().assign(column=column, **values))
     return pd.concat(found, ignore_index=True)
-
-
-def _rows(index, column, fresh, stored):
-    """Return rows of `differences` for the points of an index."""
-    fresh, stored = (
-        values if isinstance(values, str) else [str(value) for value in values]
-        for values in (fresh, stored)
-    )
-    return index.to_frame(index=False).assign(column=column, fresh=fresh, stored=stored)
 
 
 def _differ(fresh, stored, within):

@@ -16,7 +16,6 @@ from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
 from ...analysis.reproduction import (
-    AREAS,
     OUTSIDE,
     QUANTITIES,
     WHERE,
@@ -31,27 +30,6 @@ from ..section import Section, table
 from ..text import DASH, counted, plus_minus, span_of_runs
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
-# Digits that matter, by quantity; three for all others.
-_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 2}
-_DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
-_NAMES = {
-    "aup_test": "AUP (test)",
-    "aup_valid": "AUP (validation)",
-    "aup_paper": "AUP (third reading)",
-    "cost": "mean cost",
-    "cost_percent": "% of the full cost",
-    "entropy_percent": "entropy of nodes over trees, %",
-    "error_percent": "test error, %",
-    "estimated_score": "estimated test score",
-    "mse": "mean squared error",
-    "n_features": "features",
-    "n_nodes": "nodes",
-    "predict_seconds": "seconds to predict",
-    "seconds": "seconds to fit",
-    "test_error": "test error",
-    "test_score": "test score",
-    "valid_score": "validation score",
-}
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
 _SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
 _KEYS = ["dataset", "method", "setting", "quantity"]
@@ -111,7 +89,7 @@ def _shown(part, case, display):
     Its reasons are remarks on the printed numbers, and the variants that answer for differences.
     """
     first, quantities = part.iloc[0], list(part["quantity"].drop_duplicates())
-    heads = [(f"{_NAMES[name]}, printed", "ours", "difference") for name in quantities]
+    heads = [(f"{QUANTITIES[name].name}, printed", "ours", "difference") for name in quantities]
     return {
         "title": f"{first['paper']}, table {first['table']}: {display.case_title(*case)}",
         "note": _note(part, first),
@@ -157,7 +135,7 @@ def _cells(numbers, quantities):
         if name not in numbers.index:
             cells += [DASH, DASH, {"text": DASH, "kind": "control"}]
             continue
-        row, digits = numbers.loc[name], _DIGITS.get(name, 3)
+        row, digits = numbers.loc[name], QUANTITIES[name].digits
         own = plus_minus(row["ours"], row["sd"], digits)
         difference = f"{row['difference']:+.{digits}f}"
         if pd.notna(row["share"]):
@@ -191,9 +169,9 @@ def _read_one(path):
     absent = [column for column in _PRINTED if column not in frame]
     if absent:
         raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")
-    strange = sorted(set(frame["quantity"]) - {*QUANTITIES, *AREAS})
+    strange = sorted(set(frame["quantity"]) - set(QUANTITIES))
     if strange:
-        known = ", ".join([*QUANTITIES, *AREAS])
+        known = ", ".join(QUANTITIES)
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
     names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _RUNS, _REMARK]]
     settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
