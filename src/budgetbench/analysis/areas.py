@@ -55,7 +55,16 @@ def lowess_mean(costs, scores):
     return (grid, smooth) if np.isfinite(smooth).all() else None
 
 
-def mean_curve(points, column, baselines, most=MOST_BUDGETS):
+def distinct_budgets(costs, most):
+    """Return the budgets at which something becomes affordable, ascending, `most` of them."""
+    budgets = np.unique(costs)
+    if budgets.size <= most:
+        return budgets
+    # Quantiles, as most budgets lie where the curves bend.
+    return budgets[np.linspace(0, budgets.size - 1, most).round().astype(int)]
+
+
+def mean_curve(points, column, baselines):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
     In each run a budget gets the most expensive model of the schedule that it affords; where it
@@ -65,15 +74,11 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
 
     `points` are the schedules of one method in one case, `column` the unit of the budgets,
     "cost_fraction" or "cost", `baselines` the free constant's test score by run; runs that it lacks
-    are left out. The columns are budget (ascending, thinned to `most`), mean, sd, n_affording,
-    n_runs.
+    are left out. The columns are budget (ascending, `MOST_BUDGETS` at most), mean, sd, n_affording
+    and n_runs.
     """
     points = points[points["run"].isin(baselines.index)]
-    budgets = np.unique(points[column].to_numpy(dtype=float))
-    if budgets.size > most:
-        # Quantiles, as most budgets lie where the curves bend.
-        ranks = np.linspace(0, budgets.size - 1, most).round().astype(int)
-        budgets = budgets[ranks]
+    budgets = distinct_budgets(points[column].to_numpy(dtype=float), MOST_BUDGETS)
     n_runs = len(baselines)
     scores = np.empty((n_runs, budgets.size))
     for row, (run, baseline) in enumerate(baselines.items()):

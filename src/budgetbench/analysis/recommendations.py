@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ..study.records import OK
-from .areas import CONSTANT, staircase
+from .areas import CONSTANT, distinct_budgets, staircase
 from .differences import LEVEL, corrected_interval, score_interval
-from .schedules import CASE, of_case
+from .schedules import CASE, full_costs, of_case
 
 HARD, MEAN = "hard", "mean"
 
@@ -30,12 +30,8 @@ def at_most(points):
 
     Under a hard budget a model may be used only if no example exceeds it.
     """
-    full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
-    # The full cost of a run is the same for all its methods.
-    keys = [points[name] for name in ("dataset", "costs", "run")]
-    full = full.groupby(keys).transform("max")
     # A model that acquires nothing has share 0, also where the full cost is unknown.
-    share = (points["cost_max"] / full).mask(points["cost_max"] == 0, 0.0)
+    share = (points["cost_max"] / full_costs(points)).mask(points["cost_max"] == 0, 0.0)
     valid = points["valid_cost_max"].fillna(points["cost_max"])
     # The columns keep their names, so that schedules and areas need not know.
     hard = points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)
@@ -80,7 +76,8 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     }
     if not complete:
         return pd.DataFrame(columns=_COLUMNS)
-    budgets = _budgets([own["valid_fraction"] for own in complete.values()])
+    fractions = [own["valid_fraction"] for own in complete.values()]
+    budgets = distinct_budgets(np.concatenate(fractions), MOST_BUDGETS)
     offers = {name: _Offers(own, budgets, runs) for name, own in complete.items()}
     return _Chooser(offers, ratio, bounded).table(budgets)
 
@@ -96,14 +93,6 @@ def all_recommendations(schedules, compared):
     # Cases without any recommendation are left out: their empty columns have no types.
     some = [table for table in tables if len(table)]
     return pd.concat(some or [pd.DataFrame(columns=columns)])[columns]
-
-
-def _budgets(fractions):
-    """Return the budgets at which some model becomes affordable, thinned to quantiles."""
-    budgets = np.unique(np.concatenate(fractions))
-    if budgets.size > MOST_BUDGETS:
-        budgets = budgets[np.linspace(0, budgets.size - 1, MOST_BUDGETS).round().astype(int)]
-    return budgets
 
 
 class _Offers(dict):

@@ -19,7 +19,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
 from budgetlearn.counting import counting_fits
-from budgetlearn.curves import ModelSchedule
+from budgetlearn.curves import pareto_indices
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.validation import derive_seed
@@ -371,10 +371,7 @@ def _merge(part):
     # By the subset, not by the file: which of two equal rows stays is then always the same.
     order = sorted(range(len(keys)), key=keys.__getitem__)
     union = part.iloc[order].drop_duplicates("variables")
-    variables = [parse_variables(text) for text in union["variables"]]
-    schedule = ModelSchedule.from_points(union["budget"], union["valid_score"], variables)
-    row_of = dict(zip(variables, range(len(variables)), strict=True))
-    rows = union.iloc[[row_of[subset] for subset in schedule.variables]]
+    rows = union.iloc[pareto_indices(union["budget"], union["valid_score"])]
     return rows.assign(stage=range(len(rows)))
 
 

@@ -186,7 +186,10 @@ def differences(fresh, stored, within=0.0):
     fresh, stored = fresh.loc[both], stored.loc[both]
     for column in fresh.columns.difference(UNCOMPARED, sort=False):
         differ = _differ(fresh[column], stored[column], within)
-        values = {"fresh": fresh[column][differ].map(str), "stored": stored[column][differ].map(str)}
+        values = {
+            "fresh": fresh[column][differ].map(str),
+            "stored": stored[column][differ].map(str),
+        }
         found.append(both[differ].to_frame().assign(column=column, **values))
     return pd.concat(found, ignore_index=True)
 
@@ -271,16 +274,10 @@ def pack(study, path):
     with whole_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted({*texts, *files}):
             content = texts[name].encode() if name in texts else files[name].read_bytes()
-            packed.writestr(_entry(f"{study.name}/{name}"), content)
+            entry = zipfile.ZipInfo(f"{study.name}/{name}", _OLDEST)
+            entry.external_attr = 0o644 << 16  # readable by all
+            packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return len(texts) + len(files)
-
-
-def _entry(name):
-    """Return the entry of a file: readable by all, of no particular time."""
-    entry = zipfile.ZipInfo(name, _OLDEST)
-    entry.external_attr = 0o644 << 16
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    return entry
 
 
 def _files(study):

@@ -59,7 +59,7 @@ def test_few_points_get_no_mean(display):
 def test_many_points_become_pixels(display, monkeypatch):
     points = make_points()
     as_paths = figure_bytes(curves(points, display), "svg")
-    monkeypatch.setattr(cost_curves, "MANY_POINTS", 10)
+    monkeypatch.setattr(cost_curves.style, "MANY_POINTS", 10)
     as_pixels = figure_bytes(curves(points, display), "svg")
     assert b"<image" not in as_paths
     assert b"<image" in as_pixels

@@ -6,7 +6,7 @@ import io
 import json
 from pathlib import Path
 
-from ...analysis.schedules import CASE, GROUP
+from ...analysis.schedules import CASE
 from ...study.methods import settings_tried
 from ...study.records import POINTS
 from ...study.study import PUBLISHED, place_of
@@ -43,23 +43,24 @@ class Coverage(Section):
 
 def coverage_rows(table, display):
     """Return titles of the cases, a row of cells for each method, and a line for each gap."""
-    titles = {case: display.case_title(*case) for case in display.cases(table)}
-    known = table.set_index(GROUP).to_dict("index")
-    rows, gaps = [], []
-    for method in display.methods.values():
-        cells = [method.label]
-        for case, title in titles.items():
-            row = known.get((*case, method.id), {})
-            counts = {word: row[name] for name, word in _WORDS.items() if row and row[name]}
-            # Nothing was asked for where there is no row: that is no gap.
-            text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
-            bad = not set(counts) <= {"ok"}
-            cells.append({"text": text, "kind": "bad" if bad else ""})
-            if bad:
-                message = row["message"] or "no record of it was found"
-                gaps.append(f"{title}, {method.label}: {text} ({message})")
-        rows.append(cells)
-    return list(titles.values()), rows, gaps
+    titles, rows = display.matrix(table, display.methods, _counts)
+    gaps = [
+        f"{title}, {label}: {cell['text']} ({cell['message']})"
+        for label, *cells in rows
+        for title, cell in zip(titles, cells, strict=True)
+        if cell["kind"]
+    ]
+    return titles, rows, gaps
+
+
+def _counts(row):
+    """Return the cell that counts the runs of a method on a data set."""
+    counts = {word: row[name] for name, word in _WORDS.items() if row.get(name)}
+    # Nothing was asked for where there is no row: that is no gap.
+    text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
+    kind = "" if set(counts) <= {"ok"} else "bad"
+    message = row.get("message") or "no record of it was found"
+    return {"text": text, "kind": kind, "message": message}
 
 
 class Settings(Section):

@@ -7,16 +7,8 @@ from ...analysis.areas import CONSTANT, control_point, lowess_mean, mean_curve
 from ...analysis.recommendations import MEAN
 from ...analysis.schedules import GROUP, of_case
 from ...study.study import ACQUISITION
+from .. import style
 from ..section import Section, case_name
-from ..style import (
-    MANY_POINTS,
-    bars,
-    drawing,
-    legend_below,
-    marked_line,
-    message_figure,
-    split_axis,
-)
 
 # A share of the full cost: where most models cost less, the axis shows their square root.
 CHEAP = 0.1
@@ -70,9 +62,9 @@ def curve_figure(schedules, display, dataset, costs):
     """
     frame = of_case(schedules, dataset, costs)
     if frame.empty:
-        return message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
+        return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
     score = display.score(dataset)
-    with drawing(6.4, 4.4) as (figure, axes):
+    with style.drawing(6.4, 4.4) as (figure, axes):
         # Places first: the smooth mean is taken on the axis as it is drawn.
         frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
         for method in display.methods.values():
@@ -84,7 +76,7 @@ def curve_figure(schedules, display, dataset, costs):
         if score == "accuracy" and costs != "random":
             errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)
             errors.set_ylabel("test error")
-        legend_below(figure, *axes.get_legend_handles_labels())
+        style.legend_below(figure, *axes.get_legend_handles_labels())
     return figure
 
 
@@ -99,7 +91,7 @@ def _draw_cost_axis(axes, points, costs):
             axes.set_xscale("function", functions=(root, square))
             axes.set_xlim(0, 1.03)
         else:
-            split_axis(axes)
+            style.split_axis(axes)
             axes.set_xlabel("acquisition cost (% of all features)")
         return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
@@ -123,11 +115,11 @@ def _draw_curve(axes, points, method):
     # Smoothed in the coordinates of the axis, so that the line is smooth to the eye.
     mean = lowess_mean(forward(x), y)
     axes.scatter(
-        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > MANY_POINTS,
+        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > style.MANY_POINTS,
         color=method.colour, marker=method.marker, label=method.label if mean is None else None,
     )  # fmt: skip
     if mean is not None:
-        axes.plot(back(mean[0]), mean[1], **marked_line(method, mean[0].size))
+        axes.plot(back(mean[0]), mean[1], **style.marked_line(method, mean[0].size))
 
 
 def _draw_control(axes, points, method):
@@ -139,7 +131,7 @@ def _draw_control(axes, points, method):
         return
     axes.errorbar(
         points["place"].mean(), score.mean(),
-        yerr=bars(score.mean(), score.std(), most=1)[:, None] if len(score) > 1 else None,
+        yerr=style.bars(score.mean(), score.std(), most=1)[:, None] if len(score) > 1 else None,
         fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
         zorder=5,
     )  # fmt: skip

@@ -15,15 +15,7 @@ import pandas as pd
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
-from ...analysis.reproduction import (
-    OUTSIDE,
-    QUANTITIES,
-    WHERE,
-    WITHIN,
-    agreement_table,
-    published_table,
-    with_reasons,
-)
+from ...analysis import reproduction as judging
 from ...study.records import setting_text
 from ...study.study import PUBLISHED, place_of
 from ..section import Section, table
@@ -34,7 +26,7 @@ _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
 _SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
 _KEYS = ["dataset", "method", "setting", "quantity"]
 _ENTRY = {"why", "variant"}  # what an entry of the reasons must have
-_MAY = {*WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
+_MAY = {*judging.WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
 
 
 class Printed(Section):
@@ -58,9 +50,9 @@ class Printed(Section):
     def tables(self, report):
         printed = read_published(self.study.published)
         results, stand_ins = report.results, self.study.config.get("stand_ins", {})
-        ours = published_table(results.points, printed, results.areas, stand_ins)
-        judged = agreement_table(ours)
-        return {"published": with_reasons(judged, read_reasons(self.inputs[-1]))}
+        ours = judging.published_table(results.points, printed, results.areas, stand_ins)
+        judged = judging.agreement_table(ours)
+        return {"published": judging.with_reasons(judged, read_reasons(self.inputs[-1]))}
 
     def context(self, report):
         # What was not rerun is counted below the tables, not shown as gaps in them.
@@ -89,7 +81,9 @@ def _shown(part, case, display):
     Its reasons are remarks on the printed numbers, and the variants that answer for differences.
     """
     first, quantities = part.iloc[0], list(part["quantity"].drop_duplicates())
-    heads = [(f"{QUANTITIES[name].name}, printed", "ours", "difference") for name in quantities]
+    heads = [
+        (f"{judging.QUANTITIES[name].name}, printed", "ours", "difference") for name in quantities
+    ]
     return {
         "title": f"{first['paper']}, table {first['table']}: {display.case_title(*case)}",
         "note": _note(part, first),
@@ -117,7 +111,7 @@ def _reasons(part):
         for reason, variant in part[["reason", "variant"]].drop_duplicates().to_numpy()
         if reason
     ]
-    unknown = int(((part["verdict"] == OUTSIDE) & (part["reason"] == "")).sum())
+    unknown = int(((part["verdict"] == judging.OUTSIDE) & (part["reason"] == "")).sum())
     if unknown:
         numbers = counted(unknown, "number")
         known.append(f"{numbers} outside both interval and margin, with no known reason.")
@@ -125,7 +119,7 @@ def _reasons(part):
 
 
 # Class of the distance from the printed number, for its colour; of others "off".
-_KINDS = {WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "control")}
+_KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "control")}
 
 
 def _cells(numbers, quantities):
@@ -135,14 +129,14 @@ def _cells(numbers, quantities):
         if name not in numbers.index:
             cells += [DASH, DASH, {"text": DASH, "kind": "control"}]
             continue
-        row, digits = numbers.loc[name], QUANTITIES[name].digits
+        row, digits = numbers.loc[name], judging.QUANTITIES[name].digits
         own = plus_minus(row["ours"], row["sd"], digits)
         difference = f"{row['difference']:+.{digits}f}"
         if pd.notna(row["share"]):
             difference += f" ({100 * row['share']:+.0f} %)"
         # Better than printed is a deviation, too, but of another kind than worse.
         outside = "better" if row["better"] else "worse"
-        kind = outside if row["verdict"] == OUTSIDE else _KINDS.get(row["verdict"], "off")
+        kind = outside if row["verdict"] == judging.OUTSIDE else _KINDS.get(row["verdict"], "off")
         # A minus sign below, not a hyphen: it is as wide as the plus.
         shown = {"text": difference.replace("-", "−"), "kind": kind}
         cells += [plus_minus(row["value"], row["value_sd"], digits), own, shown]
@@ -169,9 +163,9 @@ def _read_one(path):
     absent = [column for column in _PRINTED if column not in frame]
     if absent:
         raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")
-    strange = sorted(set(frame["quantity"]) - set(QUANTITIES))
+    strange = sorted(set(frame["quantity"]) - set(judging.QUANTITIES))
     if strange:
-        known = ", ".join(QUANTITIES)
+        known = ", ".join(judging.QUANTITIES)
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
     names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _RUNS, _REMARK]]
     settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
@@ -179,7 +173,8 @@ def _read_one(path):
         setting=settings,
         value=frame["value"].astype(float),
         value_sd=frame[_SPREAD].astype(float) if _SPREAD in frame else np.nan,
-        unit=frame["value"].map(_unit),
+        # Of the last digit of a number as it is printed.
+        unit=[10.0 ** -len(text.partition(".")[2]) for text in frame["value"]],
         printed_runs=frame[_RUNS].astype(float).fillna(1.0) if _RUNS in frame else 1.0,
         remark=frame[_REMARK].fillna("") if _REMARK in frame else "",
         source=path.stem,
@@ -189,11 +184,6 @@ def _read_one(path):
     if len(repeated):
         raise ConfigError(f"{path}: {tuple(repeated.iloc[0][_KEYS])} appears more than once.")
     return frame
-
-
-def _unit(text):
-    """Return the unit of the last digit of a number as it is printed."""
-    return 10.0 ** -len(text.partition(".")[2])
 
 
 def read_reasons(path):

@@ -7,14 +7,11 @@ import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
 from ...analysis.ranks import LEVEL, critical_difference, rank_table
-from ...analysis.schedules import CASE, GROUP, of_case, score_table
+from ...analysis.schedules import CASE, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
 from ..style import LABEL_WIDTH, MANY_POINTS, drawing, legend_below, message_figure
 from ..text import DASH, counted, counts_of, interval, mean_rank, plus_minus
-
-# The cell of a method that the study does not ask for on a data set.
-_EMPTY = {"text": DASH, "best": False}
 
 
 class Standings(Section):
@@ -73,8 +70,7 @@ class Standings(Section):
 def standings(summary, ranking, display, part="test"):
     """Return the table methods × data sets of mean AUP on a `part`, the best mean rank first.
 
-    Returned are columns, the cell that heads each case, and for each row its method, the cell that
-    names it, its mean rank as text, and the cells of its areas.
+    Returned are the cells that head the cases, and the rows: name, mean rank and areas.
     """
     cases = display.cases(summary)
     mean = ranking.mean
@@ -82,19 +78,19 @@ def standings(summary, ranking, display, part="test"):
     competing = summary[summary["method"].isin(rivals)]
     columns = [_column(of_case(competing, *case), part) for case in cases]
     rows = [
-        {
-            "method": method,
-            "named": {"text": method.label, "note": "peer" if method.peer else ""},
-            "rank": mean_rank(mean.get(method.id)),
-            "cells": [cells.get(method.id, _EMPTY) for _, cells in columns],
-        }
+        [
+            {"text": method.label, "note": "peer" if method.peer else ""},
+            mean_rank(mean.get(method.id)),
+            # Without a cell: the study does not ask for it there.
+            *(cells.get(method.id, {"text": DASH}) for _, cells in columns),
+        ]
         for method in map(display.methods.get, rivals)
     ]
     heads = [
         {"text": display.case_title(*case), "note": counted(runs, "run")}
         for case, (runs, _) in zip(cases, columns, strict=True)
     ]
-    return {"columns": heads, "rows": rows}
+    return heads, rows
 
 
 def _column(frame, part):
@@ -117,14 +113,12 @@ def _column(frame, part):
 
 def control_rows(scores, display):
     """Return for each control that the study asks for the cells of its mean test scores."""
-    known, score = scores.set_index(GROUP)[["mean", "sd"]].T.to_dict("list"), display.score()
-    cases = display.cases(scores)
-    return [
-        [f"{score[:1].upper()}{score[1:]}, {display.label(name)}", ""]
-        + [plus_minus(*known.get((*case, name), (np.nan, np.nan))) for case in cases]
-        for name in display.controls
-        if name in set(scores["method"])
-    ]
+    present = [name for name in display.controls if name in set(scores["method"])]
+    _, rows = display.matrix(
+        scores, present, lambda row: plus_minus(row.get("mean"), row.get("sd"))
+    )
+    score = display.score()
+    return [[f"{score[:1].upper()}{score[1:]}, {label}", "", *cells] for label, *cells in rows]
 
 
 def lead_rows(table, display):
