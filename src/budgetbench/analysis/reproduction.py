@@ -322,17 +322,16 @@ def with_reasons(table, entries):
 def with_variants(table, entries, variants):
     """Say of each number with a reason whether the variant that removes the cause is in the margin.
 
-    `variants` maps variant studies to their `agreement_table`. New columns are variant_ours, and
-    explained: whether that lies within the margin of the printed number, and of an entry with
+    `variants` maps variant studies to their `agreement_table`. The new column explained says
+    whether the variant's number lies within the margin of the printed one, and of an entry with
     `one_sample` also whether one sample may differ as much.
     """
-    ours, explained = [], []
+    explained = []
     for row in table.to_dict("records"):
         entry = entry_of(row, entries) if row["variant"] else None
         found = _variant_row(row, entry, variants)
-        ours.append(float("nan") if found is None else found["ours"])
         explained.append(found is not None and _confirms(found, entry))
-    return table.assign(variant_ours=ours, explained=explained)
+    return table.assign(explained=explained)
 
 
 def _confirms(found, entry):

@@ -66,7 +66,8 @@ def test_many_points_become_pixels(display, monkeypatch):
 
 
 def test_a_case_tells_curves_from_controls(display):
-    case = cost_curves.case_curves(compressed_points(make_points()), display, "wine", "random")
+    kept = compressed_points(make_points())
+    case = cost_curves.case_curves(kept, display, "wine", "random", kept.iloc[:0])
     kinds = {curve["method"]: curve["kind"] for curve in case["curves"]}
     expected = {"msb": "curve", "logitb": "curve", "all_features": "point", "constant": "level"}
     assert kinds == expected
@@ -76,7 +77,8 @@ def test_a_case_tells_curves_from_controls(display):
 
 def test_single_runs_are_left_out_where_there_are_too_many(display, monkeypatch):
     monkeypatch.setattr(cost_curves, "MOST_POINTS", 50)
-    case = cost_curves.case_curves(compressed_points(make_points()), display, "wine", "random")
+    kept = compressed_points(make_points())
+    case = cost_curves.case_curves(kept, display, "wine", "random", kept.iloc[:0])
     assert len(case["points"]["method"]) <= 50
     assert 1 <= case["runs_shown"] < 5
 

@@ -148,6 +148,12 @@ def test_few_data_sets_make_no_claim_of_rank(display):
     assert "10 data sets" in rank_figure(ranking, display).texts[0].get_text()
 
 
+def test_one_data_set_is_too_few(summary, display):
+    alone = summary[summary["dataset"] == "wine"]
+    (sentence,) = rank_sentences(ranking_of(alone, ["msb", "logitb"]), display)
+    assert sentence.startswith("1 data set is too few for a claim about ranks")
+
+
 def test_many_data_sets_tell_the_critical_difference(display):
     summary = many_cases(5)
     summary["mean_test"] = np.random.default_rng(0).uniform(size=len(summary))

@@ -163,26 +163,30 @@ def _baselines(case):
     return case[case["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
 
 
-def case_curves(schedules, display, dataset, costs, hard=None):
+def case_curves(schedules, display, dataset, costs, hard):
     """Return the curves of a case and the points of its runs, as the page embeds them.
 
     `hard` are the schedules of the methods whose examples differ in cost, charged the most
     expensive one; their curve is again over shares. points are the models of the runs_shown first
     of the n_runs runs.
     """
-    frame = of_case(schedules, dataset, costs)
-    baselines, present = _baselines(frame), set(frame["method"])
-    curves = [
-        _method_curve(frame[frame["method"] == method.id], method, baselines)
-        for method in display.methods.values()
-        if method.id in present
-    ]
-    if hard is not None:
-        hard = of_case(hard, dataset, costs)
-        for entry in curves:
-            own = hard[hard["method"] == entry["method"]]
-            if entry["kind"] == "curve" and len(own):
-                entry["hard"] = _lists(mean_curve(own, "cost_fraction", baselines))
+    frame, hard = of_case(schedules, dataset, costs), of_case(hard, dataset, costs)
+    baselines, curves = _baselines(frame), []
+    for method in display.methods.values():
+        own, charged = (part[part["method"] == method.id] for part in (frame, hard))
+        if own.empty:
+            continue
+        units = {"share": (own, "cost_fraction"), "cost": (own, "cost")}
+        if method.control:
+            # A control has one model: a curve through it would promise others.
+            kind = "level" if (own["cost"] == 0).all() else "point"
+            found = {name: control_point(*unit) for name, unit in units.items()}
+        else:
+            kind = "curve"
+            units |= {"hard": (charged, "cost_fraction")} if len(charged) else {}
+            found = {name: mean_curve(*unit, baselines) for name, unit in units.items()}
+        shown = {name: _lists(curve) for name, curve in found.items()}
+        curves.append({"method": method.id, "kind": kind, **shown})
     # Points of all runs would be most of the page's bytes.
     shown = _first_runs(frame[frame["method"].isin(display.competitors)])
     points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
@@ -193,19 +197,6 @@ def case_curves(schedules, display, dataset, costs, hard=None):
         "runs_shown": shown["run"].nunique(),
         "n_runs": frame["run"].nunique(),
     }
-
-
-def _method_curve(points, method, baselines):
-    """Return one method's entry of `case_curves`: a curve, a level if free, else a point."""
-    # A control has one model: a curve through it would promise others.
-    free = (points["cost"] == 0).all()
-    entry = {"method": method.id, "kind": "level" if free else "point"}
-    if not method.control:
-        entry["kind"] = "curve"
-    for name, column in (("share", "cost_fraction"), ("cost", "cost")):
-        own = (points, column)
-        entry[name] = _lists(control_point(*own) if method.control else mean_curve(*own, baselines))
-    return entry
 
 
 def _lists(curve):

@@ -6,7 +6,7 @@ from ...analysis import differences as paired
 from ...analysis.ranks import elo_table
 from ...study.study import ACQUISITION
 from ..section import Section, table
-from ..text import DASH, counted, interval
+from ..text import DASH, interval
 
 
 class Differences(Section):
@@ -52,8 +52,8 @@ class Differences(Section):
         titles, rows = display.matrix(each, overall["method"], _cell)
         return {
             "reference": None if reference is None else display.methods[reference],
-            "few": f"fewer than {paired.FEWEST_CASES}" if len(titles) < paired.FEWEST_CASES else "",
-            "n_cases": counted(len(titles), "data set"),
+            "fewest": paired.FEWEST_CASES,
+            "n_cases": len(titles),
             "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
             "elo": [_elo_row(row, display) for row in report.tables["elo"].to_dict("records")],
             "variances": _variance_rows(report.tables.get("variances"), display),

@@ -189,13 +189,7 @@ def _read_one(path):
 def read_reasons(path):
     """Read the reasons of known deviations, each an experiment, as a list of dicts from YAML.
 
-    An entry has `why`, a sentence; `variant`, the study that takes the cause away; any of table,
-    dataset, method, setting, quantity, as the tables of printed numbers name them; `reading`, the
-    quantity to take of the variant where it is another one; `chosen_after: true` where the variant
-    was chosen after seeing the printed numbers; `narrowed_after: true` where the entry was
-    narrowed, after seeing the variant's results, to what it has right; and `one_sample: true` where
-    the variant draws other rows in every run, so that the printed number must also be a likely draw
-    of one sample.
+    The head of `resources/published/deviations.yaml` says what an entry has.
     """
     entries = read_yaml(path) or []
     for entry in entries:
