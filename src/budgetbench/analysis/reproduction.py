@@ -45,9 +45,6 @@ def _area(name):
 
 
 QUANTITIES = {
-    "aup_test": _area("AUP (test)"),
-    "aup_valid": _area("AUP (validation)"),
-    "aup_paper": _area("AUP (third reading)"),
     "cost": Quantity("mean cost", lambda points: points["cost"], digits=1),
     "cost_percent": Quantity(
         "% of the full cost", lambda points: 100 * points["cost_fraction"], digits=1
@@ -67,6 +64,9 @@ QUANTITIES = {
     "test_error": Quantity("test error", lambda points: 1 - points["test_score"]),
     "test_score": _score("test score", "test_score"),
     "valid_score": _score("validation score", "valid_score"),
+    "aup_test": _area("AUP (test)"),
+    "aup_valid": _area("AUP (validation)"),
+    "aup_paper": _area("AUP (third reading)"),
 }
 # A method built from sequences → the methods of one sequence each, by the same seeds.
 MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}
