@@ -64,7 +64,7 @@ def acquisition_table(schedules, compared, prices):
     # Chosen by validation cost, as a user would: test costs are not known then.
     affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
     chosen = affordable.drop_duplicates([*CASE, "method", "run"], keep="last")
-    tables = [pd.DataFrame(columns=["rate", *GROUP, "n_runs"])]
+    tables = []
     listed = prices.assign(place=prices.groupby([*CASE, "run"]).cumcount()).groupby(
         [*CASE, "place"]
     )
@@ -78,7 +78,8 @@ def acquisition_table(schedules, compared, prices):
             if len(rates):
                 about = {"dataset": dataset, "costs": costs, "method": method, "n_runs": len(rates)}
                 tables.append(pd.DataFrame({"rate": rates.mean(axis=0)}).assign(**about))
-    table = pd.concat(tables).rename_axis("feature").reset_index()
+    found = pd.concat(tables) if tables else pd.DataFrame(columns=["rate", *GROUP, "n_runs"])
+    table = found.rename_axis("feature").reset_index()
     table = table.merge(known.rename(columns={"place": "feature"}), how="left")
     unnamed = "x" + table["feature"].astype(str)
     return table.assign(name=table["name"].fillna(unnamed))[_RATES]

@@ -14,6 +14,7 @@ right end; that was chosen after seeing the printed numbers, as one of 16 readin
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -72,22 +73,24 @@ QUANTITIES = {
 MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}
 
 
-def published_table(points, printed, areas, stand_ins=None):
+def published_table(values, printed, stand_ins=None):
     """Put the mean over our runs beside each printed number.
 
-    `stand_ins` says for which data set of the paper one of ours stands in. New columns are run_on
-    (our data set), costs, ours, sd, n_runs, difference (ours − printed) and note: in what ours is
-    something else than the paper's. A number that the study did not rerun, or for which no run
-    completed, has NaN. Where several operating points of a run have the setting that a number
-    belongs to, the one with the best validation score counts: that is how the papers choose.
+    `values` are `OurValues`, `stand_ins` says for which data set of the paper one of ours stands
+    in. New columns are run_on (our data set), costs, ours, sd, n_runs, difference (ours − printed)
+    and note: in what ours is something else than the paper's. A number that the study did not
+    rerun, or for which no run completed, has NaN. Where several operating points of a run have the
+    setting that a number belongs to, the one with the best validation score counts: that is how the
+    papers choose.
     """
     stand_ins = stand_ins or {}
-    points = check_points(points)
-    cases = points[CASE].drop_duplicates().rename(columns={"dataset": "run_on"})
+    cases = values.cases.rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
     rows = printed.merge(cases, how="left", on="dataset")
-    values = OurValues(points, areas)
-    ours = [values.of(row) for row in rows.to_dict("records")]
+    nothing = pd.Series(dtype=float)
+    ours = [
+        nothing if pd.isna(row["run_on"]) else values.of(row) for row in rows.to_dict("records")
+    ]
     rows["ours"] = [own.mean() for own in ours]
     rows["sd"] = [own.std() for own in ours]
     rows["n_runs"] = [own.size for own in ours]
@@ -97,22 +100,26 @@ def published_table(points, printed, areas, stand_ins=None):
 
 
 class OurValues:
-    """Our values of printed quantities, one for each completed run."""
+    """Our values of printed quantities, one for each completed run.
+
+    `areas` is a function that returns the table of areas: few tables print any.
+    """
 
     def __init__(self, points, areas):
-        good = points[points["status"] == OK]
+        points = check_points(points)
+        self.cases, good = points[CASE].drop_duplicates(), points[points["status"] == OK]
         # The best on validation data first: of several points of a setting that one counts.
         good = good.sort_values("valid_score", ascending=False, kind="stable")
         # By label, as a dict: a Series takes a hundred times as long for each of them.
         self.settings = good["setting"].map(parse_setting).to_dict()
-        self.points, self.areas = good, areas
+        self.points, self.areas = good, cache(areas)
 
     def of(self, row):
         """Return the values that belong to a printed number by run; `row` is one of its table."""
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
         quantity = QUANTITIES[row["quantity"]]
         if quantity.value is None:
-            areas = _rows(self.areas, where).set_index("run")
+            areas = _rows(self.areas(), where).set_index("run")
             if row["quantity"] == "aup_paper":  # only when it is asked for: it takes time
                 areas["aup_paper"] = paper_areas(self.points, **where)
             return areas[row["quantity"]].dropna()

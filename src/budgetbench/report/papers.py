@@ -15,7 +15,7 @@ from budgetlearn.files import read_yaml, whole_file
 
 from ..analysis import reproduction as judging
 from ..analysis.areas import area_table
-from ..analysis.schedules import RUN, compressed_points
+from ..analysis.schedules import compressed_points
 from ..study import records, reruns
 from ..study.reruns import keep
 from ..study.study import PUBLISHED, Study
@@ -218,20 +218,16 @@ class Kept:
         self.commits = sorted({one["commit"] for one in origins})
 
     @cached_property
-    def areas(self):
-        """AUP of each run."""
-        return area_table(self.points, compressed_points(self.points))
-
-    @cached_property
     def ours(self):
         """Our values of printed quantities."""
-        return judging.OurValues(self.points, self.areas)
+        return judging.OurValues(
+            self.points, lambda: area_table(self.points, compressed_points(self.points))
+        )
 
     def numbers(self, printed):
         """Return printed numbers with ours beside them, judged; a row for those not rerun too."""
         stand_ins = self.settings.get("stand_ins", {})
-        table = judging.published_table(self.points, printed, self.areas, stand_ins)
-        return judging.agreement_table(table)
+        return judging.agreement_table(judging.published_table(self.ours, printed, stand_ins))
 
 
 class Reproduction:
@@ -339,6 +335,5 @@ class Reproduction:
 
 def _alone(printed):
     """Return printed numbers with nothing of ours beside them."""
-    areas = pd.DataFrame(columns=[*RUN, "aup_test", "aup_valid"])
-    ours = judging.published_table(records.table([]), printed, areas)
-    return judging.agreement_table(ours).assign(study="")
+    nothing = judging.OurValues(records.table([]), pd.DataFrame)
+    return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")

@@ -50,8 +50,8 @@ class Printed(Section):
     def tables(self, report):
         printed = read_published(self.study.published)
         results, stand_ins = report.results, self.study.config.get("stand_ins", {})
-        ours = judging.published_table(results.points, printed, results.areas, stand_ins)
-        judged = judging.agreement_table(ours)
+        values = judging.OurValues(results.points, lambda: results.areas)
+        judged = judging.agreement_table(judging.published_table(values, printed, stand_ins))
         return {"published": judging.with_reasons(judged, read_reasons(self.inputs[-1]))}
 
     def context(self, report):
