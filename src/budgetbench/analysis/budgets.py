@@ -159,12 +159,9 @@ def _best_within(points, budgets):
     """Return the best row on validation data within each budget, −1 for none; and the rows."""
     rows = points.sort_values("n_nodes", kind="stable")
     scores = rows["valid_score"].to_numpy(dtype=float)
-    # Of the smallest rows, the first of the best: a place counts once it beats all before it.
-    ahead = scores > np.maximum.accumulate(np.append(-np.inf, scores))[:-1]
-    leaders = np.maximum.accumulate(np.where(ahead, np.arange(len(rows)), -1))
-    # Leaders are cumulative: the last that fits is the best that fits.
     fitting = np.searchsorted(rows["n_nodes"], budgets, side="right")
-    return np.append(leaders, -1)[fitting - 1], rows
+    # Of the best the first, which is the smallest.
+    return np.array([scores[:n].argmax() if n else -1 for n in fitting]), rows
 
 
 def _variants(points):

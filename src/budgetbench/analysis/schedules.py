@@ -39,16 +39,13 @@ def check_points(points):
 
     What is computed from it then does not depend on the order of files, to the last bit.
     """
-    # Sorting a million rows takes seconds; files written by jobs are in order already.
-    places = pd.MultiIndex.from_frame(points[[*RUN, "stage"]])
-    if not (places.is_unique and places.is_monotonic_increasing):
-        repeated = points[places.duplicated()]
-        if len(repeated):
-            raise RecordError(
-                f"Each (dataset, costs, method, run, stage) may occur once; {len(repeated)} repeat,"
-                f" first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
-            )
-        points = points.sort_values([*RUN, "stage"])
+    points = points.sort_values([*RUN, "stage"], ignore_index=True)
+    repeated = points[points.duplicated([*RUN, "stage"])]
+    if len(repeated):
+        raise RecordError(
+            f"Each (dataset, costs, method, run, stage) may occur once; {len(repeated)} repeat, "
+            f"first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
+        )
     # A NaN that got this far would silently drop a model from every schedule.
     finite = np.isfinite(points[_NUMBERS].to_numpy(dtype=float)).all(axis=1)
     broken = points[(points["status"] == OK) & ~finite]
@@ -57,7 +54,7 @@ def check_points(points):
             f"An operating point with status 'ok' must have finite {', '.join(_NUMBERS)}; "
             f"{len(broken)} do not, first {tuple(broken.iloc[0][[*RUN, 'stage']])}."
         )
-    return points.reset_index(drop=True)
+    return points
 
 
 def full_costs(points):

@@ -9,7 +9,7 @@ import inspect
 import logging
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ from budgetlearn.validation import derive_seed
 from . import records
 from .evaluation import operating_points, scores_out_of_fold, setting_column, trains_on_validation
 from .isolation import isolated
-from .methods import build, preload, resolve, sequence_name
+from .methods import build, classes_of, resolve, sequence_name
 from .records import OK, PARTIAL, is_failure, parse_variables, variables_text
 from .runs import profiles_of
 
@@ -217,7 +217,9 @@ def head(method, run, stage, number):
 def _alone(function, method, spec, run, n_jobs, *more, **limits):
     """Return what a function of a run yields in a process of its own, and how that ended."""
     # Before the fork, so that every run does not import the same modules again.
-    preload(spec)
+    for name in classes_of(spec):
+        with suppress(ConfigError):  # what cannot be imported is the run's failure
+            resolve(name)
     return isolated(function, method, spec, run, n_jobs, *more, threads=n_jobs, **limits)
 
 
