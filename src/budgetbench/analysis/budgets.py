@@ -149,7 +149,7 @@ def _within_budgets(points):
 
 
 def _round_numbers(values):
-    """Return 1, 2, 5, 10, … from the least to the first that is as large as the largest value."""
+    """Return those of 1, 2, 5, 10, … that span some values."""
     decades = 10 ** np.arange(np.floor(np.log10(values.max())) + 2)
     steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
     return steps[np.searchsorted(steps, values.min()) : np.searchsorted(steps, values.max()) + 1]

@@ -154,7 +154,7 @@ class _Chooser:
         return sorted(offers, key=lambda one: (-one.choice.mean(), one.paid.mean()))
 
     def _least_gain(self, gains):
-        """Return the mean gain that the best of so many methods without any hardly has by chance.
+        """Return the mean gain that the best of so many useless methods hardly has by chance.
 
         The spread over runs is that of all methods together: a few runs tell little of one alone.
         """
@@ -179,7 +179,7 @@ class _Chooser:
         return gap.mean() <= error + 1e-12
 
     def _error(self, spread, n_runs):
-        """Return the standard error of a mean over runs that share examples, of their variance."""
+        """Return the standard error of a mean over runs that share examples, from their variance."""
         return np.sqrt(spread * (1 / n_runs + self.ratio))
 
     def _row(self, budget, chosen, ranked, free):

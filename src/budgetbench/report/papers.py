@@ -310,7 +310,7 @@ class Reproduction:
         return read_published([self._folder / f"{table}.csv"])
 
     def _best(self, table, studies):
-        """Return the numbers of a table, of each the first study that has it."""
+        """Return the numbers of a table, each as the first study has it that reran it."""
         printed = self._printed(table).reset_index(drop=True)
         names = [name for name in studies if name in self.kept]
         found = [self.kept[name].numbers(printed).assign(study=name) for name in names]

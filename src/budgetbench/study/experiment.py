@@ -193,7 +193,7 @@ def _resumed_seconds(model):
 
 @contextmanager
 def _ended_early():
-    """Collect what fits tell of ending early; other warnings are shown as ever."""
+    """Collect the reasons of fits that end early; show all other warnings as ever."""
     reasons, show = [], warnings.showwarning
 
     def note(message, category, *where):
@@ -249,7 +249,7 @@ def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
 
 
 def checkpoint_file(folder, spec, run, code):
-    """Return the file of a run's progress, of another name for another specification or code."""
+    """Return the file of a run's progress; another specification or code has another file."""
     state = hashlib.sha256(f"{spec} {run.study_seed} {code}".encode()).hexdigest()[:16]
     return Path(folder) / f"{run.number}-{state}.part"
 
@@ -274,7 +274,7 @@ def importance_table(method, spec, runs, n_jobs=1, **limits):
 
 
 def _importance(method, spec, run, n_jobs):
-    """Yield the importance of the variables in one run, and {of `SECONDS`: how many it took}."""
+    """Yield the importance of the variables in one run, and the `SECONDS` that it took."""
     # The same seed as in the sequences: all of them share one importance.
     search = build(spec, random_state=run.seed(spec.get("seed_as", method)), n_jobs=n_jobs)
     start, processor = time.perf_counter(), time.process_time()

@@ -37,7 +37,7 @@ def classes_of(spec):
 
 
 def sequence_name(entry):
-    """Return the name of a model sequence, of which its files are called."""
+    """Return the name of a model sequence, after which its files are called."""
     if isinstance(entry, str):
         return entry
     return entry.get("name", entry["class"].rpartition(".")[2].lower())

@@ -67,7 +67,7 @@ def _stays(kept, fresh, before, now):
 
 
 def _joined(before, now):
-    """Return origins of both, each once, with the most jobs that it was seen with.
+    """Return the origins of both, each once, with the largest number of jobs seen.
 
     Files of jobs that were kept before may still be there: their seconds must not count twice.
     """
@@ -132,7 +132,7 @@ class RerunError(BudgetlearnError, ValueError):
 
 
 def stored_points(folder, fresh):
-    """Return the file of operating points in a folder of an earlier run, or of its archive."""
+    """Return the file of operating points in the folder of an earlier run or unpacked archive."""
     if folder is None:
         raise RerunError(
             "rerun_check compares with stored results: name their folder, as in "

@@ -26,7 +26,7 @@ class Coverage(Section):
 
     @property
     def inputs(self):
-        """All tables of printed numbers where some are rerun: those of other studies are named."""
+        """All tables of printed numbers, if the study reruns some: the page names the others, too."""
         folder = Path(place_of(PUBLISHED, self.study.root))
         return sorted(map(str, folder.glob("*.csv"))) if self.study.published else []
 
@@ -153,7 +153,7 @@ class Prices(Section):
 
 
 def price_summary(prices):
-    """Return least, median and most of the prices of each case, and full, the mean of all's sum."""
+    """Return the least, median and largest price of each case, and its mean full cost."""
     groups = prices.groupby(CASE)["cost"]
     # Runs draw prices anew: the sum is one run's, and only then comes the mean.
     full = prices.groupby([*CASE, "run"])["cost"].sum().groupby(CASE).mean()
@@ -233,7 +233,7 @@ class Downloads(Section):
 
 
 def _packed(frame):
-    """Return a frame as compressed csv. It may be of a million rows: pandas would take a minute."""
+    """Return a frame as compressed csv; of a million rows pandas would take a minute."""
     import pyarrow as pa  # here: planning a report loads no more than it needs
     from pyarrow import csv
 

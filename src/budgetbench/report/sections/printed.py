@@ -105,7 +105,7 @@ def _note(part, first):
 
 
 def _reasons(part):
-    """Return the variants that answer for what is not reproduced, in words, also if none does."""
+    """Return in words which variants explain what is not reproduced, and what none explains."""
     known = [
         f"{reason} Variant without that: {variant}."
         for reason, variant in part[["reason", "variant"]].drop_duplicates().to_numpy()

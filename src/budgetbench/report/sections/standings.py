@@ -155,7 +155,7 @@ def _who_wins(leads, display):
 
 
 def _how_sure(leads):
-    """Return the sentence that tells which leads are more than other splits would undo."""
+    """Return the sentence that says which leads other splits would hardly undo."""
     # One run has no spread, so no interval.
     measured = leads.dropna(subset="low")
     if measured.empty:

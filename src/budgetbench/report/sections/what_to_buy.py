@@ -1,4 +1,4 @@
-"""What to buy: the best method under a budget, one schedule in full, features by how often."""
+"""What to buy: the best method under a budget, one schedule in full, the features bought most."""
 
 import json
 
