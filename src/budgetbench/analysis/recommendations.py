@@ -179,7 +179,7 @@ class _Chooser:
         return gap.mean() <= error + 1e-12
 
     def _error(self, spread, n_runs):
-        """Return the standard error of a mean over runs that share examples, from their variance."""
+        """Return the standard error of a mean over runs that share examples, from the variance."""
         return np.sqrt(spread * (1 / n_runs + self.ratio))
 
     def _row(self, budget, chosen, ranked, free):

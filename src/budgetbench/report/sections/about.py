@@ -26,7 +26,7 @@ class Coverage(Section):
 
     @property
     def inputs(self):
-        """All tables of printed numbers, if the study reruns some: the page names the others, too."""
+        """All tables of printed numbers, if the study reruns some: the page names the others."""
         folder = Path(place_of(PUBLISHED, self.study.root))
         return sorted(map(str, folder.glob("*.csv"))) if self.study.published else []
 
