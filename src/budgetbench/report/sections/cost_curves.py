@@ -49,7 +49,7 @@ class CostCurves(Section):
         return {
             case_name(*case): case_curves(results.schedules, display, *case, hard)
             | {"absent": absent.get(case, [])}
-            for case in display.cases(results.schedules)
+            for case in report.cases  # also of those that nobody completed: scripts go by the list
         }
 
 

@@ -44,7 +44,7 @@ class WhatToBuy(Section):
         schedules, table = report.results.schedules, report.results.recommendations
         return {
             case_name(*case): offers_of(of_case(table, *case), schedules, report.prices, *case)
-            for case in report.display.cases(schedules)
+            for case in report.cases
         }
 
 
