@@ -75,8 +75,8 @@ class Settings(Section):
         rows = [
             [
                 {"text": method.label, "note": "control" if method.control else ""},
-                {"text": method.spec.get("class"), "kind": "hash"},
-                as_text(method.spec.get("parameters")),
+                {"text": method.spec.get("class"), "kind": "code"},
+                {"text": as_text(method.spec.get("parameters")), "kind": "long"},
                 as_text(settings_tried(method.spec) or None),
                 number.get(method.id),
             ]
@@ -169,9 +169,14 @@ class DataSets(Section):
     place = 105
 
     def context(self, report):
-        facts = ("title", "rows", "features", "classes", "licence", "citation")
-        sheets = report.display.datasets.values()
-        return {"rows": [[getattr(sheet, fact) for fact in facts] for sheet in sheets]}
+        rows = [
+            [
+                *(sheet.title, sheet.rows, sheet.features, sheet.classes, sheet.licence),
+                {"text": sheet.citation, "kind": "long"},
+            ]
+            for sheet in report.display.datasets.values()
+        ]
+        return {"rows": rows}
 
 
 class MadeWith(Section):
