@@ -78,6 +78,18 @@ def test_other_formats_are_refused(tmp_path, change, message):
         records.read(path)
 
 
+@pytest.mark.parametrize("version", range(records.OLDEST_VERSION, records.FORMAT_VERSION))
+def test_older_points_are_read_with_later_columns_unknown(tmp_path, version):
+    path = tmp_path / "points.parquet"
+    later = records.unknown_columns(version)
+    earlier = records.table([ROW]).assign(format_version=version)
+    earlier.drop(columns=later).to_parquet(path)
+    read = records.read(path)
+    assert list(read.columns) == list(records.COLUMNS)
+    assert read[later].isna().all(axis=None)
+    assert "processor_seconds" in later
+
+
 @pytest.mark.parametrize("column", ["n_bytes", "added_seconds", "processor_seconds"])
 def test_a_file_of_today_has_all_columns(tmp_path, column):
     path = tmp_path / "points.parquet"

@@ -184,7 +184,8 @@ def differences(fresh, stored, within=0.0):
         lost.to_frame().assign(column="point", fresh="missing", stored="there"),
     ]
     fresh, stored = fresh.loc[both], stored.loc[both]
-    for column in fresh.columns.difference(UNCOMPARED, sort=False):
+    unknown = records.unknown_columns(stored["format_version"].max())
+    for column in fresh.columns.difference([*UNCOMPARED, *unknown], sort=False):
         differ = _differ(fresh[column], stored[column], within)
         values = {
             "fresh": fresh[column][differ].map(str),
