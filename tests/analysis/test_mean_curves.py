@@ -43,10 +43,11 @@ def test_the_spread_is_the_one_over_runs_and_vanishes_for_one():
     assert alone["sd"].isna().all()
 
 
-def test_many_budgets_are_thinned_to_exact_values():
+def test_many_budgets_are_thinned_to_exact_values(monkeypatch):
     own, baselines = schedules(make_points(), "msb")
     full = mean_curves.mean_curve(own, "cost", baselines).set_index("budget")
-    thin = mean_curves.mean_curve(own, "cost", baselines, most=7).set_index("budget")
+    monkeypatch.setattr(mean_curves, "MOST_BUDGETS", 7)
+    thin = mean_curves.mean_curve(own, "cost", baselines).set_index("budget")
     assert len(thin) == 7
     pd.testing.assert_frame_equal(full.loc[thin.index], thin)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.reproduction import MEMBERS, right_end_area, with_paper_areas
+from budgetbench.analysis.reproduction import MEMBERS, paper_areas, right_end_area
 
 
 def test_rectangles_have_the_height_of_their_right_end():
@@ -20,11 +20,10 @@ def frame(*rows):
 
 
 def test_the_union_of_the_members_counts_not_msbs_own_points():
-    areas = frame(("msb", 0, 0), ("other", 0, 0))[["dataset", "costs", "method", "run"]]
     members = [(name, 0.5, 0.7) for name in MEMBERS["msb"]]
     points = frame(("msb", 0.4, 0.1), ("other", 0.5, 0.6), *members, ("msb_cost", 0.9, 0.8))
-    assert with_paper_areas(areas, points)["aup_paper"].tolist() == pytest.approx(
-        [0.5 * 0.7 + 0.5 * 0.8, 0.6]
-    )
+    areas = paper_areas(points, "d", "unit", "msb")
+    assert areas.to_dict() == pytest.approx({0: 0.5 * 0.7 + 0.5 * 0.8})
+    assert paper_areas(points, "d", "unit", "other").to_dict() == pytest.approx({0: 0.6})
     lacking = points[points["method"] != "msb_l1"]
-    assert with_paper_areas(areas, lacking)["aup_paper"].isna().tolist() == [True, False]
+    assert paper_areas(lacking, "d", "unit", "msb").empty

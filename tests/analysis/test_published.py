@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetbench.analysis.areas import area_table
-from budgetbench.analysis.reproduction import published_table
+from budgetbench.analysis.reproduction import OurValues, published_table
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.report.sections.printed import read_published
 from budgetbench.study import records
@@ -20,8 +20,8 @@ def printed(tmp_path, *lines, head=HEAD):
 
 def compared(points, printed, stand_ins=None):
     """Return the table of printed numbers, areas computed from the same points."""
-    areas = area_table(points, compressed_points(points))
-    return published_table(points, printed, areas, stand_ins)
+    values = OurValues(points, lambda: area_table(points, compressed_points(points)))
+    return published_table(values, printed, stand_ins)
 
 
 def points():

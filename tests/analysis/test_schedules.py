@@ -23,7 +23,7 @@ def test_records_are_a_good_frame(points):
 
 
 def test_a_missing_column_is_named(points):
-    with pytest.raises(RecordError, match="it lacks cost_fraction"):
+    with pytest.raises(KeyError, match="cost_fraction"):
         check_points(points.drop(columns="cost_fraction"))
 
 

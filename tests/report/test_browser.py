@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
@@ -191,6 +192,28 @@ def test_free_models_stay_on_a_logarithmic_axis(browser, tmp_path):
     redraw(figure, lambda: choose(browser, "axis", "log"))
     assert len(figure.find_elements(By.CSS_SELECTOR, faint)) == before
     assert [text for text in texts(figure) if text.startswith("≤ ")]
+
+
+@pytest.mark.parametrize("dataset", ["wine", "breast_cancer"])
+def test_a_data_set_that_nobody_completed_breaks_no_other(browser, tmp_path, dataset):
+    points = make_points(n_runs=2)
+    numbers = ["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds"]
+    lost = points["dataset"] == dataset
+    points.loc[lost, numbers] = np.nan
+    points.loc[lost, ["variables", "acquisition_rates"]] = None
+    points.loc[lost, "status"] = "failed: ValueError: made up"
+    write_page(make_report(points), tmp_path)
+    browser.get_log("browser")
+    browser.get((tmp_path / "report.html").as_uri())
+    other = "breast_cancer_random" if dataset == "wine" else "wine_random"
+    assert chart(browser, other)
+    assert texts(chart(browser, f"{dataset}_random")) == ["No method is shown."]
+    choose_case = Select(one(browser, "#buy-case"))
+    choose_case.select_by_value(f"{dataset}_random")
+    assert said(browser, "method").startswith("nothing: no method has an affordable model")
+    choose_case.select_by_value(other)
+    assert said(browser, "method") in ("msB", "logitB")
+    assert browser.get_log("browser") == []
 
 
 def slide(driver, share):

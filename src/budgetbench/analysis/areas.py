@@ -55,7 +55,16 @@ def lowess_mean(costs, scores):
     return (grid, smooth) if np.isfinite(smooth).all() else None
 
 
-def mean_curve(points, column, baselines, most=MOST_BUDGETS):
+def distinct_budgets(costs, most):
+    """Return the budgets at which something becomes affordable, ascending, `most` of them."""
+    budgets = np.unique(costs)
+    if budgets.size <= most:
+        return budgets
+    # Quantiles, as most budgets lie where the curves bend.
+    return budgets[np.linspace(0, budgets.size - 1, most).round().astype(int)]
+
+
+def mean_curve(points, column, baselines):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
     In each run a budget gets the most expensive model of the schedule that it affords; where it
@@ -65,15 +74,11 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
 
     `points` are the schedules of one method in one case, `column` the unit of the budgets,
     "cost_fraction" or "cost", `baselines` the free constant's test score by run; runs that it lacks
-    are left out. The columns are budget (ascending, thinned to `most`), mean, sd, n_affording,
-    n_runs.
+    are left out. The columns are budget (ascending, `MOST_BUDGETS` at most), mean, sd, n_affording
+    and n_runs.
     """
     points = points[points["run"].isin(baselines.index)]
-    budgets = np.unique(points[column].to_numpy(dtype=float))
-    if budgets.size > most:
-        # Quantiles, as most budgets lie where the curves bend.
-        ranks = np.linspace(0, budgets.size - 1, most).round().astype(int)
-        budgets = budgets[ranks]
+    budgets = distinct_budgets(points[column].to_numpy(dtype=float), MOST_BUDGETS)
     n_runs = len(baselines)
     scores = np.empty((n_runs, budgets.size))
     for row, (run, baseline) in enumerate(baselines.items()):
@@ -119,10 +124,10 @@ def baselines_of(points, column="test_score"):
 
 
 def _each_run(points, schedules, expected):
-    """Yield the key of every run that counts, its case and run, and its schedule or None."""
+    """Yield the key of every run that counts, its case and run, and its schedule, maybe empty."""
     kept = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
     for key in counted_runs(points, expected).itertuples(index=False, name=None):
-        yield key, (key[0], key[1], key[3]), kept.get(key)
+        yield key, (key[0], key[1], key[3]), kept.get(key, schedules.iloc[:0])
 
 
 def _points_of(schedule, part):
@@ -132,15 +137,6 @@ def _points_of(schedule, part):
     # Stable, so that of models of equal cost the same one counts as in `staircase`.
     order = np.argsort(costs, kind="stable")
     return costs[order], scores[order]
-
-
-def _areas(kept, baseline, valid_baseline):
-    """Return (aup_test, aup_valid) of one run's schedule; without one it buys nothing."""
-    if kept is None:
-        return baseline, valid_baseline
-    test, valid = (CostAccuracyCurve(*_points_of(kept, part)) for part in ("test", "valid"))
-    # On validation data the cheapest model's own score is carried left.
-    return test.area(1.0, baseline), valid.area(1.0, kept["valid_score"].iloc[0])
 
 
 def area_table(points, schedules, expected=None):
@@ -157,13 +153,19 @@ def area_table(points, schedules, expected=None):
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
     for key, case_run, kept in _each_run(points, schedules, expected):
-        areas = _areas(kept, baselines[case_run], valid_baselines[case_run])
-        status = OK if kept is not None else statuses.get(key, "missing: it left no record")
+        # On validation data the cheapest model's own score is carried left.
+        starts = {"test": baselines[case_run], "valid": valid_baselines[case_run]}
+        starts |= {"valid": kept["valid_score"].iloc[0]} if len(kept) else {}
+        areas = [
+            CostAccuracyCurve(*_points_of(kept, part)).area(1.0, start)
+            for part, start in starts.items()
+        ]
+        status = OK if len(kept) else statuses.get(key, "missing: it left no record")
         # Such a run says nothing of the method: no area, rather than a wrong one.
         if np.isnan(baselines[case_run]):
             areas = (np.nan, np.nan)
             status = f"failed: {CONSTANT} failed in this run" if status == OK else status
-        rows.append((*key, *areas, 0 if kept is None else len(kept), status))
+        rows.append((*key, *areas, len(kept), status))
     return pd.DataFrame(rows, columns=[*RUN, "aup_test", "aup_valid", "n_points", "status"])
 
 
@@ -213,8 +215,8 @@ def horizon_areas(points, schedules, expected=None):
         baseline = baselines[case_run]
         if np.isnan(baseline):
             continue
-        drawn = _points_of(schedules.iloc[:0] if kept is None else kept, "test")
-        rows += [(*key, *each) for each in _up_to_horizons(*drawn, baseline).items()]
+        areas = _up_to_horizons(*_points_of(kept, "test"), baseline)
+        rows += [(*key, *each) for each in areas.items()]
     return pd.DataFrame(rows, columns=[*RUN, "horizon", "aup"])
 
 

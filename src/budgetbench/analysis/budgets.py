@@ -64,29 +64,23 @@ def acquisition_table(schedules, compared, prices):
     # Chosen by validation cost, as a user would: test costs are not known then.
     affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
     chosen = affordable.drop_duplicates([*CASE, "method", "run"], keep="last")
-    tables = [
-        _case_table(of_case(chosen, *case), compared, prices, *case)
-        for case in compared.cases(chosen)
-    ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=_RATES)
-
-
-def _case_table(chosen, compared, prices, dataset, costs):
-    """Return the rows of one case."""
-    prices = of_case(prices, dataset, costs).copy()
-    prices["place"] = prices.groupby("run").cumcount()
+    tables = []
+    listed = prices.assign(place=prices.groupby([*CASE, "run"]).cumcount()).groupby(
+        [*CASE, "place"]
+    )
     # The mean price over runs, which draw prices anew; names are the same in all.
-    known = prices.groupby("place").agg(name=("feature", "first"), price=("cost", "mean"))
-    rows = []
-    for method in compared.rivals(chosen):
-        rates = _rates(chosen[chosen["method"] == method], len(known))
-        if len(rates):
-            mean = rates.mean(axis=0)
-            table = known.reindex(range(mean.size)).assign(rate=mean, method=method)
-            rows.append(table.assign(n_runs=len(rates)).rename_axis("feature").reset_index())
-    if not rows:
-        return pd.DataFrame(columns=_RATES)
-    table = pd.concat(rows, ignore_index=True).assign(dataset=dataset, costs=costs)
+    known = listed.agg(name=("feature", "first"), price=("cost", "mean")).reset_index()
+    for dataset, costs in compared.cases(chosen):
+        case = of_case(chosen, dataset, costs)
+        n_features = len(of_case(known, dataset, costs))
+        for method in compared.rivals(case):
+            rates = _rates(case[case["method"] == method], n_features)
+            if len(rates):
+                about = {"dataset": dataset, "costs": costs, "method": method, "n_runs": len(rates)}
+                tables.append(pd.DataFrame({"rate": rates.mean(axis=0)}).assign(**about))
+    found = pd.concat(tables) if tables else pd.DataFrame(columns=["rate", *GROUP, "n_runs"])
+    table = found.rename_axis("feature").reset_index()
+    table = table.merge(known.rename(columns={"place": "feature"}), how="left")
     unnamed = "x" + table["feature"].astype(str)
     return table.assign(name=table["name"].fillna(unnamed))[_RATES]
 
@@ -155,7 +149,7 @@ def _within_budgets(points):
 
 
 def _round_numbers(values):
-    """Return 1, 2, 5, 10, … from the least to the first that is as large as the largest value."""
+    """Return those of 1, 2, 5, 10, … that span some values."""
     decades = 10 ** np.arange(np.floor(np.log10(values.max())) + 2)
     steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
     return steps[np.searchsorted(steps, values.min()) : np.searchsorted(steps, values.max()) + 1]
@@ -165,12 +159,9 @@ def _best_within(points, budgets):
     """Return the best row on validation data within each budget, −1 for none; and the rows."""
     rows = points.sort_values("n_nodes", kind="stable")
     scores = rows["valid_score"].to_numpy(dtype=float)
-    # Of the smallest rows, the first of the best: a place counts once it beats all before it.
-    ahead = scores > np.maximum.accumulate(np.append(-np.inf, scores))[:-1]
-    leaders = np.maximum.accumulate(np.where(ahead, np.arange(len(rows)), -1))
-    # Leaders are cumulative: the last that fits is the best that fits.
     fitting = np.searchsorted(rows["n_nodes"], budgets, side="right")
-    return np.append(leaders, -1)[fitting - 1], rows
+    # Of the best the first, which is the smallest.
+    return np.array([scores[:n].argmax() if n else -1 for n in fitting]), rows
 
 
 def _variants(points):

@@ -11,7 +11,6 @@ from ..study.records import OK
 from .schedules import CASE, GROUP
 
 LEVEL = 0.05
-_COLUMNS = [*GROUP, "splits", "prices", "rest", "n_splits", "n_prices"]
 
 
 def variance_table(areas, crossed):
@@ -29,7 +28,8 @@ def variance_table(areas, crossed):
         table = own.pivot_table(index="split", columns="profile", values="aup_test")
         if len(own) == runs == table.size and min(table.shape) > 1:
             rows.append((*key, *_components(table.to_numpy()), *table.shape))
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    columns = [*GROUP, "splits", "prices", "rest", "n_splits", "n_prices"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _components(table):
@@ -61,6 +61,8 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
     lies in [0, 1] by its nature. p_holm is p after Holm's correction over all rows. Only runs that
     both completed count.
     """
+    from statsmodels.stats.multitest import multipletests
+
     # Within runs: split and prices are the same for both, and drop out of the difference.
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
@@ -71,17 +73,9 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
             interval = corrected_interval(gap, ratios[case[0]], bounded=case[0] in bounded)
             rows.append((*case, method, *interval, len(gap)))
     table = pd.DataFrame(rows, columns=[*CASE, "method", "mean", "low", "high", "p", "n_runs"])
-    return table.assign(p_holm=_holm(table["p"].to_numpy(dtype=float)))
-
-
-def _holm(p_values):
-    """Return p-values corrected for their number; NaN stays."""
-    from statsmodels.stats.multitest import multipletests
-
-    corrected, known = p_values.copy(), ~np.isnan(p_values)
-    if known.any():
-        corrected[known] = multipletests(p_values[known], method="holm")[1]
-    return corrected
+    known = table["p"].dropna()
+    corrected = multipletests(known, method="holm")[1] if len(known) else []
+    return table.assign(p_holm=pd.Series(corrected, known.index, dtype=float))
 
 
 def overall_table(areas, differences, reference):

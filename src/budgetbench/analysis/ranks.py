@@ -70,7 +70,7 @@ def ranking_of(summary, methods, part="test"):
 
 
 def critical_difference(ranking):
-    """Return by how much two mean ranks must differ for Nemenyi's test to tell them apart."""
+    """Return the least difference of two mean ranks that Nemenyi's test tells from chance."""
     from scipy.stats import studentized_range
 
     n_cases, n_methods = ranking.ranks.shape

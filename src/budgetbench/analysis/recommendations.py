@@ -5,13 +5,16 @@ validation score. Test rows chose nothing within a method, so half of them choos
 here, and the other half tells what to expect (`budgetbench.study.runs.choosing_rows`).
 """
 
+import itertools
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from ..study.records import OK
-from .areas import CONSTANT, staircase
+from .areas import CONSTANT, distinct_budgets, staircase
 from .differences import LEVEL, corrected_interval, score_interval
-from .schedules import CASE, of_case
+from .schedules import CASE, full_costs, of_case
 
 HARD, MEAN = "hard", "mean"
 
@@ -30,12 +33,8 @@ def at_most(points):
 
     Under a hard budget a model may be used only if no example exceeds it.
     """
-    full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
-    # The full cost of a run is the same for all its methods.
-    keys = [points[name] for name in ("dataset", "costs", "run")]
-    full = full.groupby(keys).transform("max")
     # A model that acquires nothing has share 0, also where the full cost is unknown.
-    share = (points["cost_max"] / full).mask(points["cost_max"] == 0, 0.0)
+    share = (points["cost_max"] / full_costs(points)).mask(points["cost_max"] == 0, 0.0)
     valid = points["valid_cost_max"].fillna(points["cost_max"])
     # The columns keep their names, so that schedules and areas need not know.
     hard = points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)
@@ -45,7 +44,6 @@ def at_most(points):
 MOST_BUDGETS = 200
 MOST_RUNNERS_UP = 3
 _MEASURED = ["valid_fraction", "cost_fraction", "valid_score", "choice_score", "held_out_score"]
-_NAMES = ["paid", "share", "valid", "choice", "test"]
 _SCORES = ["valid", "valid_sd", "choice", "test", "test_sd", "low", "high"]
 _COLUMNS = ["budget", "method", *_SCORES, "cost", "gain", "gain_low", "gain_high"]
 _COLUMNS += ["as_good", "n_runs", "runners_up", "models"]
@@ -80,9 +78,11 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     }
     if not complete:
         return pd.DataFrame(columns=_COLUMNS)
-    budgets = _budgets([own["valid_fraction"] for own in complete.values()])
-    offers = {name: _Offers(own, budgets, runs) for name, own in complete.items()}
-    return _Chooser(offers, ratio, bounded).table(budgets)
+    fractions = [own["valid_fraction"] for own in complete.values()]
+    budgets = distinct_budgets(np.concatenate(fractions), MOST_BUDGETS)
+    offers = [_offers(name, own, budgets, runs) for name, own in complete.items()]
+    rows = _Chooser(ratio, bounded).rows(budgets, zip(*offers, strict=True))
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def all_recommendations(schedules, compared):
@@ -98,127 +98,113 @@ def all_recommendations(schedules, compared):
     return pd.concat(some or [pd.DataFrame(columns=columns)])[columns]
 
 
-def _budgets(fractions):
-    """Return the budgets at which some model becomes affordable, thinned to quantiles."""
-    budgets = np.unique(np.concatenate(fractions))
-    if budgets.size > MOST_BUDGETS:
-        budgets = budgets[np.linspace(0, budgets.size - 1, MOST_BUDGETS).round().astype(int)]
-    return budgets
+class _Offer(NamedTuple):
+    """What a method offers under a budget: a model in each run, all of them in arrays."""
+
+    method: str
+    models: np.ndarray  # their places in the schedules
+    paid: np.ndarray  # costs on validation data, as shares
+    share: np.ndarray  # and on test data
+    valid: np.ndarray  # scores on validation data
+    choice: np.ndarray  # on the test rows that choose between methods
+    test: np.ndarray  # and on the others
 
 
-class _Offers(dict):
-    """The models of a method under each budget, run by run: arrays (n_budgets, n_runs) by name.
-
-    `affords` tells for which budgets every run has a model, `index` which rows the models are.
-    """
-
-    def __init__(self, points, budgets, runs):
-        places = [np.flatnonzero(points["run"] == run) for run in runs]
-        costs = points["valid_fraction"].to_numpy(dtype=float)
-        bought = np.array([staircase(costs[own], own, budgets, -1) for own in places]).T
-        measured = points[_MEASURED].to_numpy(dtype=float)[bought]
-        super().__init__(zip(_NAMES, np.moveaxis(measured, 2, 0), strict=True))
-        self.affords = (bought >= 0).all(axis=1)
-        self.index = points.index.to_numpy()[bought]
+def _offers(method, points, budgets, runs):
+    """Return the offer of a method under each budget; None where some run affords no model."""
+    places = [np.flatnonzero(points["run"] == run) for run in runs]
+    costs = points["valid_fraction"].to_numpy(dtype=float)
+    bought = np.array([staircase(costs[own], own, budgets, -1) for own in places]).T
+    index, measured = points.index.to_numpy(), points[_MEASURED].to_numpy(dtype=float)
+    return [
+        _Offer(method, index[rows], *measured[rows].T) if (rows >= 0).all() else None
+        for rows in bought
+    ]
 
 
 class _Chooser:
-    """Chooses between the offers of methods; an offer is a pair (method, place of its budget)."""
+    """Chooses between offers; `ratio` and `bounded` are those of `recommendations`."""
 
-    def __init__(self, offers, ratio, bounded):
-        self.offers, self.ratio, self.bounded = offers, ratio, bounded
-        self.n_runs = next(iter(offers.values()))["choice"].shape[1]
+    def __init__(self, ratio, bounded):
+        self.ratio, self.bounded = ratio, bounded
 
-    def table(self, budgets):
-        """Return one row for each budget at which the recommendation changes."""
-        rows, current = [], None
-        for place, budget in enumerate(budgets):
-            ranked = self._ranked(place)
+    def rows(self, budgets, offers):
+        """Yield a row for each budget at which the recommendation changes."""
+        current = None
+        for budget, offered in zip(budgets, offers, strict=True):
+            there = [one for one in offered if one is not None]
+            free = next((one for one in there if one.method == CONSTANT), None)
+            ranked = self._ranked(there, free)
             chosen = self._chosen(ranked, current)
-            if chosen is not None and (current is None or not self._same(chosen, current)):
-                rows.append(self._row(budget, chosen, ranked))
+            if chosen is not None and not _same(chosen, current):
+                yield self._row(budget, chosen, ranked, free)
                 current = chosen
-        return pd.DataFrame(rows, columns=_COLUMNS)
 
-    def _ranked(self, place):
-        """Return the offers that count under a budget, the best mean first, of equals the cheaper.
+    def _ranked(self, offers, free):
+        """Return the offers that count, the best mean first, of equals the cheaper.
 
         With the free constant among the methods, what does not exceed it beyond chance is out.
         """
-        names = [name for name, offer in self.offers.items() if offer.affords[place]]
-        free = self.offers.get(CONSTANT)
-        if free is not None and free.affords[place]:
-            rivals = [name for name in names if name != CONSTANT]
-            gains = [self.offers[n]["choice"][place] - free["choice"][place] for n in rivals]
+        if free is not None:
+            rivals = [one for one in offers if one is not free]
+            gains = [one.choice - free.choice for one in rivals]
             least = self._least_gain(gains)
-            names = [n for n, g in zip(rivals, gains, strict=True) if g.mean() > least]
-            names.append(CONSTANT)
-        pairs = [(name, place) for name in names]
-        return sorted(pairs, key=lambda one: (-self._mean(one, "choice"), self._mean(one, "paid")))
+            ahead = (gain.mean() > least for gain in gains)
+            offers = [*itertools.compress(rivals, ahead), free]
+        return sorted(offers, key=lambda one: (-one.choice.mean(), one.paid.mean()))
 
     def _least_gain(self, gains):
-        """Return the mean gain that the best of so many methods without any hardly has by chance.
+        """Return the mean gain that the best of so many useless methods hardly has by chance.
 
         The spread over runs is that of all methods together: a few runs tell little of one alone.
         """
         from scipy.special import ndtri  # here: planning a report loads no more than it needs
 
-        if not gains or self.n_runs < 2:
+        if not gains or len(gains[0]) < 2:
             return 0.0
         spread = np.median(np.var(gains, axis=1, ddof=1))
-        return -ndtri(LEVEL / len(gains)) * np.sqrt(self._variance(spread))
+        return -ndtri(LEVEL / len(gains)) * self._error(spread, len(gains[0]))
 
     def _chosen(self, ranked, current):
         """Return the cheapest offer within one standard error of the best."""
         if not ranked:
             return current
-        pairs = ranked if current is None else [current, *ranked]
-        best = max(pairs, key=lambda one: round(self._mean(one, "choice"), 12))
-        within = [one for one in pairs if self._within_one_error(one, best)]
-        return min(within, key=lambda one: round(self._mean(one, "paid"), 12))
+        offers = ranked if current is None else [current, *ranked]
+        best = max(offers, key=lambda one: round(one.choice.mean(), 12))
+        within = [one for one in offers if self._within_one_error(best.choice - one.choice)]
+        return min(within, key=lambda one: round(one.paid.mean(), 12))
 
-    def _within_one_error(self, one, best):
-        gap = self._values(best, "choice") - self._values(one, "choice")
-        error = np.sqrt(self._variance(np.var(gap, ddof=1))) if self.n_runs > 1 else 0.0
-        return bool(gap.mean() <= error + 1e-12)
+    def _within_one_error(self, gap):
+        error = self._error(np.var(gap, ddof=1), len(gap)) if len(gap) > 1 else 0.0
+        return gap.mean() <= error + 1e-12
 
-    def _variance(self, spread):
-        """Return the variance of a mean over runs that share examples, from that over runs."""
-        return spread * (1 / self.n_runs + self.ratio)
+    def _error(self, spread, n_runs):
+        """Return the standard error of a mean over runs that share examples, from the variance."""
+        return np.sqrt(spread * (1 / n_runs + self.ratio))
 
-    def _values(self, one, name):
-        return self.offers[one[0]][name][one[1]]
-
-    def _mean(self, one, name):
-        return float(self._values(one, name).mean())
-
-    def _same(self, one, other):
-        models = [self.offers[name].index[place] for name, place in (one, other)]
-        return one[0] == other[0] and bool((models[0] == models[1]).all())
-
-    def _row(self, budget, chosen, ranked):
+    def _row(self, budget, chosen, ranked, free):
         """Return the row of a recommendation."""
-        name, place = chosen
-        row = {"budget": budget, "method": name, "n_runs": self.n_runs, **self._held_out(chosen)}
-        row |= {score: self._mean(chosen, score) for score in ("valid", "choice")}
+        n_runs = len(chosen.test)
+        row = {"budget": budget, "method": chosen.method, "n_runs": n_runs, **self._told(chosen)}
+        row |= {"valid": chosen.valid.mean(), "choice": chosen.choice.mean()}
         for score in ("valid", "test"):
-            values = self._values(chosen, score)
-            row[f"{score}_sd"] = values.std(ddof=1) if self.n_runs > 1 else np.nan
-        row |= self._gain(chosen)
-        row["as_good"] = bool(name != CONSTANT and row["gain_low"] <= 0)
-        others = [one for one in ranked if one[0] != name][:MOST_RUNNERS_UP]
-        row["runners_up"] = [{"method": one[0], **self._held_out(one)} for one in others]
-        return row | {"models": self.offers[name].index[place].tolist()}
+            row[f"{score}_sd"] = getattr(chosen, score).std(ddof=1) if n_runs > 1 else np.nan
+        gain = (np.nan,) * 3
+        if free is not None:
+            gaps = chosen.test - free.test
+            gain = corrected_interval(gaps, self.ratio, bounded=self.bounded)[:3]
+        row |= dict(zip(("gain", "gain_low", "gain_high"), gain, strict=True))
+        row["as_good"] = bool(chosen.method != CONSTANT and row["gain_low"] <= 0)
+        others = [one for one in ranked if one.method != chosen.method][:MOST_RUNNERS_UP]
+        row["runners_up"] = [{"method": one.method, **self._told(one)} for one in others]
+        return row | {"models": chosen.models.tolist()}
 
-    def _held_out(self, one):
+    def _told(self, one):
         """Return the held-out score of an offer with its interval, and what it costs."""
-        mean, low, high = score_interval(self._values(one, "test"), self.ratio, self.bounded)
-        return {"test": mean, "low": low, "high": high, "cost": self._mean(one, "share")}
+        mean, low, high = score_interval(one.test, self.ratio, self.bounded)
+        return {"test": mean, "low": low, "high": high, "cost": float(one.share.mean())}
 
-    def _gain(self, chosen):
-        """Return the held-out score above the free constant with its interval; NaN without one."""
-        found = (np.nan,) * 3
-        if CONSTANT in self.offers:
-            gaps = self._values(chosen, "test") - self._values((CONSTANT, chosen[1]), "test")
-            found = corrected_interval(gaps, self.ratio, bounded=self.bounded)[:3]
-        return dict(zip(("gain", "gain_low", "gain_high"), found, strict=True))
+
+def _same(one, other):
+    """Return True if two offers are of the same models."""
+    return other is not None and one.method == other.method and (one.models == other.models).all()

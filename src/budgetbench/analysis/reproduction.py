@@ -13,52 +13,84 @@ measured, and compressed again, on test data. The rectangles of the area have th
 right end; that was chosen after seeing the printed numbers, as one of 16 readings.
 """
 
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from budgetlearn.curves import pareto_indices
 
 from ..study.records import OK, parse_setting
-from .schedules import CASE, RUN, check_points
+from .schedules import CASE, RUN, check_points, of_case
 
-# Quantities of an operating point.
+
+class Quantity(NamedTuple):
+    """A quantity that papers print."""
+
+    name: str  # on the page
+    value: Callable | None  # of operating points; None: a reading of the area of a whole run
+    best: float = 0.0  # the value that it cannot pass; what a number lacks of it is its error
+    sign: int = -1  # 1 where higher is better, -1 where lower is, 0 where neither is
+    digits: int = 3  # that the page shows
+
+
+def _score(name, column):
+    """Return a quantity that is a score: at most 1, the higher the better."""
+    return Quantity(name, lambda points: points[column], best=1.0, sign=1)
+
+
+def _area(name):
+    return Quantity(name, None, best=1.0, sign=1)
+
+
 QUANTITIES = {
-    "cost": lambda point: point["cost"],
-    "cost_percent": lambda point: 100 * point["cost_fraction"],
-    "n_features": lambda point: point["n_features"],
-    "n_nodes": lambda point: point["n_nodes"],
-    "entropy_percent": lambda point: 100 * point["node_entropy"],
-    "seconds": lambda point: point["fit_seconds"],
-    "predict_seconds": lambda point: point["predict_seconds"],
-    "test_score": lambda point: point["test_score"],
-    "test_error": lambda point: 1 - point["test_score"],
-    "error_percent": lambda point: 100 * (1 - point["test_score"]),
-    "mse": lambda point: point["test_mse"],
-    "valid_score": lambda point: point["valid_score"],
-    "estimated_score": lambda point: point["estimated_score"],
+    "cost": Quantity("mean cost", lambda points: points["cost"], digits=1),
+    "cost_percent": Quantity(
+        "% of the full cost", lambda points: 100 * points["cost_fraction"], digits=1
+    ),
+    "entropy_percent": Quantity(
+        "entropy of nodes over trees, %", lambda points: 100 * points["node_entropy"], 100.0, 0, 2
+    ),
+    "error_percent": Quantity(
+        "test error, %", lambda points: 100 * (1 - points["test_score"]), digits=2
+    ),
+    "estimated_score": _score("estimated test score", "estimated_score"),
+    "mse": Quantity("mean squared error", lambda points: points["test_mse"], digits=4),
+    "n_features": Quantity("features", lambda points: points["n_features"], digits=1),
+    "n_nodes": Quantity("nodes", lambda points: points["n_nodes"], digits=0),
+    "predict_seconds": Quantity("seconds to predict", lambda points: points["predict_seconds"]),
+    "seconds": Quantity("seconds to fit", lambda points: points["fit_seconds"], digits=2),
+    "test_error": Quantity("test error", lambda points: 1 - points["test_score"]),
+    "test_score": _score("test score", "test_score"),
+    "valid_score": _score("validation score", "valid_score"),
+    "aup_test": _area("AUP (test)"),
+    "aup_valid": _area("AUP (validation)"),
+    "aup_paper": _area("AUP (third reading)"),
 }
-# Quantities of a whole run: three readings of the area, two of them in the table of areas.
-AREAS = ("aup_test", "aup_valid", "aup_paper")
 # A method built from sequences → the methods of one sequence each, by the same seeds.
 MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}
 
 
-def published_table(points, printed, areas, stand_ins=None):
+def published_table(values, printed, stand_ins=None):
     """Put the mean over our runs beside each printed number.
 
-    `stand_ins` says for which data set of the paper one of ours stands in. New columns are run_on
-    (our data set), costs, ours, sd, n_runs, difference (ours − printed) and note: in what ours is
-    something else than the paper's. A number that the study did not rerun, or for which no run
-    completed, has NaN. Where several operating points of a run have the setting that a number
-    belongs to, the one with the best validation score counts: that is how the papers choose.
+    `values` are `OurValues`, `stand_ins` says for which data set of the paper one of ours stands
+    in. New columns are run_on (our data set), costs, ours, sd, n_runs, difference (ours − printed)
+    and note: in what ours is something else than the paper's. A number that the study did not
+    rerun, or for which no run completed, has NaN. Where several operating points of a run have the
+    setting that a number belongs to, the one with the best validation score counts: that is how the
+    papers choose.
     """
     stand_ins = stand_ins or {}
-    points = check_points(points)
-    cases = points[CASE].drop_duplicates().rename(columns={"dataset": "run_on"})
+    cases = values.cases.rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
     rows = printed.merge(cases, how="left", on="dataset")
-    values = OurValues(points, areas)
-    ours = [values.of(row) for row in rows.to_dict("records")]
+    nothing = pd.Series(dtype=float)
+    ours = [
+        nothing if pd.isna(row["run_on"]) else values.of(row) for row in rows.to_dict("records")
+    ]
     rows["ours"] = [own.mean() for own in ours]
     rows["sd"] = [own.std() for own in ours]
     rows["n_runs"] = [own.size for own in ours]
@@ -68,28 +100,36 @@ def published_table(points, printed, areas, stand_ins=None):
 
 
 class OurValues:
-    """Our values of printed quantities, one for each completed run."""
+    """Our values of printed quantities, one for each completed run.
+
+    `areas` is a function that returns the table of areas: few tables print any.
+    """
 
     def __init__(self, points, areas):
-        good = points[points["status"] == OK]
+        points = check_points(points)
+        self.cases, good = points[CASE].drop_duplicates(), points[points["status"] == OK]
         # The best on validation data first: of several points of a setting that one counts.
         good = good.sort_values("valid_score", ascending=False, kind="stable")
         # By label, as a dict: a Series takes a hundred times as long for each of them.
         self.settings = good["setting"].map(parse_setting).to_dict()
-        self.points, self.areas = good, with_paper_areas(areas, points)
+        self.points, self.areas = good, cache(areas)
 
     def of(self, row):
         """Return the values that belong to a printed number by run; `row` is one of its table."""
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
-        if row["quantity"] in AREAS:
-            return _rows(self.areas, where).set_index("run")[row["quantity"]].dropna()
+        quantity = QUANTITIES[row["quantity"]]
+        if quantity.value is None:
+            areas = _rows(self.areas(), where).set_index("run")
+            if row["quantity"] == "aup_paper":  # only when it is asked for: it takes time
+                areas["aup_paper"] = paper_areas(self.points, **where)
+            return areas[row["quantity"]].dropna()
         wanted = parse_setting(row["setting"] or None)
         if "n_features" in wanted:  # a column of its own, not a setting of the method
             where["n_features"] = float(wanted.pop("n_features"))
         wanted, own = wanted.items(), _rows(self.points, where)
         match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
         chosen = own.loc[match].groupby(RUN).head(1).set_index("run")
-        return QUANTITIES[row["quantity"]](chosen)
+        return quantity.value(chosen)
 
 
 def _rows(frame, where):
@@ -106,25 +146,20 @@ def _note(row):
     return "" if row["run_on"] == row["dataset"] else f"ours on {row['run_on']}"
 
 
-def with_paper_areas(areas, points):
-    """Return the areas with `aup_paper`, NaN in runs of which a member is not there.
+def paper_areas(points, dataset, costs, method):
+    """Return the third reading of a method's area in each run of which every member is there.
 
     msB's own points are compressed as a union on validation data already.
     """
-    runs = dict(list(points[points["status"] == OK].groupby(RUN, sort=False)))
-    keys = areas[RUN].itertuples(index=False, name=None)
-    return areas.assign(aup_paper=[_paper_area(runs, key) for key in keys])
-
-
-def _paper_area(runs, key):
-    """Return the area of one run of a method."""
-    *case, method, run = key
-    parts = [runs.get((*case, name, run)) for name in MEMBERS.get(method, (method,))]
-    if any(part is None for part in parts):
-        return np.nan
-    union = pd.concat(parts).drop_duplicates([*CASE, "cost_fraction", "test_score"])
-    costs, scores = (union[name].to_numpy(dtype=float) for name in ("cost_fraction", "test_score"))
-    return right_end_area(costs, scores)
+    members = MEMBERS.get(method, (method,))
+    case = of_case(points, dataset, costs)
+    runs = case[case["method"].isin(members)].groupby("run")
+    areas = {
+        run: right_end_area(*part[["cost_fraction", "test_score"]].to_numpy(dtype=float).T)
+        for run, part in runs
+        if part["method"].nunique() == len(members)
+    }
+    return pd.Series(areas, dtype=float)
 
 
 def right_end_area(costs, scores):
@@ -145,27 +180,16 @@ MOST = 10.0  # standard errors beyond which a distance says no more
 WITHIN, INTERVAL, ONLY_MARGIN = "within", "interval only", "margin only"
 OUTSIDE, UNJUDGED, CLOCK = "outside", "single run", "clock"
 CLOCKS = ("seconds", "predict_seconds")  # of another machine: nothing to agree with
-_SCORES = ("test_score", "valid_score", "estimated_score", "aup_test", "aup_valid", "aup_paper")
-_LOWER_IS_BETTER = ("cost", "cost_percent", "error_percent", "mse", "n_features", "n_nodes")
-_LOWER_IS_BETTER += ("predict_seconds", "seconds", "test_error")
-_NEITHER_IS_BETTER = ("entropy_percent",)
 # Of claims.
 SUPPORTED, NOT_SUPPORTED, UNTESTABLE = "supported", "not supported", "untestable here"
 # Runs below which a difference within its spread says nothing. It was 2 until the verdicts of the
 # first reruns were seen: what that changed is said on docs/reproduction.md.
 FEWEST, FEWEST_AT_FIRST = 5, 2
-_T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)  # 97.5 % quantiles, 1 to 9 degrees
 
 
 def printed_error(quantity, value):
-    """Return the error that a printed number states, of which the margin is a share.
-
-    A score's error is what it lacks of 1, an entropy's what it lacks of 100 %; others are their
-    own.
-    """
-    if quantity in _SCORES:
-        return 1.0 - value
-    return 100.0 - value if quantity == "entropy_percent" else value
+    """Return the error that a printed number states, of which the margin is a share."""
+    return abs(QUANTITIES[quantity].best - value)
 
 
 def agreement_table(table):
@@ -202,10 +226,9 @@ def agreement_table(table):
 
 def _better(table):
     """Return True if ours is the better number; None where neither direction is."""
-    lower = table["quantity"].isin(_LOWER_IS_BETTER)
-    better = np.where(lower, table["difference"] < 0, table["difference"] > 0).astype(object)
-    better[(table["quantity"].isin(_NEITHER_IS_BETTER) | table["difference"].isna())] = None
-    return better
+    signs = np.array([QUANTITIES[name].sign for name in table["quantity"]], dtype=float)
+    better = (signs * table["difference"] > 0).astype(object)
+    return better.where((signs != 0) & table["difference"].notna(), None)
 
 
 def _verdicts(table):
@@ -245,6 +268,8 @@ def check_claim(claim, values_of, fewest=FEWEST):
 
 def _comparison(one, values_of, fewest):
     """Return the verdict on one comparison, and its numbers."""
+    from scipy import stats  # here: planning a report loads no more than it needs
+
     less, factor = values_of(one["less"]), one.get("factor", 1.0)
     if isinstance(one["than"], dict):
         than = values_of({**one["less"], **one["than"]})
@@ -254,8 +279,7 @@ def _comparison(one, values_of, fewest):
     if len(pairs) < 2:  # no spread
         return UNTESTABLE, f"{one['less']['dataset']}: {len(pairs)} runs kept"
     gap = factor * pairs["than"] - pairs["less"]
-    quantile = _T[len(gap) - 2] if len(gap) - 2 < len(_T) else 2.2
-    reach = quantile * gap.std() / np.sqrt(len(gap))
+    reach = stats.t.ppf(0.975, len(gap) - 1) * gap.std() / np.sqrt(len(gap))
     times = "" if factor == 1 else f"{factor:g} × "
     text = (
         f"{one['less']['dataset']}: {pairs['less'].mean():.4g} against {times}"
@@ -305,17 +329,16 @@ def with_reasons(table, entries):
 def with_variants(table, entries, variants):
     """Say of each number with a reason whether the variant that removes the cause is in the margin.
 
-    `variants` maps variant studies to their `agreement_table`. New columns are variant_ours, and
-    explained: whether that lies within the margin of the printed number, and of an entry with
+    `variants` maps variant studies to their `agreement_table`. The new column explained says
+    whether the variant's number lies within the margin of the printed one, and of an entry with
     `one_sample` also whether one sample may differ as much.
     """
-    ours, explained = [], []
+    explained = []
     for row in table.to_dict("records"):
         entry = entry_of(row, entries) if row["variant"] else None
         found = _variant_row(row, entry, variants)
-        ours.append(float("nan") if found is None else found["ours"])
         explained.append(found is not None and _confirms(found, entry))
-    return table.assign(variant_ours=ours, explained=explained)
+    return table.assign(explained=explained)
 
 
 def _confirms(found, entry):
@@ -337,10 +360,7 @@ def _variant_row(row, entry, variants):
     # The variant may answer by another quantity, such as another reading of the area.
     wanted = {key: row[key] for key in NUMBER} | {"quantity": entry.get("reading", row["quantity"])}
     numbers = variants[entry["variant"]]
-    hit = numbers["n_runs"] > 0
-    for key, value in wanted.items():
-        hit &= numbers[key] == value
-    rows = numbers[hit]
+    rows = _rows(numbers[numbers["n_runs"] > 0], wanted)
     return rows.iloc[0] if len(rows) else None
 
 

@@ -22,7 +22,6 @@ GROUP = [*CASE, "method"]
 RUN = [*GROUP, "run"]
 
 _NUMBERS = ["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds", "predict_seconds"]
-_COLUMNS = [*RUN, "stage", "fit", *_NUMBERS, "status"]
 
 
 def of_case(frame, dataset, costs):
@@ -40,21 +39,13 @@ def check_points(points):
 
     What is computed from it then does not depend on the order of files, to the last bit.
     """
-    absent = [column for column in _COLUMNS if column not in points]
-    if absent:
+    points = points.sort_values([*RUN, "stage"], ignore_index=True)
+    repeated = points[points.duplicated([*RUN, "stage"])]
+    if len(repeated):
         raise RecordError(
-            f"The frame of operating points must have the columns {', '.join(_COLUMNS)}; "
-            f"it lacks {', '.join(absent)}."
+            f"Each (dataset, costs, method, run, stage) may occur once; {len(repeated)} repeat, "
+            f"first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
         )
-    # Sorting a million rows takes seconds; files written by jobs are in order already.
-    if not _ascends(points):
-        repeated = points[points.duplicated([*RUN, "stage"])]
-        if len(repeated):
-            raise RecordError(
-                f"Each (dataset, costs, method, run, stage) may occur once; {len(repeated)} repeat,"
-                f" first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
-            )
-        points = points.sort_values([*RUN, "stage"])
     # A NaN that got this far would silently drop a model from every schedule.
     finite = np.isfinite(points[_NUMBERS].to_numpy(dtype=float)).all(axis=1)
     broken = points[(points["status"] == OK) & ~finite]
@@ -63,17 +54,14 @@ def check_points(points):
             f"An operating point with status 'ok' must have finite {', '.join(_NUMBERS)}; "
             f"{len(broken)} do not, first {tuple(broken.iloc[0][[*RUN, 'stage']])}."
         )
-    return points.reset_index(drop=True)
+    return points
 
 
-def _ascends(points):
-    """Return True if rows are in the order of runs and stages, each once: quicker than sorting."""
-    codes = np.zeros(len(points), dtype=np.int64)
-    for column in [*RUN, "stage"]:
-        own, values = pd.factorize(points[column], sort=True)
-        # One integer for a row's whole key: it ascends if the rows do.
-        codes = codes * (len(values) + 1) + own
-    return bool((np.diff(codes) > 0).all())
+def full_costs(points):
+    """Return for each point what all features cost in its run; NaN where no model paid for any."""
+    # The full cost is not a column; any row that paid something tells it.
+    full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
+    return full.groupby(columns_of(points, CASE_RUN)).transform("max")
 
 
 def _with_valid_fraction(points):
@@ -85,12 +73,8 @@ def _with_valid_fraction(points):
     fraction = points["cost_fraction"].astype(float)
     if "valid_cost" not in points:
         return points.assign(valid_fraction=fraction)
-    paid = points[points["cost"] > 0]
-    # The full cost is not a column; any row that paid something tells it.
-    full = (paid["cost"] / paid["cost_fraction"]).groupby(columns_of(paid, CASE_RUN)).max()
-    full = points[CASE_RUN].join(full.rename("full"), on=CASE_RUN)["full"]
-    own = points["valid_cost"] / full
-    return points.assign(valid_fraction=own.where(own.notna(), fraction))
+    own = points["valid_cost"] / full_costs(points)
+    return points.assign(valid_fraction=own.fillna(fraction))
 
 
 def compressed_points(points):

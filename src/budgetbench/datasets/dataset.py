@@ -189,7 +189,25 @@ class Dataset:
         """Return what `save` wrote to a file, whose content must not have changed since."""
         path = Path(path)
         with reading(path, "a prepared data set; prepare it again", (pa.ArrowException,)):
-            dataset, recorded = cls._read(path)
+            # The whole table is wanted in memory: nothing is gained by mapping it.
+            table = pq.read_table(path)
+            about = json.loads(table.schema.metadata[_KEY])
+            if about.pop("format") != FORMAT:
+                raise DatasetError(f"{path} has another format version: prepare it again.")
+            recorded = about.pop("sha256")
+            beside = {"y": _TARGET, "groups": _GROUP, "part": _PART}
+            extra = {
+                name: table.column(column).to_numpy()
+                for name, column in beside.items()
+                if column in table.column_names
+            }
+            names = [name for name in table.column_names if name not in beside.values()]
+            # Made column-major at once; `to_pandas` would hold the table twice.
+            kind = table.schema.field(0).type.to_pandas_dtype()
+            X = np.empty((table.num_rows, len(names)), kind, "F")
+            for place, name in enumerate(names):
+                X[:, place] = table.column(name).to_numpy()
+            dataset = cls(X=X, feature_names=names, **extra, **about)
         # Computed anew from what was read: it vouches for the bytes in memory.
         if dataset.sha256 != recorded:
             raise DatasetError(
@@ -197,29 +215,6 @@ class Dataset:
                 "The file was changed after it was prepared: prepare it again."
             )
         return dataset
-
-    @classmethod
-    def _read(cls, path):
-        """Return the content of a file, and the hash that it should have."""
-        # The whole table is wanted in memory: nothing is gained by mapping it.
-        table = pq.read_table(path)
-        about = json.loads(table.schema.metadata[_KEY])
-        if about.pop("format") != FORMAT:
-            raise DatasetError(f"{path} has another format version: prepare it again.")
-        recorded = about.pop("sha256")
-        extra = {
-            name: table.column(column).to_numpy()
-            for name, column in (("y", _TARGET), ("groups", _GROUP), ("part", _PART))
-            if column in table.column_names
-        }
-        names = [name for name in table.column_names if name not in (_TARGET, _GROUP, _PART)]
-        # Made column-major at once; `to_pandas` would hold the table twice.
-        X = np.empty(
-            (table.num_rows, len(names)), table.schema.field(0).type.to_pandas_dtype(), "F"
-        )
-        for place, name in enumerate(names):
-            X[:, place] = table.column(name).to_numpy()
-        return cls(X=X, feature_names=names, **extra, **about), recorded
 
 
 def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):

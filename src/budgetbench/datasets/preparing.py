@@ -82,7 +82,7 @@ def prepare(spec, folder=None):
 
 
 def _remedy(spec, folder):
-    """Return the advice for a fault that unverified files may cause."""
+    """Return advice on a fault that may be due to files without a known hash."""
     if folder is None or spec.kind != "files":
         return ""
     paths = [(file, Path(folder) / file.path) for file in spec.files]

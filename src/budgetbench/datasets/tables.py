@@ -26,7 +26,7 @@ _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
 @dataclass(frozen=True)
 class Table:
-    """The outcome of a reader: numbers, and a target that still is as the files have it."""
+    """What a reader returns: features as numbers, and the target as the files have it."""
 
     X: np.ndarray
     y: np.ndarray | None  # raw, with one or many columns; None where the order of rows implies it
@@ -37,7 +37,7 @@ class Table:
 
 
 def parts_of(parts, lengths):
-    """Return the split of each row, where `parts` says which split each file of some length is."""
+    """Return the split of each row: `parts` names that of each file, `lengths` its rows."""
     return None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from ..analysis.results import Comparison
+from ..analysis.schedules import GROUP
 from ..study.study import ACQUISITION
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
@@ -67,6 +68,18 @@ class Display(Comparison):
         # Random prices are the rule; naming them everywhere would be noise.
         title = self.datasets[dataset].title
         return title if costs == "random" else f"{title}, {costs} costs"
+
+    def matrix(self, table, methods, cell):
+        """Return the titles of a table's cases, and a list for each method: label and cells.
+
+        `cell` takes the row of the table as a dictionary, empty where there is none.
+        """
+        cases, known = self.cases(table), table.set_index(GROUP).to_dict("index")
+        rows = [
+            [self.label(name), *(cell(known.get((*case, name), {})) for case in cases)]
+            for name in methods
+        ]
+        return [self.case_title(*case) for case in cases], rows
 
     def score(self, *datasets):
         """Return the name of the score of predictions on data sets (none: on all)."""

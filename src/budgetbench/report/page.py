@@ -193,7 +193,6 @@ def template_environment():
     )
     environment.filters |= {
         "as_text": text.as_text,
-        "columns": text.columns,
         "first_upper": lambda string: string[:1].upper() + string[1:],
     }
     environment.globals["m"] = environment.get_template("macros.html.j2").module

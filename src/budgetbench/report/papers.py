@@ -7,6 +7,7 @@ import sys
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -14,17 +15,7 @@ from budgetlearn.files import read_yaml, whole_file
 
 from ..analysis import reproduction as judging
 from ..analysis.areas import area_table
-from ..analysis.reproduction import (
-    CLOCKED,
-    EXPLAINED,
-    IMPOSSIBLE,
-    NOT_RERUN,
-    NUMBER,
-    REPRODUCED,
-    SINGLE,
-    UNEXPLAINED,
-)
-from ..analysis.schedules import RUN, compressed_points
+from ..analysis.schedules import compressed_points
 from ..study import records, reruns
 from ..study.reruns import keep
 from ..study.study import PUBLISHED, Study
@@ -76,7 +67,7 @@ def write_reproduction(root):
             Path(partial).write_text(text, encoding="utf-8")
 
 
-_WIDTH, _ROW = 420, 18  # of a drawing, in pixels
+_WIDTH = 420  # of a drawing, in pixels
 _REACH = 0.35  # of the printed error, that a drawing shows on each side
 
 
@@ -88,7 +79,15 @@ def reproduction_text(found):
 def reproduction_page(found):
     """Return the page of every printed number as one HTML document that works offline."""
     counts = [line.partition(". ")[2].replace("**", "") for line in count_lines(found)]
-    return _rendered("reproduction.html.j2", found, counts=counts)
+    # The margin is a tenth of the printed error, so it is as wide in every drawing.
+    marks = dict(
+        zip(
+            ("least", "zero", "most"),
+            map(_place, (-judging.MARGIN, 0, judging.MARGIN)),
+            strict=True,
+        )
+    )
+    return _rendered("reproduction.html.j2", found, counts=counts, **marks, width=_WIDTH)
 
 
 def _rendered(template, found, **more):
@@ -143,26 +142,26 @@ def count_lines(found):
     # Stand-ins are other rows than the paper's: they never count as reproductions.
     own, stand_in = numbers[~numbers["stand_in"]], numbers[numbers["stand_in"]]
     here, there = judging.outcome_counts(own), judging.outcome_counts(stand_in)
-    left = own[own["outcome"] == UNEXPLAINED]
+    left = own[own["outcome"] == judging.UNEXPLAINED]
     near = int(left["verdict"].isin((judging.INTERVAL, judging.ONLY_MARGIN)).sum())
     after = (found.explained_after(part) for part in (own, stand_in))
     chosen = [f" ({count} by variants chosen after seeing the numbers)" for count in after]
-    n_judged = here[REPRODUCED] + here[EXPLAINED] + here[UNEXPLAINED]
-    reasons = own.loc[own["outcome"] == IMPOSSIBLE, "why"].value_counts()
+    n_judged = sum(here[name] for name in ("reproduced", "explained", "unexplained"))
+    reasons = own.loc[own["outcome"] == judging.IMPOSSIBLE, "why"].value_counts()
     why = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
     return [
         f"1. Of {len(numbers)} different printed numbers, {n_judged} were rerun on the paper's own "
-        f"data and judged: **{here[REPRODUCED]} are reproduced**.",
-        f"2. {here[EXPLAINED]} more are explained by a variant study that takes the cause away"
+        f"data and judged: **{here['reproduced']} are reproduced**.",
+        f"2. {here['explained']} more are explained by a variant study that takes the cause away"
         f"{chosen[0]}.",
-        f"3. {here[UNEXPLAINED]} are unexplained: {near} of them meet one of the two conditions, "
-        f"{here[UNEXPLAINED] - near} neither.",
-        f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there[REPRODUCED]} are "
-        f"reproduced there, {there[EXPLAINED]} explained by a variant{chosen[1]}, "
-        f"{there[UNEXPLAINED]} unexplained, {there[SINGLE] + there[CLOCKED]} not judged.",
-        f"5. {here[IMPOSSIBLE]} cannot be rerun here ({why}); {here[CLOCKED]} are seconds of "
-        f"another machine and {here[SINGLE]} rest on a single run, not judged; {here[NOT_RERUN]} "
-        "are not rerun yet.",
+        f"3. {here['unexplained']} are unexplained: {near} of them meet one of the two conditions, "
+        f"{here['unexplained'] - near} neither.",
+        f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there['reproduced']} "
+        f"are reproduced there, {there['explained']} explained by a variant{chosen[1]}, "
+        f"{there['unexplained']} unexplained, {there['single run'] + there['clock']} not judged.",
+        f"5. {here['impossible']} cannot be rerun here ({why}); {here['clock']} are seconds of "
+        f"another machine and {here['single run']} rest on a single run, not judged; "
+        f"{here['not rerun']} are not rerun yet.",
     ]
 
 
@@ -171,14 +170,14 @@ def _cell(row, found):
     numbers = found.all_numbers
     own = numbers[(numbers["source"] == row["source"]) & (numbers["dataset"] == row["dataset"])]
     rerun = own[own["n_runs"] > 0]
-    cell = {"row": row, "numbers": own.to_dict("records"), "command": ""}
+    cell = {"row": row, "numbers": own.to_dict("records"), "dots": [], "command": ""}
     if rerun.empty:
-        return cell | {"drawing": ""}
+        return cell
     kept = found.kept[row["study"]]
     # The command that makes just these numbers again, for a reader who doubts them.
     words = {"runs": row["most"], "datasets": f"[{row['run_on']}]"}
     return cell | {
-        "drawing": dots(rerun.to_dict("records")),
+        "dots": dots(rerun.to_dict("records")),
         "command": f"snakemake --cores 2 keep --configfile config/studies/{row['study']}.yaml "
         f"--config {' '.join(shlex.quote(f'{k}={v}') for k, v in words.items())}",
         "settings": yaml.safe_dump(kept.settings, sort_keys=True, allow_unicode=True),
@@ -187,39 +186,24 @@ def _cell(row, found):
 
 
 def dots(rows):
-    """Return the differences as shares of the printed errors, as SVG: a line for each number.
+    """Return what a drawing shows of each number: kind, and where ours and its interval lie.
 
-    The band is the margin, the dot ours with its interval around it. What lies further off than the
-    drawing reaches stands at its edge.
+    What lies further off than the drawing reaches stands at its edge. A single run has no interval:
+    its ends are NaN.
     """
-    height = _ROW * len(rows) + 8
-    # The margin is a tenth of the printed error, so it is as wide in every drawing.
-    left, middle, right = map(_place, (-judging.MARGIN, 0, judging.MARGIN))
-    marks = [
-        f'<rect x="{left:.0f}" y="0" width="{right - left:.0f}" height="{height}" class="band"/>',
-        f'<line x1="{middle:.0f}" x2="{middle:.0f}" y1="0" y2="{height}" class="zero"/>',
-    ]
-    for number, row in enumerate(rows):
-        y = _ROW * number + 12
-        kind = "near" if row["outcome"] == REPRODUCED else "worse"
-        if row["se"] == row["se"]:  # a single run has none
-            # The standard error is in the number's unit: the difference has both, and converts it.
-            unit = row["share"] / row["difference"] if row["difference"] else 0
-            low, high = (
-                _place(row["share"] + s * abs(judging.NORMAL * row["se"] * unit)) for s in (-1, 1)
-            )
-            marks.append(f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" class="{kind}"/>')
-        marks.append(f'<circle cx="{_place(row["share"]):.1f}" cy="{y}" r="4" class="{kind}"/>')
-    label = "Differences from printed numbers as shares of the printed errors"
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" role="img" '
-        f'aria-label="{label}">{"".join(marks)}</svg>'
-    )
+    shown = []
+    for row in rows:
+        # The standard error is in the number's unit; shares are of ten margins, the printed error.
+        reach = judging.NORMAL * row["se"] * judging.MARGIN / row["margin"]
+        low, ours, high = (_place(row["share"] + step) for step in (-reach, 0, reach))
+        kind = "near" if row["outcome"] == judging.REPRODUCED else "worse"
+        shown.append({"kind": kind, "low": low, "ours": ours, "high": high})
+    return shown
 
 
 def _place(share):
     """Return the place of a share of the printed error in a drawing."""
-    return _WIDTH * (min(max(share, -_REACH), _REACH) + _REACH) / (2 * _REACH)
+    return round(_WIDTH * (np.clip(share, -_REACH, _REACH) + _REACH) / (2 * _REACH), 1)
 
 
 class Kept:
@@ -234,20 +218,16 @@ class Kept:
         self.commits = sorted({one["commit"] for one in origins})
 
     @cached_property
-    def areas(self):
-        """AUP of each run."""
-        return area_table(self.points, compressed_points(self.points))
-
-    @cached_property
     def ours(self):
         """Our values of printed quantities."""
-        return judging.OurValues(self.points, self.areas)
+        return judging.OurValues(
+            self.points, lambda: area_table(self.points, compressed_points(self.points))
+        )
 
     def numbers(self, printed):
         """Return printed numbers with ours beside them, judged; a row for those not rerun too."""
         stand_ins = self.settings.get("stand_ins", {})
-        table = judging.published_table(self.points, printed, self.areas, stand_ins)
-        return judging.agreement_table(table)
+        return judging.agreement_table(judging.published_table(self.ours, printed, stand_ins))
 
 
 class Reproduction:
@@ -294,36 +274,19 @@ class Reproduction:
         return judging.matrix(self.numbers)
 
     @cached_property
-    def confirmed(self):
-        """Of each entry of the deviations, the share of its numbers that its variant has right."""
-        rows = self.all_numbers.to_dict("records")
-        shares = []
-        for entry in self.entries:
-            own = [row for row in rows if row["n_runs"] and judging.fits(entry, row)]
-            # Whether they need it or not: a reason must hold for all that it is about.
-            asked = pd.DataFrame(own).assign(variant=entry["variant"])
-            judged = judging.with_variants(asked, [entry], self.of_variants) if own else None
-            shares.append(float("nan") if judged is None else judged["explained"].mean())
-        return shares
-
-    @cached_property
     def claims(self):
         """Every claim with verdict and evidence, and its verdict by the rule at first."""
-        return [
-            claim
-            | judging.check_claim(claim, self._values)
-            | {
-                "at_first": judging.check_claim(claim, self._values, judging.FEWEST_AT_FIRST)[
-                    "verdict"
-                ]
-            }
-            for claim in self._claims
-        ]
+        judged = []
+        for claim in self._claims:
+            before = judging.check_claim(claim, self._values, judging.FEWEST_AT_FIRST)["verdict"]
+            now = judging.check_claim(claim, self._values)
+            judged.append(claim | now | {"at_first": before})
+        return judged
 
     def explained_after(self, numbers):
         """Count the explained numbers whose variant was chosen after seeing what is printed."""
         after = [(e["variant"], e["why"]) for e in self.entries if e.get("chosen_after")]
-        explained = numbers.loc[numbers["outcome"] == EXPLAINED, ["variant", "reason"]]
+        explained = numbers.loc[numbers["outcome"] == judging.EXPLAINED, ["variant", "reason"]]
         return sum(pair in after for pair in explained.itertuples(index=False, name=None))
 
     def _judged(self, tables):
@@ -347,14 +310,16 @@ class Reproduction:
         return read_published([self._folder / f"{table}.csv"])
 
     def _best(self, table, studies):
-        """Return the numbers of a table, of each the first study that has it."""
+        """Return the numbers of a table, each as the first study has it that reran it."""
         printed = self._printed(table).reset_index(drop=True)
         names = [name for name in studies if name in self.kept]
         found = [self.kept[name].numbers(printed).assign(study=name) for name in names]
         rows = pd.concat([*found, _alone(printed)], ignore_index=True)
         # Stable: of the studies that reran a number the first named one counts.
         rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
-        return printed[NUMBER].merge(rows.drop_duplicates(NUMBER), on=NUMBER)
+        return printed[judging.NUMBER].merge(
+            rows.drop_duplicates(judging.NUMBER), on=judging.NUMBER
+        )
 
     def _values(self, side):
         """Return our values of one side of a claim, by run."""
@@ -370,6 +335,5 @@ class Reproduction:
 
 def _alone(printed):
     """Return printed numbers with nothing of ours beside them."""
-    areas = pd.DataFrame(columns=[*RUN, *judging.AREAS])
-    ours = judging.published_table(records.table([]), printed, areas)
-    return judging.agreement_table(ours).assign(study="")
+    nothing = judging.OurValues(records.table([]), pd.DataFrame)
+    return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")

@@ -39,20 +39,20 @@ def texts():
 
 
 def figure(name, category, stem=None, **labels):
-    """Return the `Part` of a figure; its caption is that of its name, or of a name's stem."""
+    """Return the `Part` of a figure, with the caption of its name, or else of a `stem`."""
     caption = texts()[FIGURE][stem or name]
     return Part(name, FIGURE, category, caption, labels or {"figure": name})
 
 
 def table(name, stem=None, kind=TABLE):
-    """Return the `Part` of a table, as of a figure; or of any other file, named with its ending."""
+    """Return the `Part` of a table, or of another kind of file, named with its ending."""
     # A figure and the table that it draws say the same.
     caption = (texts()[FIGURE] | texts()[kind])[stem or name]
     return Part(name, kind, "Tables", caption, {"table": name})
 
 
 def case_name(dataset, costs, stem=None):
-    """Return the name of a case, after that of what is shown of it, in files and on the page."""
+    """Return the name of a case in files and on the page; `stem` says what is shown of it."""
     # One rule for all: files, anchors and the scripts' data find each other by it.
     return "_".join(filter(None, (stem, dataset, costs)))
 

@@ -113,7 +113,7 @@ def label_ends(axes, ends):
 
 
 def spread(heights, apart):
-    """Return heights in the same order, at least `apart` from each other, little moved."""
+    """Return heights moved as little as keeps them in order and at least `apart`."""
     order = np.argsort(heights, kind="stable")
     steps = apart * np.arange(len(heights))
     # The mean of pushing all up and pushing all down keeps the order and the distances.

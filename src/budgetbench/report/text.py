@@ -73,15 +73,6 @@ def _listed(display, names):
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def columns(rows, *names):
-    """Return the cells of a table: of each row the values of these names, one or a list each."""
-    parts = ([row[name] for name in names] for row in rows)
-    return [
-        [cell for part in own for cell in (part if isinstance(part, (list, tuple)) else [part])]
-        for own in parts
-    ]
-
-
 def as_text(value):
     """Return a setting or a provenance entry in words."""
     # Settings nest as YAML does; a reader wants words, not brackets.

@@ -23,28 +23,18 @@ class Score:
     bounded: bool  # whether it lies in [0, 1] whatever is predicted
 
 
-def _accuracy(y, predicted, queries):
-    return float(accuracy_score(y, predicted))
-
-
-def _r2(y, predicted, queries):
-    return float(r2_score(y, predicted))
-
-
-def squared_error(task, y, outcome):
-    """Return the mean squared error in regression, in the unit of the target squared; else NaN."""
-    return float(mean_squared_error(y, outcome)) if task == "regression" else np.nan
-
-
-def _ap5(y, shares, queries):
-    """Rank by the share of class 1, the relevant documents."""
-    return average_precision_at_5(y, shares[:, 1], queries)
-
-
 SCORES = {
-    "classification": Score("accuracy", "predict", _accuracy, True),
-    "regression": Score("R²", "predict", _r2, False),
-    "ranking": Score("AP@5", "predict_proba", _ap5, True),
+    "classification": Score(
+        "accuracy", "predict", lambda y, classes, _: float(accuracy_score(y, classes)), True
+    ),
+    "regression": Score("R²", "predict", lambda y, values, _: float(r2_score(y, values)), False),
+    # Documents are ranked by the share of class 1, the relevant ones.
+    "ranking": Score(
+        "AP@5",
+        "predict_proba",
+        lambda y, shares, queries: average_precision_at_5(y, shares[:, 1], queries),
+        True,
+    ),
 }
 
 
@@ -125,7 +115,9 @@ def _charged(model, run, X, y, queries, choosing=None):
                 "score": score.function(y, outcome, queries),
                 "choice_score": choice,
                 "held_out_score": held_out,
-                "test_mse": squared_error(run.task, y, outcome),
+                "test_mse": float(mean_squared_error(y, outcome))
+                if run.task == "regression"
+                else np.nan,
                 "cost": float(paid.mean()),
                 "cost_p95": float(np.quantile(paid, 0.95)),
                 "cost_max": float(paid.max()),

@@ -9,7 +9,7 @@ import inspect
 import logging
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
 from budgetlearn.counting import counting_fits
-from budgetlearn.curves import ModelSchedule
+from budgetlearn.curves import pareto_indices
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.validation import derive_seed
@@ -27,7 +27,7 @@ from budgetlearn.validation import derive_seed
 from . import records
 from .evaluation import operating_points, scores_out_of_fold, setting_column, trains_on_validation
 from .isolation import isolated
-from .methods import build, preload, resolve, sequence_name
+from .methods import build, classes_of, resolve, sequence_name
 from .records import OK, PARTIAL, is_failure, parse_variables, variables_text
 from .runs import profiles_of
 
@@ -193,7 +193,7 @@ def _resumed_seconds(model):
 
 @contextmanager
 def _ended_early():
-    """Collect what fits tell of ending early; other warnings are shown as ever."""
+    """Collect the reasons of fits that end early; show all other warnings as ever."""
     reasons, show = [], warnings.showwarning
 
     def note(message, category, *where):
@@ -217,7 +217,9 @@ def head(method, run, stage, number):
 def _alone(function, method, spec, run, n_jobs, *more, **limits):
     """Return what a function of a run yields in a process of its own, and how that ended."""
     # Before the fork, so that every run does not import the same modules again.
-    preload(spec)
+    for name in classes_of(spec):
+        with suppress(ConfigError):  # what cannot be imported is the run's failure
+            resolve(name)
     return isolated(function, method, spec, run, n_jobs, *more, threads=n_jobs, **limits)
 
 
@@ -247,7 +249,7 @@ def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
 
 
 def checkpoint_file(folder, spec, run, code):
-    """Return the file of a run's progress, of another name for another specification or code."""
+    """Return the file of a run's progress; another specification or code has another file."""
     state = hashlib.sha256(f"{spec} {run.study_seed} {code}".encode()).hexdigest()[:16]
     return Path(folder) / f"{run.number}-{state}.part"
 
@@ -272,7 +274,7 @@ def importance_table(method, spec, runs, n_jobs=1, **limits):
 
 
 def _importance(method, spec, run, n_jobs):
-    """Yield the importance of the variables in one run, and {of `SECONDS`: how many it took}."""
+    """Yield the importance of the variables in one run, and the `SECONDS` that it took."""
     # The same seed as in the sequences: all of them share one importance.
     search = build(spec, random_state=run.seed(spec.get("seed_as", method)), n_jobs=n_jobs)
     start, processor = time.perf_counter(), time.process_time()
@@ -371,10 +373,7 @@ def _merge(part):
     # By the subset, not by the file: which of two equal rows stays is then always the same.
     order = sorted(range(len(keys)), key=keys.__getitem__)
     union = part.iloc[order].drop_duplicates("variables")
-    variables = [parse_variables(text) for text in union["variables"]]
-    schedule = ModelSchedule.from_points(union["budget"], union["valid_score"], variables)
-    row_of = dict(zip(variables, range(len(variables)), strict=True))
-    rows = union.iloc[[row_of[subset] for subset in schedule.variables]]
+    rows = union.iloc[pareto_indices(union["budget"], union["valid_score"])]
     return rows.assign(stage=range(len(rows)))
 
 

@@ -89,7 +89,7 @@ def _held(process):
 
 
 def _death(child):
-    """Return the status of a child that ended without a word."""
+    """Return the status of a child that ended without sending one."""
     child.join()
     code = child.exitcode
     if code >= 0:
@@ -130,7 +130,7 @@ def retries_of_submission():
 
 
 def die_with_caller():
-    """See to it that this job does not outlive the program that named itself as its caller."""
+    """End this job as soon as the program that named itself as its caller is gone."""
     named = os.environ.get(CALLER)
     if named is None:
         return
@@ -182,7 +182,7 @@ def _work(sender, parent, threads, function, arguments):
 
 
 def die_with_parent(parent):
-    """See to it that this process does not outlive its parent, even one that is killed (Linux)."""
+    """End this process as soon as its parent is gone, even if that is killed (Linux)."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it went before the call
         os._exit(1)

@@ -49,7 +49,7 @@ def job_log(path, threads=1):
 
 
 def load_runs(files, wildcards, study_seed):
-    """Yield the runs of a job; without a cost profile among its files, at unit costs."""
+    """Yield the runs of a job, at unit costs where its files have no cost profile."""
     dataset = Dataset.load(files.data)
     splits = pd.read_parquet(files.split)
     priced = hasattr(files, "costs")

@@ -28,7 +28,7 @@ def folder_of(config):
 
 
 def split_at_folder(config, path):
-    """Split a path at the study's folder; before it stands a module's or a storage's own."""
+    """Split a path at the study's folder; a module or a storage may have put its own before it."""
     head, folder, tail = str(path).partition(f"{folder_of(config)}/")
     if not folder:
         raise ValueError(f"{path} is not in the folder {folder_of(config)}")
@@ -36,7 +36,7 @@ def split_at_folder(config, path):
 
 
 def beside(config, output, name):
-    """Return the file in folder `name` of a study that goes with an output, and is none itself."""
+    """Return the file in a study's folder `name` that belongs to an output of a job."""
     head, tail = split_at_folder(config, output)
     return Path(head, folder_of(config), name, tail)
 
@@ -70,7 +70,7 @@ def _is_repeated(status, before, config):
 
 
 def keep_failures(config, output, statuses, job_memory=None):
-    """Keep the runs of a job that have no result; where all have one, remove what was kept."""
+    """Keep a list of the runs of a job that have no result, or remove it where all have one."""
     # One line a run: of several failed rows the last says why it ended.
     failed = {run: status for run, status in statuses if is_failure(status)}
     path = failure_file(config, output)
@@ -172,14 +172,14 @@ SPARE = 2.5  # times what earlier jobs of a method took that a cluster is asked 
 
 
 def working_seconds(points):
-    """Return the seconds of all fits, and of predicting; NaN where results do not know."""
+    """Return the seconds of all fits and of predicting; NaN where they were not measured."""
     fits = points.groupby(FIT)["fit_seconds"].first()
     predicted = points.loc[points["predict_seconds"].notna(), "added_seconds"]
     return float(fits.sum() + predicted.sum(skipna=False))
 
 
 def job_usage(study):
-    """Return seconds, MB and runs of the jobs that fitted a study's methods, by Snakemake."""
+    """Return seconds, MB and runs of the jobs that fitted a study's methods, from Snakemake."""
     parts = {(dataset, method) for dataset, _, method in study.cells}
     used = []
     for path in sorted(Path(study.folder, "usage").rglob("*.tsv")):
@@ -189,7 +189,7 @@ def job_usage(study):
 
 
 def _usage(study, path):
-    """Return a row of `job_usage` for each job that a file of Snakemake's is of."""
+    """Return a row of `job_usage` for each job that a benchmark file of Snakemake lists."""
     # A dash, or NA, stands for a job that it did not get to look at.
     rows = pd.read_csv(path, sep="\t", usecols=["s", "max_rss"], na_values="-")
     # Files of an earlier, larger study stay; runs it no longer has count for nothing.

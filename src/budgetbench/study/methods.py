@@ -36,15 +36,8 @@ def classes_of(spec):
     return (part["class"] for part in nested(spec) if isinstance(part.get("class"), str))
 
 
-def preload(spec):
-    """Import the classes of a specification that can be imported, so that forks have them."""
-    for name in classes_of(spec):
-        with suppress(ConfigError):
-            resolve(name)
-
-
 def sequence_name(entry):
-    """Return the name of a model sequence, of which its files are called."""
+    """Return the name of a model sequence, after which its files are called."""
     if isinstance(entry, str):
         return entry
     return entry.get("name", entry["class"].rpartition(".")[2].lower())

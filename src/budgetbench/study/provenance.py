@@ -79,7 +79,7 @@ def effort():
 
 
 def summary(origins):
-    """Return a line for each part of the origins of results; values that differ with their jobs."""
+    """Return a line for each part of the origins of results, with the jobs where values differ."""
     entries = {}
     for key in dict.fromkeys(key for one in origins for key in one if key not in records.SUMMED):
         counts = Counter()

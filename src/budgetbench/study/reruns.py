@@ -67,7 +67,7 @@ def _stays(kept, fresh, before, now):
 
 
 def _joined(before, now):
-    """Return origins of both, each once, with the most jobs that it was seen with.
+    """Return the origins of both, each once, with the largest number of jobs seen.
 
     Files of jobs that were kept before may still be there: their seconds must not count twice.
     """
@@ -132,7 +132,7 @@ class RerunError(BudgetlearnError, ValueError):
 
 
 def stored_points(folder, fresh):
-    """Return the file of operating points in a folder of an earlier run, or of its archive."""
+    """Return the file of operating points in the folder of an earlier run or unpacked archive."""
     if folder is None:
         raise RerunError(
             "rerun_check compares with stored results: name their folder, as in "
@@ -178,25 +178,21 @@ def differences(fresh, stored, within=0.0):
             raise RerunError(f"the {name} results have two operating points of one place.")
     # Points that only one side has are told apart from numbers that differ.
     both = fresh.index.intersection(stored.index)
+    lost, added = stored.index.difference(both), fresh.index.difference(both)
     found = [
-        _rows(frame.index.difference(both), "point", *said)
-        for frame, said in ((fresh, ("there", "missing")), (stored, ("missing", "there")))
+        added.to_frame().assign(column="point", fresh="there", stored="missing"),
+        lost.to_frame().assign(column="point", fresh="missing", stored="there"),
     ]
     fresh, stored = fresh.loc[both], stored.loc[both]
     unknown = records.unknown_columns(stored["format_version"].max())
     for column in fresh.columns.difference([*UNCOMPARED, *unknown], sort=False):
         differ = _differ(fresh[column], stored[column], within)
-        found.append(_rows(both[differ], column, fresh[column][differ], stored[column][differ]))
+        values = {
+            "fresh": fresh[column][differ].map(str),
+            "stored": stored[column][differ].map(str),
+        }
+        found.append(both[differ].to_frame().assign(column=column, **values))
     return pd.concat(found, ignore_index=True)
-
-
-def _rows(index, column, fresh, stored):
-    """Return rows of `differences` for the points of an index."""
-    fresh, stored = (
-        values if isinstance(values, str) else [str(value) for value in values]
-        for values in (fresh, stored)
-    )
-    return index.to_frame(index=False).assign(column=column, fresh=fresh, stored=stored)
 
 
 def _differ(fresh, stored, within):
@@ -279,16 +275,10 @@ def pack(study, path):
     with whole_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted({*texts, *files}):
             content = texts[name].encode() if name in texts else files[name].read_bytes()
-            packed.writestr(_entry(f"{study.name}/{name}"), content)
+            entry = zipfile.ZipInfo(f"{study.name}/{name}", _OLDEST)
+            entry.external_attr = 0o644 << 16  # readable by all
+            packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return len(texts) + len(files)
-
-
-def _entry(name):
-    """Return the entry of a file: readable by all, of no particular time."""
-    entry = zipfile.ZipInfo(name, _OLDEST)
-    entry.external_attr = 0o644 << 16
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    return entry
 
 
 def _files(study):

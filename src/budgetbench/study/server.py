@@ -39,7 +39,7 @@ _IMPORTS = (
 
 
 def leave_to_server():
-    """Let the server do this script, and end with its exit code; return where that cannot be."""
+    """Let the server run this script, and end with its exit code; return if there is no server."""
     caller = os.environ.get(CALLER)
     if sys.platform != "linux" or caller is None or os.environ.pop(_SERVED, None):
         return
@@ -84,7 +84,7 @@ def _connect(caller):
 
 
 def _without(reason):
-    """Say that this job does its imports itself, which nobody would notice but in the time."""
+    """Say why this job does its imports itself: nobody would notice but by the time."""
     print(f"No server of warm jobs: {reason}; each job takes its own start-up.", file=sys.stderr)
 
 

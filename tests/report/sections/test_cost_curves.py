@@ -59,14 +59,15 @@ def test_few_points_get_no_mean(display):
 def test_many_points_become_pixels(display, monkeypatch):
     points = make_points()
     as_paths = figure_bytes(curves(points, display), "svg")
-    monkeypatch.setattr(cost_curves, "MANY_POINTS", 10)
+    monkeypatch.setattr(cost_curves.style, "MANY_POINTS", 10)
     as_pixels = figure_bytes(curves(points, display), "svg")
     assert b"<image" not in as_paths
     assert b"<image" in as_pixels
 
 
 def test_a_case_tells_curves_from_controls(display):
-    case = cost_curves.case_curves(compressed_points(make_points()), display, "wine", "random")
+    kept = compressed_points(make_points())
+    case = cost_curves.case_curves(kept, display, "wine", "random", kept.iloc[:0])
     kinds = {curve["method"]: curve["kind"] for curve in case["curves"]}
     expected = {"msb": "curve", "logitb": "curve", "all_features": "point", "constant": "level"}
     assert kinds == expected
@@ -76,7 +77,8 @@ def test_a_case_tells_curves_from_controls(display):
 
 def test_single_runs_are_left_out_where_there_are_too_many(display, monkeypatch):
     monkeypatch.setattr(cost_curves, "MOST_POINTS", 50)
-    case = cost_curves.case_curves(compressed_points(make_points()), display, "wine", "random")
+    kept = compressed_points(make_points())
+    case = cost_curves.case_curves(kept, display, "wine", "random", kept.iloc[:0])
     assert len(case["points"]["method"]) <= 50
     assert 1 <= case["runs_shown"] < 5
 

@@ -17,9 +17,9 @@ def context_of(**config):
 
 def test_every_method_has_a_rating_and_a_record():
     rows = context_of()["elo"]
-    assert [row["label"] for row in rows] == ["msB", "logitB"]
-    assert [row["record"] for row in rows] == ["2 / 0 / 0", "0 / 0 / 2"]
-    ratings = [int(row["elo"]) for row in rows]  # of two data sets: no interval
+    assert [label for label, _, _ in rows] == ["msB", "logitB"]
+    assert [record for *_, record in rows] == ["2 / 0 / 0", "0 / 0 / 2"]
+    ratings = [int(elo) for _, elo, _ in rows]  # of two data sets: no interval
     assert sum(ratings) == pytest.approx(2000, abs=1)
     assert ratings[0] > ratings[1]
 
@@ -27,5 +27,5 @@ def test_every_method_has_a_rating_and_a_record():
 def test_splits_and_prices_are_told_apart_where_they_cross():
     assert context_of()["variances"] == []
     rows = context_of(crossed=2)["variances"]
-    assert {"msB", "logitB"} <= {row["label"] for row in rows}
-    assert all(float(text) >= 0 for row in rows for text in row["texts"])
+    assert {"msB", "logitB"} <= {label for label, *_ in rows}
+    assert all(float(text) >= 0 for _, *texts in rows for text in texts)

@@ -13,7 +13,7 @@ def test_runs_in_which_a_rival_affords_nothing_are_noted():
     display = make_display()
     table = own_cost_table(points, compressed_points(points), ["logitb"], display)
     n_affording = table.set_index("rival").loc["msb", "n_affording"]
-    notes = {entry["rival"]: entry["within"]["note"] for entry in own_cost_rows(table, display)}
+    notes = {row[4]: row[5]["note"] for row in own_cost_rows(table, display)}
     assert notes == {"msB": f"{n_affording} of 5 runs afford a model", "all features": ""}
 
 

@@ -39,34 +39,36 @@ def summary():
 
 def marks(summary, display):
     """Return which cells are marked as the best, by method."""
-    table = standings(summary, ranking_of(summary, ["msb", "logitb"]), display)
-    return {row["method"].id: [cell["best"] for cell in row["cells"]] for row in table["rows"]}
+    _, rows = standings(summary, ranking_of(summary, ["msb", "logitb"]), display)
+    return {named["text"]: [cell["best"] for cell in cells] for named, _, *cells in rows}
 
 
 def test_the_best_mean_is_marked_ties_included(summary, display):
-    assert marks(summary, display) == {"msb": [True, True], "logitb": [False, False]}
+    assert marks(summary, display) == {"msB": [True, True], "logitB": [False, False]}
     tied = summary.assign(mean_test=0.5)
-    assert marks(tied, display) == {"msb": [True, True], "logitb": [True, True]}
+    assert marks(tied, display) == {"msB": [True, True], "logitB": [True, True]}
 
 
 def test_without_a_rival_nobody_is_best(summary, display):
     lost = summary.assign(mean_test=summary["mean_test"].where(summary["method"] == "msb"))
-    assert marks(lost, display) == {"msb": [False, False], "logitb": [False, False]}
+    assert marks(lost, display) == {"msB": [False, False], "logitB": [False, False]}
 
 
 def test_controls_never_bear_the_mark(summary, display):
     better = summary.assign(
         mean_test=summary["mean_test"].where(summary["method"] != "all_features", 1.0)
     )
-    assert marks(better, display) == {"msb": [True, True], "logitb": [False, False]}
+    assert marks(better, display) == {"msB": [True, True], "logitB": [False, False]}
 
 
 def test_rows_come_by_mean_rank(summary, display):
     turned = summary.assign(mean_test=1 - summary["mean_test"])
-    table = standings(turned, ranking_of(turned, ["msb", "logitb"]), display)
-    assert [row["method"].id for row in table["rows"]] == ["logitb", "msb"]
-    assert [row["rank"] for row in table["rows"]] == ["1.00", "2.00"]
-    assert [column["note"] for column in table["columns"]] == ["5 runs", "5 runs"]
+    heads, rows = standings(turned, ranking_of(turned, ["msb", "logitb"]), display)
+    assert [(named["text"], rank) for named, rank, *_ in rows] == [
+        ("logitB", "1.00"),
+        ("msB", "2.00"),
+    ]
+    assert [head["note"] for head in heads] == ["5 runs", "5 runs"]
 
 
 def test_the_validation_table_has_ranks_of_its_own(tmp_path):
@@ -92,8 +94,8 @@ def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, display):
     gap = (summary["method"] == "logitb") & (summary["dataset"] == "wine")
     part = summary.assign(mean_test=summary["mean_test"].where(~gap))
     ranking = ranking_of(part, ["msb", "logitb"])
-    rows = standings(part, ranking, display)["rows"]
-    assert [(row["method"].id, row["rank"]) for row in rows] == [("msb", "1.00"), ("logitb", "–")]
+    _, rows = standings(part, ranking, display)
+    assert [(named["text"], rank) for named, rank, *_ in rows] == [("msB", "1.00"), ("logitB", "–")]
     assert rank_sentences(ranking, display)[-1].endswith("lacks their area: logitB.")
 
 
@@ -102,10 +104,10 @@ def test_a_case_without_a_method_has_an_empty_cell(tmp_path):
     write_page(make_report(points), tmp_path)
     summary = make_results(points).summary
     display = make_display()
-    rows = standings(summary, ranking_of(summary, ["msb", "logitb"]), display)["rows"]
-    cells = {row["method"].id: row["cells"] for row in rows}
-    assert cells["logitb"][0]["text"] == "–"
-    assert cells["logitb"][1]["text"] != "–"
+    _, rows = standings(summary, ranking_of(summary, ["msb", "logitb"]), display)
+    cells = {named["text"]: cells for named, _, *cells in rows}
+    assert cells["logitB"][0]["text"] == "–"
+    assert cells["logitB"][1]["text"] != "–"
 
 
 def test_a_peer_that_wins_is_named(summary, display):
@@ -144,6 +146,12 @@ def test_few_data_sets_make_no_claim_of_rank(display):
     (sentence,) = rank_sentences(ranking, display)
     assert sentence.startswith("8 data sets are too few")
     assert "10 data sets" in rank_figure(ranking, display).texts[0].get_text()
+
+
+def test_one_data_set_is_too_few(summary, display):
+    alone = summary[summary["dataset"] == "wine"]
+    (sentence,) = rank_sentences(ranking_of(alone, ["msb", "logitb"]), display)
+    assert sentence.startswith("1 data set is too few for a claim about ranks")
 
 
 def test_many_data_sets_tell_the_critical_difference(display):

@@ -53,8 +53,8 @@ def test_the_time_axes_have_room_for_their_labels(display):
 
 def test_numbers_stand_under_their_data_set(display):
     points = make_points(n_runs=2).query("not (method == 'logitb' and dataset == 'wine')")
-    rows = time_rows(time_table(points), display)
-    assert rows["columns"] == ["Wine", "Breast cancer Wisconsin (diagnostic)"]
-    texts = {row["label"]: row["texts"] for row in rows["predict"]}
+    titles, rows = time_rows(time_table(points), display, "predict")
+    assert titles == ["Wine", "Breast cancer Wisconsin (diagnostic)"]
+    texts = {label: cells for label, *cells in rows}
     assert texts["logitB"][0] == "–"
     assert texts["msB"] == ["0.002 ± 0", "0.002 ± 0"]

@@ -6,7 +6,7 @@ import io
 import json
 from pathlib import Path
 
-from ...analysis.schedules import CASE, GROUP
+from ...analysis.schedules import CASE
 from ...study.methods import settings_tried
 from ...study.records import POINTS
 from ...study.study import PUBLISHED, place_of
@@ -26,7 +26,7 @@ class Coverage(Section):
 
     @property
     def inputs(self):
-        """All tables of printed numbers where some are rerun: those of other studies are named."""
+        """All tables of printed numbers, if the study reruns some: the page names the others."""
         folder = Path(place_of(PUBLISHED, self.study.root))
         return sorted(map(str, folder.glob("*.csv"))) if self.study.published else []
 
@@ -43,23 +43,24 @@ class Coverage(Section):
 
 def coverage_rows(table, display):
     """Return titles of the cases, a row of cells for each method, and a line for each gap."""
-    titles = {case: display.case_title(*case) for case in display.cases(table)}
-    known = table.set_index(GROUP).to_dict("index")
-    rows, gaps = [], []
-    for method in display.methods.values():
-        cells = [method.label]
-        for case, title in titles.items():
-            row = known.get((*case, method.id), {})
-            counts = {word: row[name] for name, word in _WORDS.items() if row and row[name]}
-            # Nothing was asked for where there is no row: that is no gap.
-            text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
-            bad = not set(counts) <= {"ok"}
-            cells.append({"text": text, "kind": "bad" if bad else ""})
-            if bad:
-                message = row["message"] or "no record of it was found"
-                gaps.append(f"{title}, {method.label}: {text} ({message})")
-        rows.append(cells)
-    return list(titles.values()), rows, gaps
+    titles, rows = display.matrix(table, display.methods, _counts)
+    gaps = [
+        f"{title}, {label}: {cell['text']} ({cell['message']})"
+        for label, *cells in rows
+        for title, cell in zip(titles, cells, strict=True)
+        if cell["kind"]
+    ]
+    return titles, rows, gaps
+
+
+def _counts(row):
+    """Return the cell that counts the runs of a method on a data set."""
+    counts = {word: row[name] for name, word in _WORDS.items() if row.get(name)}
+    # Nothing was asked for where there is no row: that is no gap.
+    text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
+    kind = "" if set(counts) <= {"ok"} else "bad"
+    message = row.get("message") or "no record of it was found"
+    return {"text": text, "kind": kind, "message": message}
 
 
 class Settings(Section):
@@ -74,8 +75,8 @@ class Settings(Section):
         rows = [
             [
                 {"text": method.label, "note": "control" if method.control else ""},
-                {"text": method.spec.get("class"), "kind": "hash"},
-                as_text(method.spec.get("parameters")),
+                {"text": method.spec.get("class"), "kind": "code"},
+                {"text": as_text(method.spec.get("parameters")), "kind": "long"},
                 as_text(settings_tried(method.spec) or None),
                 number.get(method.id),
             ]
@@ -152,7 +153,7 @@ class Prices(Section):
 
 
 def price_summary(prices):
-    """Return least, median and most of the prices of each case, and full, the mean of all's sum."""
+    """Return the least, median and largest price of each case, and its mean full cost."""
     groups = prices.groupby(CASE)["cost"]
     # Runs draw prices anew: the sum is one run's, and only then comes the mean.
     full = prices.groupby([*CASE, "run"])["cost"].sum().groupby(CASE).mean()
@@ -168,9 +169,14 @@ class DataSets(Section):
     place = 105
 
     def context(self, report):
-        facts = ("title", "rows", "features", "classes", "licence", "citation")
-        sheets = report.display.datasets.values()
-        return {"rows": [[getattr(sheet, fact) for fact in facts] for sheet in sheets]}
+        rows = [
+            [
+                *(sheet.title, sheet.rows, sheet.features, sheet.classes, sheet.licence),
+                {"text": sheet.citation, "kind": "long"},
+            ]
+            for sheet in report.display.datasets.values()
+        ]
+        return {"rows": rows}
 
 
 class MadeWith(Section):
@@ -232,7 +238,7 @@ class Downloads(Section):
 
 
 def _packed(frame):
-    """Return a frame as compressed csv. It may be of a million rows: pandas would take a minute."""
+    """Return a frame as compressed csv; of a million rows pandas would take a minute."""
     import pyarrow as pa  # here: planning a report loads no more than it needs
     from pyarrow import csv
 

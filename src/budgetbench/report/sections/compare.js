@@ -2,7 +2,7 @@
 const study = JSON.parse(document.getElementById("study").textContent);
 const form = document.getElementById("filter");
 const table = document.getElementById("compare-table");
-const cases = Object.keys(study.cases).filter((name) => study.cases[name].compare);
+const cases = Object.keys(study.cases);
 const rivals = study.methods.filter(({ id }) => cases.some((name) => id in study.cases[name].compare.mean));
 const horizons = [...form.elements.horizon].map(({ value }) => value);
 const PREFIX = "#compare?";
@@ -117,7 +117,7 @@ function words(rows, ranked, chosen, methods) {
   const first = rows[0].rank === null ? "Nobody has an area on all of these data sets"
     : `${rows[0].method.label} has the best mean rank (${rows[0].rank.toFixed(2)} of ${rows.filter(({ rank }) => rank !== null).length})`;
   const others = ranked.length < chosen.length ? " (those with the most methods)" : "";
-  return `${first} over ${ranked.length} of ${cases.length} data sets${others}, ${where}${hard}.`;
+  return `${first} over ${ranked.length} of ${cases.length} data set${cases.length === 1 ? "" : "s"}${others}, ${where}${hard}.`;
 }
 
 function update() {

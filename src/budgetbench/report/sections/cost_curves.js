@@ -98,7 +98,7 @@ function logAxis(curves, unit) {
 function kindOfAxis({ points }) {
   const axis = chosen("axis");
   if (axis !== "auto") return axis;
-  if (window.comparison?.horizon === "log") return "log";
+  if (window.comparison.horizon === "log") return "log";
   const paid = points.share.filter((share) => share > 0);
   return paid.filter((share) => share < CHEAP).length > paid.length / 2 ? "log" : "split";
 }
@@ -113,7 +113,7 @@ function splitAxis(curves, unit) {
 
 function specification(name) {
   const { curves, title, score } = study.cases[name];
-  const { horizon = "100 %", hard = false } = window.comparison ?? {};
+  const { horizon, hard } = window.comparison;
   const unit = hard ? "hard" : chosen("unit");
   const share = unit !== "cost";
   const most = share && horizon !== "log" ? Number.parseFloat(horizon) / 100 : Infinity;
@@ -216,15 +216,15 @@ function addLegend() {
 
 // Controls, the five best of the comparison, and what the reader asked for.
 function choose() {
-  const { best = null, cases = null } = window.comparison ?? {};
-  const rivals = new Set(best === null ? [] : Object.values(study.cases).flatMap(({ compare }) => Object.keys(compare?.mean ?? {})));
+  const { best, cases } = window.comparison;
+  const rivals = new Set(Object.values(study.cases).flatMap(({ compare }) => Object.keys(compare.mean)));
   for (const { id } of study.methods) {
     const wanted = asked.get(id) ?? (!rivals.has(id) || best.includes(id));
     if (wanted) hidden.delete(id);
     else hidden.add(id);
   }
   for (const figure of document.querySelectorAll("[data-curves]")) {
-    figure.hidden = cases !== null && !cases.includes(figure.dataset.curves);
+    figure.hidden = !cases.includes(figure.dataset.curves);
   }
 }
 

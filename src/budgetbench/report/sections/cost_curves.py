@@ -7,16 +7,8 @@ from ...analysis.areas import CONSTANT, control_point, lowess_mean, mean_curve
 from ...analysis.recommendations import MEAN
 from ...analysis.schedules import GROUP, of_case
 from ...study.study import ACQUISITION
+from .. import style
 from ..section import Section, case_name
-from ..style import (
-    MANY_POINTS,
-    bars,
-    drawing,
-    legend_below,
-    marked_line,
-    message_figure,
-    split_axis,
-)
 
 # A share of the full cost: where most models cost less, the axis shows their square root.
 CHEAP = 0.1
@@ -57,7 +49,7 @@ class CostCurves(Section):
         return {
             case_name(*case): case_curves(results.schedules, display, *case, hard)
             | {"absent": absent.get(case, [])}
-            for case in display.cases(results.schedules)
+            for case in report.cases  # also of those that nobody completed: scripts go by the list
         }
 
 
@@ -70,9 +62,9 @@ def curve_figure(schedules, display, dataset, costs):
     """
     frame = of_case(schedules, dataset, costs)
     if frame.empty:
-        return message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
+        return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
     score = display.score(dataset)
-    with drawing(6.4, 4.4) as (figure, axes):
+    with style.drawing(6.4, 4.4) as (figure, axes):
         # Places first: the smooth mean is taken on the axis as it is drawn.
         frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
         for method in display.methods.values():
@@ -84,7 +76,7 @@ def curve_figure(schedules, display, dataset, costs):
         if score == "accuracy" and costs != "random":
             errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)
             errors.set_ylabel("test error")
-        legend_below(figure, *axes.get_legend_handles_labels())
+        style.legend_below(figure, *axes.get_legend_handles_labels())
     return figure
 
 
@@ -99,7 +91,7 @@ def _draw_cost_axis(axes, points, costs):
             axes.set_xscale("function", functions=(root, square))
             axes.set_xlim(0, 1.03)
         else:
-            split_axis(axes)
+            style.split_axis(axes)
             axes.set_xlabel("acquisition cost (% of all features)")
         return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
@@ -123,11 +115,11 @@ def _draw_curve(axes, points, method):
     # Smoothed in the coordinates of the axis, so that the line is smooth to the eye.
     mean = lowess_mean(forward(x), y)
     axes.scatter(
-        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > MANY_POINTS,
+        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > style.MANY_POINTS,
         color=method.colour, marker=method.marker, label=method.label if mean is None else None,
     )  # fmt: skip
     if mean is not None:
-        axes.plot(back(mean[0]), mean[1], **marked_line(method, mean[0].size))
+        axes.plot(back(mean[0]), mean[1], **style.marked_line(method, mean[0].size))
 
 
 def _draw_control(axes, points, method):
@@ -139,7 +131,7 @@ def _draw_control(axes, points, method):
         return
     axes.errorbar(
         points["place"].mean(), score.mean(),
-        yerr=bars(score.mean(), score.std(), most=1)[:, None] if len(score) > 1 else None,
+        yerr=style.bars(score.mean(), score.std(), most=1)[:, None] if len(score) > 1 else None,
         fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
         zorder=5,
     )  # fmt: skip
@@ -171,26 +163,30 @@ def _baselines(case):
     return case[case["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
 
 
-def case_curves(schedules, display, dataset, costs, hard=None):
+def case_curves(schedules, display, dataset, costs, hard):
     """Return the curves of a case and the points of its runs, as the page embeds them.
 
     `hard` are the schedules of the methods whose examples differ in cost, charged the most
     expensive one; their curve is again over shares. points are the models of the runs_shown first
     of the n_runs runs.
     """
-    frame = of_case(schedules, dataset, costs)
-    baselines, present = _baselines(frame), set(frame["method"])
-    curves = [
-        _method_curve(frame[frame["method"] == method.id], method, baselines)
-        for method in display.methods.values()
-        if method.id in present
-    ]
-    if hard is not None:
-        hard = of_case(hard, dataset, costs)
-        for entry in curves:
-            own = hard[hard["method"] == entry["method"]]
-            if entry["kind"] == "curve" and len(own):
-                entry["hard"] = _lists(mean_curve(own, "cost_fraction", baselines))
+    frame, hard = of_case(schedules, dataset, costs), of_case(hard, dataset, costs)
+    baselines, curves = _baselines(frame), []
+    for method in display.methods.values():
+        own, charged = (part[part["method"] == method.id] for part in (frame, hard))
+        if own.empty:
+            continue
+        units = {"share": (own, "cost_fraction"), "cost": (own, "cost")}
+        if method.control:
+            # A control has one model: a curve through it would promise others.
+            kind = "level" if (own["cost"] == 0).all() else "point"
+            found = {name: control_point(*unit) for name, unit in units.items()}
+        else:
+            kind = "curve"
+            units |= {"hard": (charged, "cost_fraction")} if len(charged) else {}
+            found = {name: mean_curve(*unit, baselines) for name, unit in units.items()}
+        shown = {name: _lists(curve) for name, curve in found.items()}
+        curves.append({"method": method.id, "kind": kind, **shown})
     # Points of all runs would be most of the page's bytes.
     shown = _first_runs(frame[frame["method"].isin(display.competitors)])
     points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
@@ -201,19 +197,6 @@ def case_curves(schedules, display, dataset, costs, hard=None):
         "runs_shown": shown["run"].nunique(),
         "n_runs": frame["run"].nunique(),
     }
-
-
-def _method_curve(points, method, baselines):
-    """Return one method's entry of `case_curves`: a curve, a level if free, else a point."""
-    # A control has one model: a curve through it would promise others.
-    free = (points["cost"] == 0).all()
-    entry = {"method": method.id, "kind": "level" if free else "point"}
-    if not method.control:
-        entry["kind"] = "curve"
-    for name, column in (("share", "cost_fraction"), ("cost", "cost")):
-        own = (points, column)
-        entry[name] = _lists(control_point(*own) if method.control else mean_curve(*own, baselines))
-    return entry
 
 
 def _lists(curve):

@@ -2,18 +2,11 @@
 
 import pandas as pd
 
-from ...analysis.differences import (
-    FEWEST_CASES,
-    difference_table,
-    overall_table,
-    reference_of,
-    variance_table,
-)
+from ...analysis import differences as paired
 from ...analysis.ranks import elo_table
-from ...analysis.schedules import CASE
 from ...study.study import ACQUISITION
 from ..section import Section, table
-from ..text import DASH, counted, interval
+from ..text import DASH, interval
 
 
 class Differences(Section):
@@ -33,57 +26,55 @@ class Differences(Section):
         results, display = report.results, report.display
         methods, reference = display.rivals(results.summary), self._reference(report)
         known = display.test_ratios, display.bounded
-        each = difference_table(results.areas, methods, reference, *known)
+        each = paired.difference_table(results.areas, methods, reference, *known)
         tables = {
             "differences": each,
-            "differences_overall": overall_table(results.areas, each, reference),
+            "differences_overall": paired.overall_table(results.areas, each, reference),
             "elo": elo_table(results.summary, methods),
         }
         if crossed := self.study.config.get("crossed"):
-            tables["variances"] = variance_table(results.areas, crossed)
+            tables["variances"] = paired.variance_table(results.areas, crossed)
         return tables
 
     @staticmethod
     def _reference(report):
         results = report.results
         # Before a run is completed there is nobody to compare with.
-        return reference_of(results.ranking, report.display.methods) if results.completed else None
+        return (
+            paired.reference_of(results.ranking, report.display.methods)
+            if results.completed
+            else None
+        )
 
     def context(self, report):
         reference, display = self._reference(report), report.display
         each, overall = report.tables["differences"], report.tables["differences_overall"]
-        cases = display.cases(each)
-        # A pair that never completed the same run has no cell.
-        cells = each.set_index([*CASE, "method"]).to_dict("index")
+        titles, rows = display.matrix(each, overall["method"], _cell)
         return {
             "reference": None if reference is None else display.methods[reference],
-            "few": f"fewer than {FEWEST_CASES}" if len(cases) < FEWEST_CASES else "",
-            "n_cases": counted(len(cases), "data set"),
+            "fewest": paired.FEWEST_CASES,
+            "n_cases": len(titles),
             "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
             "elo": [_elo_row(row, display) for row in report.tables["elo"].to_dict("records")],
             "variances": _variance_rows(report.tables.get("variances"), display),
-            "titles": [display.case_title(*case) for case in cases],
-            "rows": [
-                [display.label(method), *(_cell(cells.get((*case, method))) for case in cases)]
-                for method in overall["method"]
-            ],
+            "titles": titles,
+            "rows": rows,
         }
-
-
-def _named(row, display):
-    """Return the label of a row's method, and what it won, tied and lost."""
-    record = f"{row['wins']} / {row['ties']} / {row['losses']}"
-    return {"label": display.label(row["method"]), "record": record}
 
 
 def _overall_row(row, display):
     mean = interval(row["mean"], row["low"], row["high"])
-    return _named(row, display) | {"mean": mean, "n_cases": row["n_cases"]}
+    return [display.label(row["method"]), mean, _record(row), row["n_cases"]]
 
 
 def _elo_row(row, display):
     bounds = "" if pd.isna(row["low"]) else f" [{row['low']:.0f}, {row['high']:.0f}]"
-    return _named(row, display) | {"elo": f"{row['elo']:.0f}{bounds}"}
+    return [display.label(row["method"]), f"{row['elo']:.0f}{bounds}", _record(row)]
+
+
+def _record(row):
+    """Return in words what a method won, tied and lost."""
+    return f"{row['wins']} / {row['ties']} / {row['losses']}"
 
 
 def _variance_rows(variances, display):
@@ -93,7 +84,7 @@ def _variance_rows(variances, display):
     # Means of standard deviations: the page shows their size, tests use the table.
     means = variances.groupby("method")[["splits", "prices", "rest"]].mean()
     return [
-        {"label": display.label(name), "texts": [f"{value:.4f}" for value in means.loc[name]]}
+        [display.label(name), *(f"{value:.4f}" for value in means.loc[name])]
         for name in display.methods
         if name in means.index
     ]
@@ -101,7 +92,7 @@ def _variance_rows(variances, display):
 
 def _cell(row):
     """Return the cell of a difference, coloured only where its interval leaves 0 out."""
-    if row is None:
+    if not row:  # the pair never completed the same run
         return DASH
     kind = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
     return {"text": interval(row["mean"], row["low"], row["high"]), "kind": kind}

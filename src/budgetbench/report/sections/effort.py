@@ -10,6 +10,10 @@ from ..section import Section, figure, table
 from ..style import drawing, legend_below, message_figure, plain_decades
 from ..text import number, seconds
 
+# Shorter times are the clock's; a logarithmic axis needs some floor.
+_SHORTEST = 1e-4
+_PARTS = {"fit": "seconds to fit one run", "predict": "seconds to predict the test part"}
+
 
 class Effort(Section):
     """Models fitted, seconds and areas, by default and tuned."""
@@ -89,14 +93,11 @@ def _over_data_sets(report):
 
 
 def _row(row, display):
-    clocks = ("default_seconds", "seconds", "processor_seconds")
-    return {
-        "label": display.label(row["method"]),
-        "settings": number(row["settings"], ".0f"),
-        "models": tuple(number(row[name], ".0f") for name in ("default_models", "models")),
-        "seconds": tuple(seconds(row[name]) for name in clocks),
-        "aup": tuple(number(row[name], ".3f") for name in ("default_aup", "aup")),
-    }
+    default, tuned = (number(row[name], ".0f") for name in ("default_models", "models"))
+    clocks = (row[name] for name in ("default_seconds", "seconds", "processor_seconds"))
+    areas = (number(row[name], ".3f") for name in ("default_aup", "aup"))
+    label, settings = display.label(row["method"]), number(row["settings"], ".0f")
+    return [label, settings, default, tuned, *map(seconds, clocks), *areas]
 
 
 def equal_rows(report):
@@ -108,27 +109,26 @@ def equal_rows(report):
     best = means["aup"].groupby("method").max().sort_values(ascending=False, kind="stable")
     rows = []
     for name in best.index:
-        cells = []
+        row = [report.display.label(name)]
         for settings, spent, aup in means.loc[name].loc[["tries", "seconds"]].to_numpy():
-            cells += [f"{settings:.0f}", seconds(spent), number(aup, ".3f")]
-        rows.append({"label": report.display.label(name), "cells": cells})
+            row += [f"{settings:.0f}", seconds(spent), number(aup, ".3f")]
+        rows.append(row)
     return rows
 
 
 def straw_man_sentences(found, display):
     """Return a sentence of doubt about each method that `straw_men` found."""
-    return [
-        _doubt(row, display.label(row.method), display.case_title(row.dataset, row.costs))
-        for row in found.itertuples()
-    ]
-
-
-def _doubt(row, label, where):
-    runs = {1: "its one run", 2: "both runs"}.get(row.n_runs, f"all {row.n_runs} runs")
-    areas = f"(mean AUP {row.aup:.3f} against {row.other_aup:.3f})"
-    if row.below == "constant":
-        return f"{label} on {where} is no better than the free constant in {runs} {areas}."
-    return f"{label} on {where} is worse tuned than at its own settings in {runs} {areas}."
+    said = {
+        "constant": "is no better than the free constant",
+        "default": "is worse tuned than at its own settings",
+    }
+    sentences = []
+    for row in found.itertuples():
+        where = f"{display.label(row.method)} on {display.case_title(row.dataset, row.costs)}"
+        runs = {1: "its one run", 2: "both runs"}.get(row.n_runs, f"all {row.n_runs} runs")
+        areas = f"mean AUP {row.aup:.3f} against {row.other_aup:.3f}"
+        sentences.append(f"{where} {said[row.below]} in {runs} ({areas}).")
+    return sentences
 
 
 def effort_figure(means, display):
@@ -136,8 +136,7 @@ def effort_figure(means, display):
     shown = means[means["method"].isin(display.competitors)].dropna(subset=["seconds", "aup"])
     if shown.empty:
         return message_figure("No run completed.")
-    # A fit of no measurable time has a place on a logarithmic axis all the same.
-    shown = shown.assign(seconds=shown["seconds"].clip(lower=1e-4))
+    shown = shown.assign(seconds=shown["seconds"].clip(lower=_SHORTEST))
     with drawing(6.4, 4.2) as (figure, axes):
         # Seconds as a cost: less time and more area are both better.
         front = shown.iloc[pareto_indices(shown["seconds"], shown["aup"])]
@@ -151,11 +150,6 @@ def effort_figure(means, display):
         plain_decades(axes.xaxis, shown["seconds"])
         legend_below(figure, *axes.get_legend_handles_labels())
     return figure
-
-
-# Shorter times are the clock's; a logarithmic axis needs some floor.
-_SHORTEST = 1e-4
-_PARTS = {"fit": "seconds to fit one run", "predict": "seconds to predict the test part"}
 
 
 class Times(Section):
@@ -176,7 +170,11 @@ class Times(Section):
         return {"times": time_figure(report.results.times, report.display)}
 
     def context(self, report):
-        return {"times": time_rows(report.results.times, report.display)}
+        return {
+            "times": {
+                part: time_rows(report.results.times, report.display, part) for part in _PARTS
+            }
+        }
 
 
 def time_figure(table, display):
@@ -205,23 +203,9 @@ def time_figure(table, display):
     return figure
 
 
-def time_rows(table, display):
-    """Return the titles of the cases, and for fit and predict each method's label and texts."""
-    cases = display.cases(table)
-    known = table.set_index(["method", "dataset", "costs"]).to_dict("index")
-    parts = {
-        part: [
-            {
-                "label": method.label,
-                "texts": [_time(known.get((method.id, *case), {}), part) for case in cases],
-            }
-            for method in display.methods.values()
-            if method.id in set(table["method"])
-        ]
-        for part in _PARTS
-    }
-    return {"columns": [display.case_title(*case) for case in cases], **parts}
-
-
-def _time(row, part):
-    return seconds(row.get(f"{part}_mean"), row.get(f"{part}_sd"))
+def time_rows(table, display, part):
+    """Return the titles of the cases, and a row of each method's seconds to "fit" or "predict"."""
+    present = [name for name in display.methods if name in set(table["method"])]
+    return display.matrix(
+        table, present, lambda row: seconds(row.get(f"{part}_mean"), row.get(f"{part}_sd"))
+    )

@@ -12,17 +12,9 @@ from budgetlearn.curves import pareto_indices
 from ...analysis.budgets import own_cost_table
 from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION, SCHEDULE
+from .. import style
 from ..data_page import names_of
 from ..section import Section, case_name, figure, table
-from ..style import (
-    LABEL_WIDTH,
-    MANY_POINTS,
-    bars,
-    draw_steps,
-    drawing,
-    legend_below,
-    message_figure,
-)
 from ..text import counted, plus_minus
 
 _MOST_VARIABLES = 40
@@ -35,21 +27,20 @@ _VISITED = ["run", "sequence", "step", "variables", "cost", "score"]
 _IMPORTANCE = ["run", "variable", "importance"]
 
 
-def _method_of(study, dataset, wanted):
-    """Return the first method of a data set that is wanted; None without one."""
+def _first_of(study, dataset, wanted):
     names = (method for case, _, method in study.cells if case == dataset)
-    return next((name for name in names if wanted(name)), None)
+    return next((name for name in names if name in wanted), None)
 
 
 def sequence_method(study, dataset):
     """Return the first method of a data set that is built from sequences; None without one."""
-    return _method_of(study, dataset, study.methods_of(SCHEDULE).__contains__)
+    return _first_of(study, dataset, study.methods_of(SCHEDULE))
 
 
 def exhaustive_method(study, dataset):
     """Return the first method of a data set that tries every subset; None without one."""
-    searches = ".ExhaustiveSearch"
-    return _method_of(study, dataset, lambda m: study.methods[m]["class"].endswith(searches))
+    searches = [m for m, s in study.methods.items() if s["class"].endswith(".ExhaustiveSearch")]
+    return _first_of(study, dataset, searches)
 
 
 def _read(paths, columns):
@@ -127,11 +118,11 @@ class VariableImportance(_OnRequest):
 def importance_figure(importance, names, title):
     """Draw the importance of each variable (run, variable, importance), the largest first."""
     if importance.empty:
-        return message_figure(f"{title}: no importance was computed.")
+        return style.message_figure(f"{title}: no importance was computed.")
     groups = importance.groupby("variable")["importance"]
     table = groups.agg(["mean", "std", "count"]).sort_values("mean", ascending=False, kind="stable")
     shown = table.head(_MOST_VARIABLES)
-    with drawing(6.4, 1.2 + 0.2 * len(shown)) as (figure, axes):
+    with style.drawing(6.4, 1.2 + 0.2 * len(shown)) as (figure, axes):
         places = np.arange(len(shown))
         # A bar for some variables only would say that the others do not vary.
         spread = shown["std"] if (shown["count"] > 1).all() else None
@@ -181,17 +172,17 @@ def staircase_figure(schedules, display, panels, dataset, costs):
     done = case[case["method"].isin(compared)].groupby("run")["method"].nunique()
     complete = done.index[done == len(compared)]
     if not len(complete):
-        return message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
+        return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
     run = case[case["run"] == complete.min()]
     grid = {"sharey": True, "squeeze": False}
-    with drawing(0.6 + 4.4 * len(panels), 4.8, 1, len(panels), **grid) as (figure, axes_grid):
+    with style.drawing(0.6 + 4.4 * len(panels), 4.8, 1, len(panels), **grid) as (figure, axes_grid):
         for axes, (title, methods) in zip(axes_grid[0], panels.items(), strict=True):
             for method in map(display.methods.get, methods):
                 own = run.loc[run["method"] == method.id, ["valid_cost", "valid_score"]]
                 cost, score = own.to_numpy(dtype=float).T
                 # All lines end at the same budget, so that none looks better by its length.
-                style = {"color": method.colour, "linestyle": method.line, "label": method.label}
-                draw_steps(axes, cost, score, run["valid_cost"].max(), linewidth=1.6, **style)
+                look = {"color": method.colour, "linestyle": method.line, "label": method.label}
+                style.draw_steps(axes, cost, score, run["valid_cost"].max(), linewidth=1.6, **look)
                 axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
             axes.set(title=title, xlabel="budget")
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
@@ -245,21 +236,21 @@ def space_figure(space, visited, title, score):
     sequence a, b, c …, from the full model down.
     """
     if space.empty:
-        return message_figure(f"{title}: no search completed.")
+        return style.message_figure(f"{title}: no search completed.")
     # Costs differ between runs, so that one figure can show only one.
     run = space["run"].min()
     space = space[space["run"] == run]
     visited = visited[visited["run"] == run]
-    with drawing(7.2, 5.4) as (figure, axes):
+    with style.drawing(7.2, 5.4) as (figure, axes):
         axes.scatter(
             space["cost"], space["score"], s=14, color="#bbbbbb", linewidths=0,
-            rasterized=len(space) > MANY_POINTS, label=f"all {len(space):,} subsets",
+            rasterized=len(space) > style.MANY_POINTS, label=f"all {len(space):,} subsets",
         )  # fmt: skip
         # Drawn from all subsets: what any search could reach at best.
         best = space.iloc[pareto_indices(space["cost"], space["score"])]
         steps = best[["cost", "score"]].to_numpy(dtype=float).T
         look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
-        draw_steps(axes, *steps, space["cost"].max(), **look)
+        style.draw_steps(axes, *steps, space["cost"].max(), **look)
         # Numbers on all sequences would hide each other.
         others = visited[~visited["sequence"].isin(_NUMBERED)]
         axes.scatter(others["cost"], others["score"], marker="x", s=30, color="#009e73",
@@ -319,21 +310,21 @@ class OwnCost(Section):
 def own_cost_figure(table, display, own_cost):
     """Draw test accuracy at the method's own cost by data set, one panel for each method."""
     if table.empty:
-        return message_figure("No run completed.")
+        return style.message_figure("No run completed.")
     methods = [name for name in own_cost if (table["method"] == name).any()]
     cases = display.cases(table)
     size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
-    with drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
+    with style.drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
         entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
         for axes, name in zip(grid[0], methods, strict=True):
             _draw_panel(axes, table[table["method"] == name], display, cases)
             axes.set(title=display.label(name), xlabel="test accuracy")
             handles, labels = axes.get_legend_handles_labels()
             entries |= dict(zip(labels, handles, strict=True))
-        titles = [fill(display.case_title(*case), LABEL_WIDTH) for case in cases]
+        titles = [fill(display.case_title(*case), style.LABEL_WIDTH) for case in cases]
         grid[0][0].set_yticks(range(len(cases)), titles)
         grid[0][0].set_ylim(len(cases) - 0.5, -0.5)
-        legend_below(figure, list(entries.values()), list(entries))
+        style.legend_below(figure, list(entries.values()), list(entries))
     return figure
 
 
@@ -350,7 +341,7 @@ def _draw_panel(axes, part, display, cases):
     lines = np.linspace(-0.25, 0.25, len(shown))
     for line, (rows, name, note, score, spread) in zip(lines, shown, strict=True):
         places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
-        method, arms = display.methods[name], bars(rows[score], rows[spread], 0, 1)
+        method, arms = display.methods[name], style.bars(rows[score], rows[spread], 0, 1)
         axes.errorbar(
             rows[score], places, xerr=arms, fmt=method.marker, color=method.colour,
             capsize=2, markersize=6, label=method.label + note,
@@ -360,15 +351,15 @@ def _draw_panel(axes, part, display, cases):
 def own_cost_rows(table, display):
     """Return the rows of the page, one for each data set, method and rival."""
     return [
-        {
-            "title": display.case_title(row.dataset, row.costs),
-            "method": display.label(row.method),
-            "share": f"{100 * row.cost_fraction:.1f} %",
-            "score": plus_minus(row.score, row.score_sd),
-            "rival": display.label(row.rival),
-            "within": {"text": plus_minus(row.rival_score, row.rival_sd), "note": _lacking(row)},
-            "wins": f"{row.wins} of {row.n_runs}",
-        }
+        [
+            display.case_title(row.dataset, row.costs),
+            display.label(row.method),
+            f"{100 * row.cost_fraction:.1f} %",
+            plus_minus(row.score, row.score_sd),
+            display.label(row.rival),
+            {"text": plus_minus(row.rival_score, row.rival_sd), "note": _lacking(row)},
+            f"{row.wins} of {row.n_runs}",
+        ]
         for case in display.cases(table)
         for row in of_case(table, *case).itertuples()
     ]

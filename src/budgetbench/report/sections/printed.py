@@ -15,48 +15,18 @@ import pandas as pd
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
-from ...analysis.reproduction import (
-    AREAS,
-    OUTSIDE,
-    QUANTITIES,
-    WHERE,
-    WITHIN,
-    agreement_table,
-    published_table,
-    with_reasons,
-)
+from ...analysis import reproduction as judging
 from ...study.records import setting_text
 from ...study.study import PUBLISHED, place_of
 from ..section import Section, table
 from ..text import DASH, counted, plus_minus, span_of_runs
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
-# Digits that matter, by quantity; three for all others.
-_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 2}
-_DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
-_NAMES = {
-    "aup_test": "AUP (test)",
-    "aup_valid": "AUP (validation)",
-    "aup_paper": "AUP (third reading)",
-    "cost": "mean cost",
-    "cost_percent": "% of the full cost",
-    "entropy_percent": "entropy of nodes over trees, %",
-    "error_percent": "test error, %",
-    "estimated_score": "estimated test score",
-    "mse": "mean squared error",
-    "n_features": "features",
-    "n_nodes": "nodes",
-    "predict_seconds": "seconds to predict",
-    "seconds": "seconds to fit",
-    "test_error": "test error",
-    "test_score": "test score",
-    "valid_score": "validation score",
-}
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
 _SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
 _KEYS = ["dataset", "method", "setting", "quantity"]
 _ENTRY = {"why", "variant"}  # what an entry of the reasons must have
-_MAY = {*WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
+_MAY = {*judging.WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
 
 
 class Printed(Section):
@@ -80,9 +50,9 @@ class Printed(Section):
     def tables(self, report):
         printed = read_published(self.study.published)
         results, stand_ins = report.results, self.study.config.get("stand_ins", {})
-        ours = published_table(results.points, printed, results.areas, stand_ins)
-        judged = agreement_table(ours)
-        return {"published": with_reasons(judged, read_reasons(self.inputs[-1]))}
+        values = judging.OurValues(results.points, lambda: results.areas)
+        judged = judging.agreement_table(judging.published_table(values, printed, stand_ins))
+        return {"published": judging.with_reasons(judged, read_reasons(self.inputs[-1]))}
 
     def context(self, report):
         # What was not rerun is counted below the tables, not shown as gaps in them.
@@ -111,7 +81,9 @@ def _shown(part, case, display):
     Its reasons are remarks on the printed numbers, and the variants that answer for differences.
     """
     first, quantities = part.iloc[0], list(part["quantity"].drop_duplicates())
-    heads = [(f"{_NAMES[name]}, printed", "ours", "difference") for name in quantities]
+    heads = [
+        (f"{judging.QUANTITIES[name].name}, printed", "ours", "difference") for name in quantities
+    ]
     return {
         "title": f"{first['paper']}, table {first['table']}: {display.case_title(*case)}",
         "note": _note(part, first),
@@ -133,13 +105,13 @@ def _note(part, first):
 
 
 def _reasons(part):
-    """Return the variants that answer for what is not reproduced, in words, also if none does."""
+    """Return in words which variants explain what is not reproduced, and what none explains."""
     known = [
         f"{reason} Variant without that: {variant}."
         for reason, variant in part[["reason", "variant"]].drop_duplicates().to_numpy()
         if reason
     ]
-    unknown = int(((part["verdict"] == OUTSIDE) & (part["reason"] == "")).sum())
+    unknown = int(((part["verdict"] == judging.OUTSIDE) & (part["reason"] == "")).sum())
     if unknown:
         numbers = counted(unknown, "number")
         known.append(f"{numbers} outside both interval and margin, with no known reason.")
@@ -147,7 +119,7 @@ def _reasons(part):
 
 
 # Class of the distance from the printed number, for its colour; of others "off".
-_KINDS = {WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "control")}
+_KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "control")}
 
 
 def _cells(numbers, quantities):
@@ -157,14 +129,14 @@ def _cells(numbers, quantities):
         if name not in numbers.index:
             cells += [DASH, DASH, {"text": DASH, "kind": "control"}]
             continue
-        row, digits = numbers.loc[name], _DIGITS.get(name, 3)
+        row, digits = numbers.loc[name], judging.QUANTITIES[name].digits
         own = plus_minus(row["ours"], row["sd"], digits)
         difference = f"{row['difference']:+.{digits}f}"
         if pd.notna(row["share"]):
             difference += f" ({100 * row['share']:+.0f} %)"
         # Better than printed is a deviation, too, but of another kind than worse.
         outside = "better" if row["better"] else "worse"
-        kind = outside if row["verdict"] == OUTSIDE else _KINDS.get(row["verdict"], "off")
+        kind = outside if row["verdict"] == judging.OUTSIDE else _KINDS.get(row["verdict"], "off")
         # A minus sign below, not a hyphen: it is as wide as the plus.
         shown = {"text": difference.replace("-", "−"), "kind": kind}
         cells += [plus_minus(row["value"], row["value_sd"], digits), own, shown]
@@ -191,9 +163,9 @@ def _read_one(path):
     absent = [column for column in _PRINTED if column not in frame]
     if absent:
         raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")
-    strange = sorted(set(frame["quantity"]) - {*QUANTITIES, *AREAS})
+    strange = sorted(set(frame["quantity"]) - set(judging.QUANTITIES))
     if strange:
-        known = ", ".join([*QUANTITIES, *AREAS])
+        known = ", ".join(judging.QUANTITIES)
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
     names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _RUNS, _REMARK]]
     settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
@@ -201,7 +173,8 @@ def _read_one(path):
         setting=settings,
         value=frame["value"].astype(float),
         value_sd=frame[_SPREAD].astype(float) if _SPREAD in frame else np.nan,
-        unit=frame["value"].map(_unit),
+        # Of the last digit of a number as it is printed.
+        unit=[10.0 ** -len(text.partition(".")[2]) for text in frame["value"]],
         printed_runs=frame[_RUNS].astype(float).fillna(1.0) if _RUNS in frame else 1.0,
         remark=frame[_REMARK].fillna("") if _REMARK in frame else "",
         source=path.stem,
@@ -213,21 +186,10 @@ def _read_one(path):
     return frame
 
 
-def _unit(text):
-    """Return the unit of the last digit of a number as it is printed."""
-    return 10.0 ** -len(text.partition(".")[2])
-
-
 def read_reasons(path):
     """Read the reasons of known deviations, each an experiment, as a list of dicts from YAML.
 
-    An entry has `why`, a sentence; `variant`, the study that takes the cause away; any of table,
-    dataset, method, setting, quantity, as the tables of printed numbers name them; `reading`, the
-    quantity to take of the variant where it is another one; `chosen_after: true` where the variant
-    was chosen after seeing the printed numbers; `narrowed_after: true` where the entry was
-    narrowed, after seeing the variant's results, to what it has right; and `one_sample: true` where
-    the variant draws other rows in every run, so that the printed number must also be a likely draw
-    of one sample.
+    The head of `resources/published/deviations.yaml` says what an entry has.
     """
     entries = read_yaml(path) or []
     for entry in entries:

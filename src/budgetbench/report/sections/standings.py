@@ -7,14 +7,11 @@ import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
 from ...analysis.ranks import LEVEL, critical_difference, rank_table
-from ...analysis.schedules import CASE, GROUP, of_case, score_table
+from ...analysis.schedules import CASE, columns_of, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
 from ..style import LABEL_WIDTH, MANY_POINTS, drawing, legend_below, message_figure
 from ..text import DASH, counted, counts_of, interval, mean_rank, plus_minus
-
-# The cell of a method that the study does not ask for on a data set.
-_EMPTY = {"text": DASH, "best": False}
 
 
 class Standings(Section):
@@ -73,58 +70,48 @@ class Standings(Section):
 def standings(summary, ranking, display, part="test"):
     """Return the table methods × data sets of mean AUP on a `part`, the best mean rank first.
 
-    Returned are columns, the cell that heads each case, and for each row its method, the cell that
-    names it, its mean rank as text, and the cells of its areas.
+    Returned are the cells that head the cases, and the rows: name, mean rank and areas.
     """
-    cases = display.cases(summary)
-    mean = ranking.mean
-    rivals = sorted(display.rivals(summary), key=lambda name: mean.get(name, float("inf")))
-    competing = summary[summary["method"].isin(rivals)]
-    columns = [_column(of_case(competing, *case), part) for case in cases]
-    rows = [
-        {
-            "method": method,
-            "named": {"text": method.label, "note": "peer" if method.peer else ""},
-            "rank": mean_rank(mean.get(method.id)),
-            "cells": [cells.get(method.id, _EMPTY) for _, cells in columns],
-        }
-        for method in map(display.methods.get, rivals)
-    ]
-    heads = [
-        {"text": display.case_title(*case), "note": counted(runs, "run")}
-        for case, (runs, _) in zip(cases, columns, strict=True)
-    ]
-    return {"columns": heads, "rows": rows}
-
-
-def _column(frame, part):
-    """Return the runs that the means of one case are over, and its cells by method."""
+    rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
+    mean, competes = summary[f"mean_{part}"], summary["method"].isin(rivals)
     # Last bits do not make one of two equal areas the best.
-    means = frame[f"mean_{part}"].round(12)
+    rounded = mean.where(competes).round(12)
+    groups = rounded.groupby(columns_of(summary, CASE))
+    best = (rounded == groups.transform("max")) & (groups.transform("count") > 1)
     # Runs that count as the constant are in the mean, so they are in its number.
-    counting = frame["n_runs"] + frame["n_constant"]
-    runs = int(counting.max()) if len(frame) else 0  # where only controls completed
-    cells = {
-        row["method"]: {
-            "text": plus_minus(row[f"mean_{part}"], row[f"sd_{part}"]),
-            "best": bool(mean == means.max()) and means.count() > 1,
-            "note": f"{row['n_constant']} of {runs} as the constant" if row["n_constant"] else "",
-        }
-        for row, mean in zip(frame.to_dict("records"), means, strict=True)
-    }
-    return runs, cells
+    runs = (summary["n_runs"] + summary["n_constant"]).where(competes, 0)
+    most = runs.groupby(columns_of(summary, CASE)).transform("max")
+    table = summary.assign(mean=mean, sd=summary[f"sd_{part}"], best=best, most=most)
+    titles, rows = display.matrix(table, rivals, _area_cell)
+    counts = table.groupby(CASE)["most"].first()[display.cases(table)]
+    heads = [
+        {"text": title, "note": counted(count, "run")}
+        for title, count in zip(titles, counts, strict=True)
+    ]
+    notes = ["peer" if display.methods[name].peer else "" for name in rivals]
+    ranks = [mean_rank(ranking.mean.get(name)) for name in rivals]
+    return heads, [
+        [{"text": label, "note": note}, rank, *cells]
+        for (label, *cells), note, rank in zip(rows, notes, ranks, strict=True)
+    ]
+
+
+def _area_cell(row):
+    """Return the cell of a mean area."""
+    if not row:  # the study does not ask for it
+        return {"text": DASH}
+    note = f"{row['n_constant']} of {row['most']} as the constant" if row["n_constant"] else ""
+    return {"text": plus_minus(row["mean"], row["sd"]), "best": row["best"], "note": note}
 
 
 def control_rows(scores, display):
     """Return for each control that the study asks for the cells of its mean test scores."""
-    known, score = scores.set_index(GROUP)[["mean", "sd"]].T.to_dict("list"), display.score()
-    cases = display.cases(scores)
-    return [
-        [f"{score[:1].upper()}{score[1:]}, {display.label(name)}", ""]
-        + [plus_minus(*known.get((*case, name), (np.nan, np.nan))) for case in cases]
-        for name in display.controls
-        if name in set(scores["method"])
-    ]
+    present = [name for name in display.controls if name in set(scores["method"])]
+    _, rows = display.matrix(
+        scores, present, lambda row: plus_minus(row.get("mean"), row.get("sd"))
+    )
+    score = display.score()
+    return [[f"{score[:1].upper()}{score[1:]}, {label}", "", *cells] for label, *cells in rows]
 
 
 def lead_rows(table, display):
@@ -168,7 +155,7 @@ def _who_wins(leads, display):
 
 
 def _how_sure(leads):
-    """Return the sentence that tells which leads are more than other splits would undo."""
+    """Return the sentence that says which leads other splits would hardly undo."""
     # One run has no spread, so no interval.
     measured = leads.dropna(subset="low")
     if measured.empty:
@@ -204,11 +191,12 @@ def rank_sentences(ranking, display):
     """Return the outcome of the rank tests in words, and the methods they leave out."""
     sentences = []
     n_cases = counted(len(ranking.ranks), "data set")
+    few = "is too few" if len(ranking.ranks) == 1 else "are too few"
     # Tests over few data sets are blind or lucky: no p-value is shown.
     if 0 < len(ranking.ranks) < FEWEST_CASES:
         sentences.append(
-            f"{n_cases} are too few for a claim about ranks in "
-            f"general ({FEWEST_CASES} at least): read the areas and their intervals."
+            f"{n_cases} {few} for a claim about ranks in general ({FEWEST_CASES} at least): read "
+            "the areas and their intervals."
         )
     elif ranking.pairs is not None:
         alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"

@@ -54,21 +54,12 @@ function showOffer(offer, next, full) {
   say("next", nextText(offer, next));
 }
 
-function cell(tag, text, className) {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  if (className) made.className = className;
-  if (tag === "th") made.scope = "row";
-  return made;
-}
-
 function rowOf([feature, rate], names, prices) {
   const row = document.createElement("tr");
-  row.append(
-    cell("th", names[feature] ?? `x${feature}`),
-    cell("td", prices[feature] ?? "unknown", "number"),
-    cell("td", rate === 1 ? "all examples" : rate < 0.001 ? "<\u00a00.1\u00a0%" : percent(rate), "number"),
-  );
+  row.innerHTML = '<th scope="row"></th><td class="number"></td><td class="number"></td>';
+  const share = rate === 1 ? "all examples" : rate < 0.001 ? "<\u00a00.1\u00a0%" : percent(rate);
+  const texts = [names[feature] ?? `x${feature}`, prices[feature] ?? "unknown", share];
+  texts.forEach((text, place) => { row.cells[place].textContent = text; });
   return row;
 }
 

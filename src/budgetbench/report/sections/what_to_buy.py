@@ -1,4 +1,4 @@
-"""What to buy: the best method under a budget, one schedule in full, features by how often."""
+"""What to buy: the best method under a budget, one schedule in full, the features bought most."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.budgets import acquisition_table
-from ...analysis.schedules import of_case
+from ...analysis.schedules import full_costs, of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
 from ..data_page import prices_of
@@ -44,7 +44,7 @@ class WhatToBuy(Section):
         schedules, table = report.results.schedules, report.results.recommendations
         return {
             case_name(*case): offers_of(of_case(table, *case), schedules, report.prices, *case)
-            for case in report.display.cases(schedules)
+            for case in report.cases
         }
 
 
@@ -56,14 +56,14 @@ def offers_of(table, schedules, prices, dataset, costs):
     examples for which it is bought, most bought first (None where a method does not tell).
     """
     # Ten runs show how models vary; more would only swell the page.
-    runs = sorted(of_case(schedules, dataset, costs)["run"].unique())[:MOST_RUNS]
+    case = of_case(schedules, dataset, costs)
+    runs = sorted(case["run"].unique())[:MOST_RUNS]
     # Each model once, however many budgets lead to it.
     used = sorted({model for models in table["models"] for model in models[: len(runs)]})
     place = {model: turn for turn, model in enumerate(used)}
     lists = [prices_of(prices, dataset, costs, run) for run in runs]
     # Charges of groups are part of it, so the prices alone do not sum to it.
-    paid = of_case(schedules[schedules["cost"] > 0], dataset, costs)
-    full = (paid["cost"] / paid["cost_fraction"]).groupby(paid["run"]).max().to_dict()
+    full = dict(zip(case["run"], full_costs(case), strict=True))
     table = table.drop(columns=["dataset", "costs"], errors="ignore")
     offers = [
         _plain(row) | {"models": [place[model] for model in row["models"][: len(runs)]]}
@@ -72,7 +72,7 @@ def offers_of(table, schedules, prices, dataset, costs):
     return {
         "offers": offers,
         "runs": [
-            {"run": int(run), "full": full.get(run), "prices": priced["cost"].tolist()}
+            {"run": int(run), "full": _number(full[run]), "prices": priced["cost"].tolist()}
             for run, priced in zip(runs, lists, strict=True)
         ],
         "names": lists[0]["feature"].tolist() if lists else [],
@@ -80,9 +80,14 @@ def offers_of(table, schedules, prices, dataset, costs):
     }
 
 
+def _number(value):
+    """Return a value as JSON has it, which has no NaN: None."""
+    return None if value != value else value
+
+
 def _plain(row):
-    """Return a recommendation as JSON has it, which has no NaN: None, also in its runners-up."""
-    plain = {key: None if value != value else value for key, value in row.items()}
+    """Return a recommendation as JSON has it, with its runners-up."""
+    plain = {key: _number(value) for key, value in row.items()}
     others = row.get("runners_up")
     return plain if others is None else plain | {"runners_up": list(map(_plain, others))}
 
@@ -90,8 +95,7 @@ def _plain(row):
 def _model(row):
     """Return the values of one model for the page."""
     return {
-        # Users choose by validation cost; older results have none.
-        "cost": row["valid_cost"] if pd.notna(row["valid_cost"]) else row["cost"],
+        "cost": row["valid_cost"],  # users choose by it
         "share": row["valid_fraction"],
         "valid": row["valid_score"],
         "test": row["test_score"],
@@ -153,31 +157,23 @@ def _example(report, dataset, costs):
 
 def _case(case, table, display):
     """Return the values of one schedule for the page."""
-    first = table.iloc[0]
+    first, rows = table.iloc[0], []
+    for row in table.itertuples():
+        variables = json.loads(row.variables)
+        listed = ", ".join(variables) or "none"
+        # Many are folded.
+        folded = {"text": listed, "under": f"{len(variables)} variables"}
+        scores = f"{row.valid_score:.3f}", f"{row.test_score:.3f}"
+        cost, share = f"{row.cost:g}", f"{100 * row.cost_fraction:.1f} %"
+        rows.append([cost, share, *scores, listed if len(variables) <= 6 else folded])
     return {
         "name": case_name(*case),
         "title": display.case_title(*case),
         "score": display.score(case[0]),
         "method": display.label(first["method"]),
         "run": first["run"],
-        "rows": [
-            [
-                f"{row.cost:g}",
-                f"{100 * row.cost_fraction:.1f} %",
-                f"{row.valid_score:.3f}",
-                f"{row.test_score:.3f}",
-                _variables(json.loads(row.variables)),
-            ]
-            for row in table.itertuples()
-        ],
+        "rows": rows,
     }
-
-
-def _variables(labels):
-    """Return the cell of some variables; many are folded."""
-    listed = ", ".join(labels) or "none"
-    folded = {"text": listed, "under": f"{len(labels)} variables"}
-    return listed if len(labels) <= 6 else folded
 
 
 def example_schedule(schedules, methods, dataset, costs):
@@ -339,11 +335,11 @@ def _map(table, case, display):
             for m in rates
         ],
         "rows": [
-            [name, number(price, ".3g"), *map(_rate, own_rates)]
+            [
+                name,
+                number(price, ".3g"),
+                *({"text": f"{100 * rate:.0f}", "rate": f"{rate:.2f}"} for rate in own_rates),
+            ]
             for (name, price), own_rates in zip(features.to_numpy(), rates.to_numpy(), strict=True)
         ],
     }
-
-
-def _rate(rate):
-    return {"text": f"{100 * rate:.0f}", "rate": f"{rate:.2f}"}
