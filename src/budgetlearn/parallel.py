@@ -5,11 +5,34 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from functools import cache
 from itertools import islice
 from threading import Event, Thread
 
 from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
+
+# To look for the libraries takes milliseconds; those of numpy, scipy and scikit-learn are there.
+_libraries = cache(ThreadpoolController)
+
+
+def one_thread(user_api=None):
+    """Return a context in which linear algebra and OpenMP, or one of them, work in one thread.
+
+    In models as small as ours threads mostly wait for each other, which takes processor time, too:
+    several times as much as the work. `n_jobs` shares out whole models instead.
+    """
+    return _libraries().limit(limits=1, user_api=user_api)
+
+
+# On fewer cells a round of boosting is over before its threads have met.
+MANY_CELLS = 500_000
+
+
+def boosting_threads(X, n_jobs=None):
+    """Return the threads that LightGBM has work for on a table."""
+    return effective_n_jobs(n_jobs) if X.size >= MANY_CELLS else 1
 
 
 def _on_terminal():
@@ -96,7 +119,12 @@ def _in_this_context(function):
     """Return the function as it would run here: threads do not inherit context variables."""
     # Copied again for each call: one context cannot be entered by two threads at once.
     context = copy_context()
-    return lambda *arguments: context.copy().run(function, *arguments)
+
+    def run(*arguments):
+        with one_thread("openmp"):  # a thread's own setting, unlike linear algebra's
+            return context.copy().run(function, *arguments)
+
+    return run
 
 
 def _call_at_once(function, *arguments):

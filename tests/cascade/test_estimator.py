@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders
@@ -198,6 +199,24 @@ def test_validation_data_are_trained_on(table):
     )
     whole = ScheduleCascadeClassifier(feature_costs=PRICES, **QUICK).fit(X[:300], y[:300])
     pd.testing.assert_frame_equal(cut.operating_points_, whole.operating_points_)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_linear_algebra_inside_a_fit_has_one_thread(table, n_jobs):
+    seen = set()
+
+    class Watching(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            seen.update((pool["user_api"], pool["num_threads"]) for pool in threadpool_info())
+            return super().fit(X, y, sample_weight)
+
+    X, y = table
+    model = ScheduleCascadeClassifier(**(QUICK | {"estimators": Watching(), "n_jobs": n_jobs}))
+    with threadpool_limits(2):
+        model.fit(X[:100], y[:100])
+        after = {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
+    assert seen == {("blas", 1), ("openmp", 1)}
+    assert after == {2}
 
 
 def test_any_number_of_threads_and_a_pickle_give_the_same(table):

@@ -1,6 +1,7 @@
 """The pool of candidates of cascades, calibration, and the walk from stage to stage."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ from budgetlearn.cascade.mixture import Mixture, fit_temperature, with_temperatu
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.pool import (
     TRADEOFFS,
+    Evidence,
+    _Cuts,
+    _one_moved,
     best_at_each_cost,
     calibrated,
     candidates,
@@ -42,13 +46,12 @@ def fitted():
 def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
     cascade, evidence, *_ = fitted
     pool = candidates(cascade, evidence, 10.0)
-    assert len(pool) == TRADEOFFS.size + 3
-    for stage, candidate in enumerate(pool[-3:]):
+    for stage, candidate in enumerate(pool[TRADEOFFS.size : TRADEOFFS.size + 3]):
         assert candidate.cost == COSTS[stage]
         assert candidate.observed == evidence.scores[stage].mean()
         assert candidate.last_stage == stage
         assert np.isnan(candidate.tradeoff)
-    both = replace(pool[-1], thresholds=np.array([0.5, -np.inf, -np.inf]))
+    both = replace(pool[0], thresholds=np.array([0.5, -np.inf, -np.inf]))
     assert both.last_stage == 1  # nobody comes to the third
 
 
@@ -57,6 +60,38 @@ def test_tradeoffs_are_about_shares_of_the_full_cost(fitted):
     expected = exit_thresholds(evidence.confidence, evidence.expected_losses, COSTS[:, None] / 10)
     pool = candidates(cascade, evidence, 10.0)[: TRADEOFFS.size]
     np.testing.assert_array_equal([each.thresholds for each in pool], expected)
+
+
+def test_a_gap_between_two_points_is_filled_where_it_costs_least():
+    # Only the last stage knows anything, so that λ sends on everybody or nobody.
+    random = np.random.RandomState(1)
+    confidence = np.vstack([random.uniform(0.5, 0.6, (2, 500)), random.uniform(0.9, 1, 500)])
+    losses = np.vstack([np.full((2, 500), 0.3), np.zeros(500)])
+    bill = COSTS[:, None], COSTS[:, None]
+    evidence = Evidence(confidence, losses, 1 - losses, 1.0, *bill)
+    pool = candidates(None, evidence, 10.0)
+    corners = best_at_each_cost(pool[: TRADEOFFS.size + 3])
+    front = best_at_each_cost(pool)
+    assert [each.cost for each in corners] == [1, 10]
+    assert all(b.cost <= 1.15 * a.cost for a, b in pairwise(front))
+    for each in front:  # by the one threshold that loses least: at the first stage
+        assert each.score == pytest.approx(0.7 + 0.3 * (each.cost - 1) / 9)
+        assert not each.stops_all or each in corners
+
+
+def test_moving_one_threshold_comes_to_what_the_examples_say(fitted):
+    _, evidence, *_ = fitted
+    cascade, confidence = fitted[0], evidence.confidence
+    cuts = [_Cuts(row) for row in confidence[:-1]]
+    prices = np.stack([evidence.expected_losses, evidence.spent + 0 * confidence])
+    for candidate in candidates(cascade, evidence, 10.0)[20:43:3]:
+        stages, thresholds, sums = _one_moved(candidate, confidence, prices, cuts)
+        assert set(stages) == set(range(candidate.last_stage))
+        for stage, threshold, found in list(zip(stages, thresholds, sums.T, strict=True))[::50]:
+            moved = candidate.thresholds.copy()
+            moved[stage] = threshold
+            stops = exit_stages(confidence, moved)
+            np.testing.assert_allclose(found, prices[:, stops, np.arange(400)].sum(axis=1))
 
 
 def test_what_is_reported_is_what_happens_out_of_fold(fitted):
@@ -96,7 +131,7 @@ def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
 
 def test_the_always_last_candidate_is_expected_to_score_what_was_observed(fitted):
     cascade, evidence, *_ = fitted
-    last = candidates(cascade, evidence, 10.0)[-1]
+    last = candidates(cascade, evidence, 10.0)[TRADEOFFS.size + 2]
     assert last.score == pytest.approx(last.observed)
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
-from threadpoolctl import threadpool_limits
 
 from ..cascade.mixture import with_temperature
 from ..cascade.models import medians
@@ -136,12 +135,9 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         methods = competitors(classifies, train.X.shape[1])
         methods = [each for each in methods if each.name not in given]
         methods += [Method(name, estimator, {}) for name, estimator in given.items()]
-        # Hundreds of small fits: threads inside them wait for each other, five times as long where
-        # another process has a core. `n_jobs` shares out whole fits instead.
-        with threadpool_limits(limits=1):
-            evidence = comparison.run(CONSTANT[classifies], methods)
-            self.skipped_ = evidence.skipped
-            self._keep(comparison, evidence)
+        evidence = comparison.run(CONSTANT[classifies], methods)
+        self.skipped_ = evidence.skipped
+        self._keep(comparison, evidence)
 
     def _check(self, train):
         if self.max_minutes is not None:

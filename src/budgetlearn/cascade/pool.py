@@ -8,6 +8,7 @@ threshold, and at the last stage in any case.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from .mixture import fit_temperature, variance, with_temperature
 # must save a whole error" to "costs do not matter".
 TRADEOFFS = np.concatenate([np.geomspace(100, 1e-3, 39), [0.0]])
 N_PASSES = 2
+# Of neighbouring points the dearer one costs no more than so many times as much, if it can be.
+GAP = 1.1
+# Shares of the full cost below which there are no gaps.
+LEAST_SHARE = 1e-3
 
 
 def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_PASSES):
@@ -211,7 +216,7 @@ def number_evidence(
 
 
 def candidates(cascade, evidence, full_cost):
-    """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s"."""
+    """Return the candidates of one cascade: all tradeoffs, "always stop at s", and between them."""
     # λ is about shares of the full cost, so it means the same in every currency.
     shares = evidence.spent / (full_cost or 1.0)
     # An example that counts twice loses and pays twice: thresholds maximise sums over examples.
@@ -221,7 +226,60 @@ def candidates(cascade, evidence, full_cost):
     # Candidate s stops everything at stage s: msB's kind of model, and at the last a plain one.
     always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
     settings += [(thresholds, np.nan) for thresholds in always]
-    return [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]
+    found = [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]
+    return found + _between(found, evidence, full_cost or 1.0)
+
+
+def _between(found, evidence, full_cost):
+    """Return candidates in the gaps between some: the dearer neighbour, one threshold lowered.
+
+    Loss + λ · cost is least at the corners of a convex hull, whatever λ; a budget between two
+    corners would be left unspent in part. So more examples stop at one stage of the dearer one: as
+    many as the budget wants, at the stage at which that loses least.
+    """
+    losses = evidence.expected_losses
+    one = np.ones(losses.shape)
+    weight, counted = (one[0] if w is None else w for w in (evidence.weight, evidence.counted))
+    means = weight / weight.sum(), counted / counted.sum()
+    prices = np.stack([means[0] * losses, means[1] * evidence.spent * one])
+    cuts = [_Cuts(row) for row in evidence.confidence[:-1]]
+    more = []
+    for cheap, dear in pairwise(best_at_each_cost(found)):
+        low = max(cheap.cost, LEAST_SHARE * full_cost)
+        n_goals = int(np.log(max(dear.cost / low, 1.0)) / np.log(GAP))
+        if not n_goals:
+            continue
+        stages, thresholds, (losses, costs) = _one_moved(dear, evidence.confidence, prices, cuts)
+        tradeoff = full_cost * (dear.score - cheap.score) / (dear.cost - cheap.cost)
+        for goal in np.geomspace(low, dear.cost, n_goals + 2)[1:-1]:
+            within = np.flatnonzero(affords(goal, costs) & ~affords(cheap.cost, costs))
+            if within.size:
+                least = losses[within] <= losses[within].min() + ROUNDING
+                best, moved = within[least.argmax()], dear.thresholds.copy()
+                moved[stages[best]] = thresholds[best]
+                more.append(_judged(dear.cascade, evidence, moved, tradeoff))
+    return more
+
+
+def _one_moved(candidate, confidence, prices, cuts):
+    """Return what a candidate comes to with one threshold at each place that it can have.
+
+    `prices`, (n_prices, n_stages, n_samples), are of stopping. Returns the stage and threshold of
+    each variant, (n_variants,), and the sums of its prices, (n_prices, n_variants).
+    """
+    stops, reached = (rule(confidence, candidate.thresholds) for rule in (exit_stages, _reached))
+    own, beyond = prices[:, stops, np.arange(stops.size)], prices[:, candidate.last_stage]
+    found = []
+    for stage in range(candidate.last_stage - 1, -1, -1):
+        here, cut = reached[stage], cuts[stage]
+        # All who come to the stage go on; then they stop one after another, the surest first.
+        none = np.where(here, beyond, own).sum(axis=1, keepdims=True)
+        changes = np.where(here, prices[:, stage] - beyond, 0.0)[:, cut.order]
+        sums = none + changes.cumsum(axis=1)[:, cut.places]
+        found.append((np.full(cut.places.size, stage), cut.thresholds, sums))
+        stop = confidence[stage] >= candidate.thresholds[stage]
+        beyond = np.where(stop, prices[:, stage], beyond)
+    return [np.concatenate(each, axis=-1) for each in zip(*found, strict=True)]
 
 
 def mean_and_error(values, weight=None):

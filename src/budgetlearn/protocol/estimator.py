@@ -22,6 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..counting import counting_fits
+from ..parallel import one_thread
 from ..validation import all_or_nothing, check_number
 from . import prediction
 from .documenting import EXPECTED, Limits, described, limited
@@ -218,7 +219,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         # Validation of the data is part of it: it already sets names and classes.
         with all_or_nothing(self):
-            with counting_fits() as count:
+            with one_thread(), counting_fits() as count:
                 train, valid = checked_examples(self, X, y, X_val, y_val, weight)
                 # Of a method that measures its own points, out of fold.
                 self._n_measured = len(train.y) + (0 if valid is None else len(valid.y))

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..curves import pareto_indices
 from ..exceptions import BudgetError, BudgetlearnWarning, GuaranteeError
+from ..parallel import one_thread
 from ..validation import ParameterError, check_number
 from .examples import table_for
 from .requests import Stage
@@ -129,7 +130,8 @@ def measured_out_of_fold(estimator, examples):
     refuse_alike(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)
     for rows in held_out:
-        refit = _refitted(estimator, examples, np.setdiff1d(np.arange(len(folds)), rows))
+        with one_thread():
+            refit = _refitted(estimator, examples, np.setdiff1d(np.arange(len(folds)), rows))
         table = table_for(refit, estimator, examples.X[rows])
         parts.append(_aligned(refit, table, estimator.n_stages_, want))
     stages = _joined(estimator, parts, tested.X)
