@@ -7,11 +7,13 @@ from sklearn.datasets import load_wine
 
 import budgetlearn
 from budgetlearn.auto import estimator, methods
+from tests.auto.conftest import smaller
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 X = X.iloc[:, :6]
 PRICES = dict(zip(X.columns, [1, 2, 3, 4, 5, 6], strict=True))
-QUICK = {"n_estimators": 5, "random_state": 0, "max_stages": 3, "n_stages": 3, "dynamic": False}
+QUICK = {"n_estimators": 5, "random_state": 0, "max_stages": 3}
+QUICK |= {"estimators": "linear", "n_stages": 3, "cv": 2, "dynamic": False}  # the cascade's
 CLASSES = [
     name
     for name in budgetlearn.__all__
@@ -32,7 +34,8 @@ def one_competitor(monkeypatch):
     """Let the choice compare one method with the constant: all of them get their prices alike."""
 
     def one(classifies, n_features):
-        return [each for each in every(classifies, n_features) if each.name == "BudgetRF+"]
+        found = every(classifies, n_features)
+        return [smaller(each) for each in found if each.name == "BudgetRF+"]
 
     every = methods.competitors
     monkeypatch.setattr(estimator, "competitors", one)

@@ -5,7 +5,6 @@ import io
 import warnings
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 
@@ -41,9 +40,9 @@ FILES = {
     "semicolons": (as_csv(sep=";", decimal=",").encode(), {"decimal": ","}),
     "bars": (as_csv(sep="|").encode(), {}),
     "gzip": (gzip.compress(as_csv().encode()), {}),
-    "xlsx": (as_xlsx(), {}),
-    "xlsx, decimal commas elsewhere": (as_xlsx(), {"decimal": ","}),
-    "parquet": (as_parquet(), {}),
+    "xlsx": (as_xlsx, {}),
+    "xlsx, decimal commas elsewhere": (as_xlsx, {"decimal": ","}),
+    "parquet": (as_parquet, {}),
 }
 
 
@@ -51,6 +50,7 @@ FILES = {
 @pytest.mark.parametrize("piped", [False, True])
 def test_every_form_gives_the_same_table(tmp_path, name, piped):
     content, how = FILES[name]
+    content = content() if callable(content) else content
     source = InMemory("standard input", content)
     if not piped:
         source = tmp_path / "table"
@@ -72,6 +72,8 @@ def test_windows_1252_is_told_with_a_word_that_shows_it():
 
 
 def book(rows, sheets=("first",)):
+    import openpyxl  # not when tests are collected: it takes a while
+
     made = openpyxl.Workbook()
     made.active.title = sheets[0]
     for row in rows:
@@ -94,11 +96,14 @@ def test_a_workbook_is_read_from_its_first_full_row():
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        (book([]), "a.xlsx is empty: its first sheet holds no table"),
-        (book([["a", "b"]]), "has column names, but no rows"),
-        (book([["a", "b"], [1, 2], [1, "=A2+1"]]), "cell B3: a formula whose value the file does"),
-        (book([["a", "a"], [1, 2]]), "column names must differ; repeated: ['a']"),
-        (book([["a", "b"], [1, 2], [1, 2, 3]]), "a.xlsx, line 3: 3 fields, but 2"),
+        (lambda: book([]), "a.xlsx is empty: its first sheet holds no table"),
+        (lambda: book([["a", "b"]]), "has column names, but no rows"),
+        (
+            lambda: book([["a", "b"], [1, 2], [1, "=A2+1"]]),
+            "cell B3: a formula whose value the file does",
+        ),
+        (lambda: book([["a", "a"], [1, 2]]), "column names must differ; repeated: ['a']"),
+        (lambda: book([["a", "b"], [1, 2], [1, 2, 3]]), "a.xlsx, line 3: 3 fields, but 2"),
         (InMemory("a.csv", b"a ,a\n1,2\n"), "column names must differ; repeated: ['a']"),
         (InMemory("a", b"PK\x03\x04 no archive"), "cannot be read as a workbook (.xlsx) (BadZip"),
         (InMemory("a.xls", b"\xd0\xcf\x11\xe0"), "of the old form (.xls). Save it as .xlsx or csv"),
@@ -111,7 +116,7 @@ def test_a_workbook_is_read_from_its_first_full_row():
 )
 def test_files_that_are_no_table(file, said):
     with pytest.raises(DatasetError) as caught:
-        read_table(file)
+        read_table(file() if callable(file) else file)
     assert said in str(caught.value)
 
 

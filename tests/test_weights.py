@@ -146,7 +146,8 @@ RELATIVE = {
     "cascade": cascade(
         ScheduleCascadeClassifier,
         estimators=("forest", "boosting", "linear", "kernel"),
-        orders="schedule",
+        orders="gain_per_cost",
+        dynamic=False,
         class_weight="balanced",
     ),
     "cascade, numbers": cascade(ScheduleCascadeRegressor, estimators=("linear", "kernel")),

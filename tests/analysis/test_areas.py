@@ -69,7 +69,7 @@ def test_controls_score_the_majority_rate(points):
         np.testing.assert_allclose(own, expected.reindex(own.index))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 10), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9

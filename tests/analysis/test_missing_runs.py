@@ -79,7 +79,8 @@ def test_no_pattern_of_failures_raises_who_fails(points, method, recorded):
     before = standing(results_of(points, expected))
     ways = list(patterns(points, method))
     assert len(ways) == 11
-    for failed in ways:
+    # Every other one each: what becomes of a run is the same whether or not it left a record.
+    for failed in ways[1 - recorded :: 2]:
         broken = points
         for dataset, run in failed:
             broken = fail(broken, method, run, dataset, "timeout: stopped after 5 s")

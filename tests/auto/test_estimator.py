@@ -207,7 +207,7 @@ def test_what_a_model_remembers_costs_more_on_other_rows():
     assert quoted(3.0, 0.0, 1.5, costs.full) == (3.0, 0.0)
     # Of labels that are partly chance a model is surest where it has seen them.
     table, y = make_classification(160, 6, n_informative=3, flip_y=0.3, random_state=1)
-    settings = {"estimators": "forest", "orders": "gain_per_cost"}
+    settings = {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 3, "cv": 2}
     cascade = Method("cascade", ScheduleCascadeClassifier, settings)
     train = Examples(table, y, y)
     comparison = Comparison(

@@ -18,7 +18,7 @@ from tests.tree.reference import walk_forest
 @pytest.mark.parametrize(
     "estimator",
     [
-        BudgetRFClassifier(n_estimators=8),
+        BudgetRFClassifier(n_estimators=4),
         BudgetRFClassifier(
             n_estimators=4, alpha=[0.0, 2.0], leaves=Leaves(prune=1.0, joint_fit=True)
         ),

@@ -1,6 +1,7 @@
 """`ScheduleCascadeClassifier` and `-Regressor` on the protocol."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders
 from budgetlearn.costs import FeatureCosts, random_costs
+from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
@@ -58,7 +60,11 @@ def numbers():
     ids=type,
 )
 def test_scikit_learn(estimator, monkeypatch):
-    monkeypatch.setattr(orders, "PILOTS", ("linear",))  # for speed
+    # For speed.
+    monkeypatch.setattr(orders, "PILOTS", ("linear",))
+    monkeypatch.setattr(orders, "N_ROUNDS", 5)
+    few = partial(RandomForestClassifier, n_estimators=10)
+    monkeypatch.setattr(orders, "RandomForestClassifier", few)
     check_conventions(estimator)
 
 

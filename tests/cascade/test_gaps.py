@@ -28,7 +28,7 @@ X, Y = telling_gaps()
 
 
 def fitted(kind=ScheduleCascadeClassifier, y=Y, **options):
-    made = kind(feature_costs=PRICES, n_stages=4, random_state=0, **options)
+    made = kind(feature_costs=PRICES, n_stages=4, cv=3, random_state=0, **options)
     return made.fit(X[TRAIN], y[TRAIN])
 
 
@@ -58,8 +58,9 @@ def test_numbers_are_predicted_from_where_values_are_missing(estimators):
 @pytest.mark.parametrize("weight", [None, np.random.default_rng(0).uniform(0.5, 2, 300)])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_a_table_and_values_asked_for_one_by_one_give_the_same(dynamic, weight):
-    made = ScheduleCascadeClassifier(feature_costs=PRICES, dynamic=dynamic, random_state=0)
-    made.fit(X[TRAIN], Y[TRAIN], sample_weight=weight)
+    made = ScheduleCascadeClassifier(
+        feature_costs=PRICES, dynamic=dynamic, n_stages=4, cv=3, random_state=0
+    ).fit(X[TRAIN], Y[TRAIN], sample_weight=weight)
     rows = X[TEST][:60].copy()
     rows[:5, 1:3] = np.nan
     for budget in (2, 5, FULL):

@@ -13,6 +13,7 @@ import pytest
 from budgetlearn.auto import estimator, methods
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.compare import compare
+from tests.auto.conftest import smaller
 from tests.workflow.conftest import Workflow
 
 PRICES = """feature,cost,group,group_cost
@@ -103,6 +104,6 @@ def limit_methods(monkeypatch):
 
     def few(classifies, n_features):
         kept = every(classifies, n_features)
-        return [each for each in kept if each.name not in {"cascade", "msB", "average"}]
+        return [smaller(each) for each in kept if each.name not in {"cascade", "msB", "average"}]
 
     monkeypatch.setattr(estimator, "competitors", few)

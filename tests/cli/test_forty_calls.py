@@ -58,9 +58,14 @@ def new(change, **how):
 
 
 def xlsx(frame):
-    out = io.BytesIO()
-    frame.to_excel(out, index=False)
-    return out.getvalue()
+    """Return what makes a workbook, when the call is made."""
+
+    def made():
+        out = io.BytesIO()
+        frame.to_excel(out, index=False)
+        return out.getvalue()
+
+    return made
 
 
 def parquet(frame):
@@ -462,7 +467,7 @@ def called(models, folder, told, monkeypatch):
             shutil.copy(models / name, folder / name)
         (folder / "new.csv").write_bytes(csv(ROWS))
         for name, content in call.files.items():
-            (folder / name).write_bytes(content)
+            (folder / name).write_bytes(content() if callable(content) else content)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(call.stdin)))
         return told(*call.words)
 

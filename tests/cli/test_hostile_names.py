@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.cli.conftest import called_in, compared_in
-from tests.report.browsing import start_browser
+from tests.report.browsing import start_browser, wait_for
 
 RUN = "window.hit=1"
 SCRIPT, IMAGE = f"<script>{RUN}</script>", f'<img src=x onerror="{RUN}">'
@@ -52,10 +50,9 @@ def browser():
 def opened(browser, page):
     """Open a page, let the mouse pass over all that it shows, and return its text."""
     browser.get(page.as_uri())
-    wait = WebDriverWait(browser, 60)
-    for figure in browser.find_elements(By.CSS_SELECTOR, "[data-curves]"):
+    for figure in browser.find_elements("css selector", "[data-curves]"):
         browser.execute_script("arguments[0].scrollIntoView()", figure)
-        wait.until(lambda _, figure=figure: "drawn" in figure.get_attribute("class"))
+        wait_for(browser, lambda figure=figure: "drawn" in figure.get_attribute("class"), 60)
     browser.execute_script(
         "for (const one of document.querySelectorAll('body *'))"
         " for (const kind of ['mouseover', 'mousemove', 'focus'])"
@@ -64,7 +61,7 @@ def opened(browser, page):
     browser.execute_script("for (const one of document.querySelectorAll('details')) one.open = 1")
     assert browser.execute_script("return window.hit") is None
     made = "img[src='x'], iframe, svg[onload], [onmouseover], body b, body i"
-    assert browser.find_elements(By.CSS_SELECTOR, made) == []
+    assert browser.find_elements("css selector", made) == []
     return browser.execute_script("return document.body.textContent")
 
 

@@ -8,8 +8,6 @@ from threading import Thread
 import numpy as np
 import pandas as pd
 import pytest
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
 from budgetlearn.cli import serve
 from budgetlearn.cli.commands import run
@@ -17,7 +15,7 @@ from budgetlearn.cli.predict import Case
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import Server, conversation
 from tests.cli.conftest import PRICES, patients
-from tests.report.browsing import emulate, requests, resize, start_browser
+from tests.report.browsing import emulate, requests, resize, start_browser, wait_for
 
 CASE = {"age": "61", "smoker": "yes", "glucose": "131.5", "insulin": "10", "came": "31.03.2024"}
 HOSTILE = "<script>window.hit=1</script>"
@@ -71,37 +69,37 @@ def browser():
 
 
 def shown(browser, name):
-    return browser.find_element(By.ID, name).is_displayed()
+    return browser.find_element("id", name).is_displayed()
 
 
 def text_of(browser, name):
-    return browser.find_element(By.ID, name).text
+    return browser.find_element("id", name).text
 
 
 def answered(browser, value):
     """Answer what is asked for, and wait for the next state."""
     before = browser.execute_script("return state")
-    words = browser.find_elements(By.CSS_SELECTOR, "#words button")
+    words = browser.find_elements("css selector", "#words button")
     if value is None:
-        browser.find_element(By.ID, "none").click()
+        browser.find_element("id", "none").click()
     elif words:
         next(button for button in words if button.text == value).click()
     else:
-        field = browser.find_element(By.ID, "value")
+        field = browser.find_element("id", "value")
         field.clear()
         field.send_keys(f"{value}\n")
     wait(browser, before)
 
 
 def wait(browser, before):
-    WebDriverWait(browser, 20).until(
-        lambda _: browser.execute_script("return state !== arguments[0] && !busy", before)
+    wait_for(
+        browser, lambda: browser.execute_script("return state !== arguments[0] && !busy", before)
     )
 
 
 def opened(browser, running):
     browser.get(running.address)
-    WebDriverWait(browser, 20).until(lambda _: browser.execute_script("return state !== null"))
+    wait_for(browser, lambda: browser.execute_script("return state !== null"))
     assert not shown(browser, "gone")
 
 
@@ -129,7 +127,7 @@ def test_the_page_asks_as_a_session_does(browser, served, cascade, lacking):
     assert text_of(browser, "verdict").startswith(f"ill: {state['prediction']}, ")
     assert "Enough" in text_of(browser, "enough")
     assert f"{state['spent']:.2f} spent; the budget is 20.00" in text_of(browser, "money")
-    paid = browser.find_elements(By.CSS_SELECTOR, "#rows td.number")
+    paid = browser.find_elements("css selector", "#rows td.number")
     assert [cell.text for cell in paid] == prices
     # Only this server is asked, and each step once.
     assert set(requests(browser)) == {f"{running.address}case"}
@@ -143,7 +141,7 @@ def test_a_step_is_taken_back_and_a_new_case_begins(browser, served, cascade):
         if button == "restart":
             answered(browser, CASE[first])
         before = browser.execute_script("return state")
-        browser.find_element(By.ID, button).click()
+        browser.find_element("id", button).click()
         wait(browser, before)
         assert text_of(browser, "name") == first
         assert not shown(browser, "history")
@@ -168,8 +166,8 @@ def test_what_is_no_number_is_told(browser, served, cascade):
     opened(browser, served(cascade))
     answered(browser, "old")
     assert text_of(browser, "said") == "'old' is no number; leave it empty if it cannot be had."
-    browser.find_element(By.ID, "value").clear()
-    browser.find_element(By.ID, "next").click()
+    browser.find_element("id", "value").clear()
+    browser.find_element("id", "next").click()
     assert text_of(browser, "said") == "Type a value, or say that it cannot be had."
     assert not shown(browser, "history")
 

@@ -42,7 +42,7 @@ CASES = [(grown_squared, 1), (grown_squared, 2), (grown_trimmed, 2), (grown_trim
 @pytest.mark.parametrize("rate", [0.1, 1.0])
 @pytest.mark.parametrize(("make", "width"), CASES)
 def test_all_candidates_accepts_the_largest_gap(make, width, rate):
-    grown, slow = make(0, width, n_trees=12, budget=200, rate=rate, window=None)
+    grown, slow = make(0, width, n_trees=12, budget=130, rate=rate, window=None)
     assert len(grown.weights) > 100
     for step, (node, candidates) in enumerate(grown.replay(slow)):
         gaps = {candidate: slow.gap(grown.rows(candidate)) for candidate in candidates}

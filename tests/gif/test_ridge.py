@@ -247,6 +247,7 @@ def test_the_smallest_budgets(friedman, node_budget):
     assert np.isfinite(model.predict(X)).all()
 
 
+LOGISTIC = {"joint_fit": "logistic", "n_estimators": 10, "ridge": 0.3}
 PRUNED = {
     "n_estimators": "auto",
     "joint_fit": "ridge",
@@ -258,7 +259,7 @@ PRUNED = {
 
 @pytest.mark.parametrize(
     "estimator",
-    [GIFRegressor(300, **PRUNED), GIFClassifier(60, **PRUNED | {"joint_fit": "logistic"})],
+    [GIFRegressor(300, **PRUNED), GIFClassifier(60, **PRUNED | LOGISTIC)],
     ids=type,
 )
 def test_scikit_learn_contract(estimator):

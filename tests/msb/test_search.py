@@ -119,7 +119,10 @@ def test_result_does_not_depend_on_jobs_or_order(fitted, cancer, changes):
 
 def test_stagewise_sequences_do_not_depend_on_jobs(cancer):
     sequences = ("cost", "forward", "backward", "importance_per_cost")
-    one, two = (forest_search(sequences=sequences, n_jobs=n).fit(*cancer) for n in (1, 2))
+    forest = RandomForestClassifier(3)
+    one, two = (
+        forest_search(estimator=forest, sequences=sequences, n_jobs=n).fit(*cancer) for n in (1, 2)
+    )
     assert one.schedule_.variables == two.schedule_.variables
     assert [m.variables for m in one.sequences_["forward"]] == [
         m.variables for m in two.sequences_["forward"]

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.auto.conftest import limit_methods
+
 SOURCE = Path(__file__).parents[2] / "src"
 # Found by their text: importing all modules takes seconds.
 MODULES = [
@@ -22,6 +24,7 @@ def test_examples_are_found():
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_they_say(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    limit_methods(monkeypatch)
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried
     assert not failed

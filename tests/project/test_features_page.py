@@ -27,7 +27,8 @@ from budgetlearn import (
 PAGE = Path(__file__).parents[2] / "docs" / "features.md"
 SMALL = {"n_estimators": 8, "random_state": 0}
 GIF = SMALL | {"node_budget": 300, "learning_rate": 0.3}
-CASCADE = {"orders": ("schedule",), "n_stages": 5, "cv": 2, "random_state": 0}
+CASCADE = {"orders": ("gain_per_cost",), "n_stages": 3, "cv": 2, "dynamic": False}
+CASCADE |= {"random_state": 0}
 BOOSTING = SMALL | {"verbose": -1, "min_child_samples": 5, "n_jobs": 1}
 
 # Classifier and regressor of each column; None: there is no regressor.

@@ -1,4 +1,7 @@
-"""Every example of the gallery runs, in seconds, and prints or draws something."""
+"""Every example of the gallery runs, in seconds, and prints or draws something.
+
+`auto` compares its fast methods only; `make docs-html` runs the examples as they are.
+"""
 
 import runpy
 import warnings
@@ -6,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.auto.conftest import limit_methods
+
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("plot_*.py"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs(path, capsys):
+def test_an_example_runs(path, capsys, monkeypatch):
+    limit_methods(monkeypatch)
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -20,10 +20,17 @@ from budgetlearn.exceptions import DatasetError
 from budgetlearn.peers.ensembles import SAMMERClassifier
 from budgetlearn.testing import example_data
 from budgetlearn.validation import ParameterError
+from tests.auto.conftest import limit_methods
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
 EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
 IDS = [type(each).__name__ for each in EXAMPLES]
+
+
+@pytest.fixture(autouse=True)
+def few_methods(monkeypatch):
+    """Let `auto` compare its fast methods only."""
+    limit_methods(monkeypatch)
 
 
 class LateError(Exception):

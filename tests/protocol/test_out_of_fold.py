@@ -12,11 +12,18 @@ from sklearn.model_selection import cross_validate
 
 from budgetlearn import BudgetedEstimator, BudgetRFClassifier, Stage
 from budgetlearn.exceptions import BudgetError, BudgetlearnWarning
+from tests.auto.conftest import limit_methods
 from tests.protocol.conftest import COSTS
 from tests.protocol.estimators import NeverFree, OneByOne, SignOfFirst, SumOfFirst
 
 PAGE = Path(__file__).parents[2] / "docs" / "write_api.py"
 EXAMPLES = [each for some in runpy.run_path(str(PAGE))["examples"]().values() for each in some]
+
+
+@pytest.fixture(autouse=True)
+def few_methods(monkeypatch):
+    """Let `auto` compare its fast methods only."""
+    limit_methods(monkeypatch)
 
 
 class Memory(ClassifierMixin, BudgetedEstimator):

@@ -5,9 +5,6 @@ import os
 import shutil
 
 import pytest
-from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
-from selenium.webdriver.chrome.service import Service
 
 WIDTHS = {"desktop": 1280, "phone": 400, "small phone": 320}
 SWITCHES = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
@@ -15,6 +12,10 @@ SWITCHES = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-sh
 
 def start_browser():
     """Return a driver; skip the test where there is no browser, unless one is required."""
+    from selenium import webdriver  # takes most of a second: not when tests are collected
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.chrome.service import Service
+
     names = ("chromium", "chromium-browser", "google-chrome")
     browser = next(filter(None, map(shutil.which, names)), None)
     driver = shutil.which("chromedriver")
@@ -35,6 +36,20 @@ def _do_without(reason):
     if os.environ.get("BUDGETLEARN_REQUIRE_BROWSER") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def wait_for(driver, condition, seconds=20):
+    """Return what a condition without arguments comes to, as soon as it is true."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(driver, seconds, poll_frequency=0.05).until(lambda _: condition())
+
+
+def press_key(element, name):
+    """Press a key by its name in `selenium.webdriver.common.keys.Keys`."""
+    from selenium.webdriver.common.keys import Keys
+
+    element.send_keys(getattr(Keys, name))
 
 
 def resize(driver, width):

@@ -6,12 +6,17 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from tests.factories import make_points, make_report, prices_of
-from tests.report.browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
+from tests.report.browsing import (
+    WIDTHS,
+    emulate,
+    main_thread_seconds,
+    press_key,
+    requests,
+    resize,
+    wait_for,
+)
 from tests.report.writing import write_page
 
 SLOWEST = 10  # seconds of computing; a page of this size takes less than 2
@@ -28,15 +33,21 @@ def page(browser, folder):
 
 
 def wait(driver, condition):
-    return WebDriverWait(driver, PATIENCE, poll_frequency=0.05).until(lambda _: condition())
+    return wait_for(driver, condition, PATIENCE)
+
+
+def selected(element):
+    from selenium.webdriver.support.ui import Select
+
+    return Select(element)
 
 
 def one(driver, selector):
-    return driver.find_element(By.CSS_SELECTOR, selector)
+    return driver.find_element("css selector", selector)
 
 
 def every(driver, selector):
-    return driver.find_elements(By.CSS_SELECTOR, selector)
+    return driver.find_elements("css selector", selector)
 
 
 def chart(driver, case="wine_random"):
@@ -49,14 +60,14 @@ def chart(driver, case="wine_random"):
 
 def drawing(figure):
     """Return the chart's SVG, which a redraw replaces."""
-    return figure.find_element(By.CSS_SELECTOR, ".chart svg").get_attribute("outerHTML")
+    return figure.find_element("css selector", ".chart svg").get_attribute("outerHTML")
 
 
 def redraw(figure, act):
     """Act, and return the chart's SVG after it has changed."""
     before = drawing(figure)
     act()
-    idle = figure.find_element(By.CSS_SELECTOR, ".chart")
+    idle = figure.find_element("css selector", ".chart")
     wait(
         figure.parent,
         lambda: idle.get_attribute("aria-busy") == "false" and drawing(figure) != before,
@@ -65,7 +76,7 @@ def redraw(figure, act):
 
 
 def texts(figure):
-    return [t.text for t in figure.find_elements(By.CSS_SELECTOR, ".chart svg text")]
+    return [t.text for t in figure.find_elements("css selector", ".chart svg text")]
 
 
 def choose(driver, name, value):
@@ -95,20 +106,20 @@ def test_the_page_never_scrolls_sideways(page, width):
 
 def test_the_chart_takes_the_place_of_the_still_picture(page):
     figure = chart(page)
-    still = figure.find_element(By.CSS_SELECTOR, "img")
+    still = figure.find_element("css selector", "img")
     assert not still.is_displayed()
-    assert figure.find_element(By.CSS_SELECTOR, ".chart svg").is_displayed()
+    assert figure.find_element("css selector", ".chart svg").is_displayed()
     emulate(page, media="print")
     assert still.is_displayed()
-    assert not figure.find_element(By.CSS_SELECTOR, ".chart").is_displayed()
+    assert not figure.find_element("css selector", ".chart").is_displayed()
 
 
 def test_the_legend_hides_and_shows_methods(page):
     figure = chart(page)
     button = one(page, "#curve-legend button[data-method=msb]")
-    colour = button.find_element(By.CSS_SELECTOR, "path").get_attribute("fill")
+    colour = button.find_element("css selector", "path").get_attribute("fill")
     assert colour in drawing(figure)
-    hidden = redraw(figure, lambda: button.send_keys(Keys.SPACE))
+    hidden = redraw(figure, lambda: press_key(button, "SPACE"))
     assert colour not in hidden
     assert button.get_attribute("aria-pressed") == "false"
     assert colour in redraw(figure, button.click)
@@ -144,7 +155,7 @@ def test_cost_is_a_share_or_in_its_own_unit(page):
 
 def hover_box(driver, figure):
     """Point at the right end of the first line, and return the rows of the box that opens."""
-    marks = figure.find_elements(By.CSS_SELECTOR, ".chart svg .mark-line path")
+    marks = figure.find_elements("css selector", ".chart svg .mark-line path")
     driver.execute_script(
         "const box = arguments[0].getBoundingClientRect();"
         "const at = {bubbles: true, clientX: box.right - 3, clientY: box.top + 3};"
@@ -154,9 +165,7 @@ def hover_box(driver, figure):
         marks[0],
     )
     tip = wait(driver, lambda: next(iter(every(driver, "#vg-tooltip-element.visible table")), None))
-    rows = [
-        row.find_elements(By.CSS_SELECTOR, "td") for row in tip.find_elements(By.TAG_NAME, "tr")
-    ]
+    rows = [row.find_elements("css selector", "td") for row in tip.find_elements("tag name", "tr")]
     return {key.text.rstrip(":"): value.text for key, value in rows}
 
 
@@ -188,9 +197,9 @@ def test_free_models_stay_on_a_logarithmic_axis(browser, tmp_path):
     browser.get((tmp_path / "report.html").as_uri())
     figure = chart(browser)
     faint = ".chart svg .mark-symbol.role-mark path"
-    before = len(figure.find_elements(By.CSS_SELECTOR, faint))
+    before = len(figure.find_elements("css selector", faint))
     redraw(figure, lambda: choose(browser, "axis", "log"))
-    assert len(figure.find_elements(By.CSS_SELECTOR, faint)) == before
+    assert len(figure.find_elements("css selector", faint)) == before
     assert [text for text in texts(figure) if text.startswith("≤ ")]
 
 
@@ -271,14 +280,14 @@ def test_the_budget_may_be_told_in_the_unit_of_the_prices(page):
 
 def test_the_slider_works_by_keyboard(page):
     slider = one(page, "#buy-budget")
-    slider.send_keys(Keys.END)
+    press_key(slider, "END")
     assert one(page, "#buy-share").text == "100.0 %"
     assert not one(page, "#buying button[name=better]").is_displayed()  # it would lead nowhere
-    slider.send_keys(Keys.HOME)
+    press_key(slider, "HOME")
     assert said(page, "method") == "free constant"
     assert not one(page, "#buying button[name=cheaper]").is_displayed()
     assert one(page, "#basket").text.startswith("Run 0, free constant: 0 variables")
-    slider.send_keys(Keys.ARROW_RIGHT)
+    press_key(slider, "ARROW_RIGHT")
     assert slider.get_attribute("aria-valuetext") == "1.0\u00a0% of the full cost"
 
 
@@ -294,9 +303,9 @@ def test_buttons_step_from_model_to_model(page, folder):
 
 def test_the_basket_names_variables_and_prices_of_the_chosen_run(page):
     slide(page, 1)
-    Select(one(page, "#buy-run")).select_by_visible_text("2")
+    selected(one(page, "#buy-run")).select_by_visible_text("2")
     rows = every(page, "#basket ~ tbody tr")
-    cells = [[c.text for c in row.find_elements(By.CSS_SELECTOR, "th, td")] for row in rows]
+    cells = [[c.text for c in row.find_elements("css selector", "th, td")] for row in rows]
     prices = {f"wine measurement {n}": price for n, price in enumerate(prices_of("wine", 2))}
     assert cells
     assert {name: float(price) for name, price, _ in cells}.items() <= prices.items()
@@ -305,7 +314,7 @@ def test_the_basket_names_variables_and_prices_of_the_chosen_run(page):
 
 def test_another_data_set_has_its_own_offers(page, folder):
     slide(page, 0.5)
-    Select(one(page, "#buy-case")).select_by_value("breast_cancer_random")
+    selected(one(page, "#buy-case")).select_by_value("breast_cancer_random")
     offers = offers_of(folder, "breast_cancer")
     offer = offers[offers["budget"] <= 0.5].iloc[-1]
     assert said(page, "test").startswith(f"{offer['test']:.3f}")
@@ -315,9 +324,9 @@ def test_one_heat_map_is_open_at_a_time(page):
     maps = every(page, "#acquisition details")
     opened = [m.get_attribute("open") is not None for m in maps]
     assert opened == [True, False]
-    maps[1].find_element(By.CSS_SELECTOR, "summary").click()
+    maps[1].find_element("css selector", "summary").click()
     assert [m.get_attribute("open") is not None for m in maps] == [False, True]
-    assert maps[1].find_element(By.CSS_SELECTOR, "td.rate").is_displayed()
+    assert maps[1].find_element("css selector", "td.rate").is_displayed()
 
 
 def test_without_scripts_the_still_pictures_are_there(page, folder):
@@ -379,13 +388,13 @@ def test_the_first_fifth_of_the_cost_has_half_of_the_axis(page):
     figure = chart(page)
     places = {
         text.text: text.location["x"] + text.size["width"] / 2
-        for text in figure.find_elements(By.CSS_SELECTOR, ".chart svg text")
+        for text in figure.find_elements("css selector", ".chart svg text")
         if text.text in ("0%", "20%", "100%")
     }
     axis = places["100%"] - places["0%"]
     assert places["20%"] - places["0%"] == pytest.approx(axis / 2, rel=0.1)
     redraw(figure, lambda: choose(page, "axis", "linear"))
     fifth = next(
-        t for t in figure.find_elements(By.CSS_SELECTOR, ".chart svg text") if t.text == "20%"
+        t for t in figure.find_elements("css selector", ".chart svg text") if t.text == "20%"
     )
     assert fifth.location["x"] < places["0%"] + axis / 3

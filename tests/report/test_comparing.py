@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from selenium.webdriver.common.keys import Keys
 
 from budgetbench.analysis.areas import HORIZONS
 from tests.factories import METHODS, fail, make_points, make_report, make_study
-from tests.report.browsing import WIDTHS, emulate, resize
+from tests.report.browsing import WIDTHS, emulate, press_key, resize
 from tests.report.test_browser import chart, choose, drawing, every, one, redraw, texts, wait
 from tests.report.writing import write_page
 
@@ -226,7 +225,7 @@ def test_headings_sort_by_mouse_and_keyboard(page):
     head = every(page, "#compare-table thead button")[4]
     head.click()
     assert column() == sorted(column())
-    head.send_keys(Keys.ENTER)
+    press_key(head, "ENTER")
     assert column() == sorted(column(), reverse=True)
     cell = every(page, "#compare-table thead th")[4]
     assert cell.get_attribute("aria-sort") == "descending"

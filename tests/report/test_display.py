@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
 
 from budgetbench.report.display import MARKERS, PALETTE, Display
 
@@ -32,7 +31,7 @@ WHITE = (0.9505, 1, 1.089)
 
 
 def linear(colour):
-    values = np.array(to_rgb(colour))
+    values = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 

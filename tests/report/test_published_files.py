@@ -10,6 +10,7 @@ import yaml
 from budgetbench.analysis.reproduction import QUANTITIES
 from budgetbench.report.sections.printed import read_published, read_reasons
 from budgetlearn.exceptions import ConfigError
+from budgetlearn.files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = "paper,table,dataset,method,trees,quantity,value"
@@ -36,7 +37,7 @@ def test_wrong_tables_are_refused(tmp_path, lines, head, message):
 
 def rerun_tables():
     studies = (ROOT / "config" / "studies").glob("*.yaml")
-    return sorted({n for s in studies for n in yaml.safe_load(s.read_text()).get("published", [])})
+    return sorted({n for s in studies for n in read_yaml(s).get("published", [])})
 
 
 @pytest.mark.parametrize("name", rerun_tables())

@@ -21,6 +21,7 @@ from budgetlearn.auto import estimator, methods
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.peers import FreeConstantClassifier
+from tests.auto.conftest import smaller
 
 LOGIT = {"class": "budgetlearn.msb.LogitPathClassifier", "parameters": {"n_lambda": 20}}
 CONSTANT = {"class": "budgetlearn.peers.FreeConstantClassifier"}
@@ -107,9 +108,11 @@ def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_
 def test_a_study_can_run_the_automatic_choice(wine_runs, regression_run, monkeypatch):
     few = {"LightGBM", "linear model", "BudgetRF+"}
     every = methods.competitors
-    monkeypatch.setattr(
-        estimator, "competitors", lambda *task: [each for each in every(*task) if each.name in few]
-    )
+
+    def competitors(*task):
+        return [smaller(each) for each in every(*task) if each.name in few]
+
+    monkeypatch.setattr(estimator, "competitors", competitors)
     entries = yaml.safe_load(Path("config/methods.yaml").read_text(encoding="utf-8"))
     for name, run in (("auto", wine_runs[0]), ("auto_regressor", regression_run)):
         frame = records.table(run_method(name, entries[name], run))

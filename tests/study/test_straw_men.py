@@ -14,22 +14,21 @@ from budgetbench.study.study import Study
 from budgetlearn.files import read_yaml
 
 ROOT = Path(__file__).parents[2]
-STUDY = Study.from_config(
-    read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/studies/showcase.yaml"), ROOT
-)
 
 
 @pytest.fixture(scope="module")
 def digits():
     """Operating points of three methods on digits, of the first run of the showcase."""
-    dataset, seed = load_dataset("digits"), STUDY.seed
-    splits = draw_splits(dataset, [0], seed, STUDY.sizes("digits"))
+    config, showcase = ("config/config.yaml", "config/studies/showcase.yaml")
+    study = Study.from_config(read_yaml(ROOT / config) | read_yaml(ROOT / showcase), ROOT)
+    dataset, seed = load_dataset("digits"), study.seed
+    splits = draw_splits(dataset, [0], seed, study.sizes("digits"))
     costs = draw_costs(dataset, "random", [0], seed)
     (run,) = iterate(dataset, splits, costs, "random", seed)
     assert len(run.train[1]) == 600
     methods = ("logitb", "sparse_linear", "budgetrf", "random_forest", "constant")
     less = {"tries": 3, "refit": False}  # half the tries of the study, and no second fit
-    rows = [run_method(method, STUDY.spec(method, "digits") | less, run) for method in methods]
+    rows = [run_method(method, study.spec(method, "digits") | less, run) for method in methods]
     return records.table(row for each in rows for row in each)
 
 

@@ -10,10 +10,11 @@ from budgetbench.report.sections.about import settings_of
 from budgetbench.study.methods import build
 from budgetbench.study.study import Study
 from budgetlearn.exceptions import BudgetlearnError, ConfigError
+from budgetlearn.files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMON = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
-DEFAULT = COMMON | yaml.safe_load((ROOT / "config" / "studies" / "showcase.yaml").read_text())
+COMMON = read_yaml(ROOT / "config" / "config.yaml")
+DEFAULT = COMMON | read_yaml(ROOT / "config" / "studies" / "showcase.yaml")
 # What a test changes stands alone.
 PLAIN = {**DEFAULT, "overrides": {}, "by_dataset": {}, "datasets": ["wine", "digits", "twonorm"]}
 
@@ -127,14 +128,14 @@ def test_overrides_reach_into_nested_parameters():
     assert study.spec("msb", "wine")["parameters"]["estimator"]["parameters"]["n_estimators"] > 1
 
 
-@pytest.mark.parametrize("method", yaml.safe_load((ROOT / "config/methods.yaml").read_text()))
+@pytest.mark.parametrize("method", read_yaml(ROOT / "config/methods.yaml"))
 def test_every_method_can_be_built(method):
-    every = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
+    every = read_yaml(ROOT / "config/methods.yaml")
     assert build({key: every[method].get(key) for key in ("class", "parameters")})
 
 
 def test_methods_whose_package_is_not_installed_are_left_out(tmp_path):
-    methods = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text())
+    methods = read_yaml(ROOT / "config" / "methods.yaml")
     methods["rfb"]["needs"], methods["msb"]["needs"] = "no_such_package", "numpy"
     (tmp_path / "methods.yaml").write_text(yaml.safe_dump(methods))
     study = changed(

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from sklearn.base import BaseEstimator
 
 from budgetbench.study import experiment, records
@@ -18,10 +17,11 @@ from budgetbench.study.experiment import (
     with_seconds,
 )
 from budgetbench.study.methods import build
+from budgetlearn.files import read_yaml
 from budgetlearn.peers import FreeConstantClassifier
 
 ROOT = Path(__file__).resolve().parents[2]
-METHODS = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
+METHODS = read_yaml(ROOT / "config/methods.yaml")
 SPACE = {"depth": [1, 2, None], "rate": {"low": 0.01, "high": 1, "log": True}}
 FILTER = {
     "class": "budgetlearn.peers.FilterForestClassifier",
@@ -127,7 +127,7 @@ def test_every_part_of_a_declared_space_can_be_fitted(method, wine_runs, regress
     run = regression_run if regresses else wine_runs[0]
     spaces = spec["space"] if isinstance(spec["space"], list) else [spec["space"]]
     for space in spaces:
-        settings = settings_of(method, {"space": space, "tries": 6}, 1, "wine")[1:]
+        settings = settings_of(method, {"space": space, "tries": 3}, 1, "wine")[1:]
         for setting in [*settings, {name: _last(values) for name, values in space.items()}]:
             model = build(spec, feature_costs=run.costs, random_state=0)
             names = model.get_params().keys() & (least.keys() - setting.keys())

@@ -107,7 +107,7 @@ SHAPES = [
     (60, "binary", 2, None),
     (250, "mixed", 2, 5),
     (1200, "mixed", 3, 2),  # features of few codes are counted straight from the table
-    (3000, "few", 2, 3),
+    (1500, "few", 2, 3),
 ]
 
 

@@ -18,7 +18,7 @@ from tests.tree.test_growth import IMPURITIES, check_trees, make_table
 from tests.tree.test_numbers import rows_of_nodes
 
 FEW = {"n_estimators": 3, "random_state": 0}
-SHAPES = [(40, "continuous", 3, 2), (250, "mixed", 2, 7), (600, "mixed", 3, 25)]
+SHAPES = [(40, "continuous", 3, 2), (250, "mixed", 2, 7), (300, "mixed", 3, 25)]
 
 
 @pytest.mark.parametrize("split", ["minimax", "expected"])
