@@ -1,10 +1,16 @@
-"""Threads over blocks of rows or over trees; the kernels release the GIL."""
+"""Threads over blocks of rows or over trees, with progress bars; and the count of models fitted.
+
+The kernels release the GIL. Models are counted where each is trained, so that no method can forget
+one: a model is whatever is trained from start to end on one table, be it a forest, a boosting with
+all its trees, a linear model, a whole L1 path or a tree of classifiers. Models on folds, models for
+orders and stand-ins count like those that are kept.
+"""
 
 import sys
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from itertools import islice
 from threading import Event, Thread
 
@@ -77,7 +83,7 @@ def threads_ahead(function, items, n_jobs=None):
 
 @contextmanager
 def task_threads(n_jobs=None):
-    """Give a `submit(function, *arguments)` that returns a future while the caller goes on.
+    """Yield a `submit(function, *arguments)` that returns a future while the caller goes on.
 
     In one thread a call is made at once; what has not begun when the block ends is dropped.
     """
@@ -112,3 +118,35 @@ def row_blocks(n_rows, n_jobs=None, smallest=1024):
     # Four blocks a thread even out blocks that take long.
     size = max(smallest, -(-n_rows // (4 * n_threads)))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+_open_counts = ContextVar("open counts", default=())
+
+
+@contextmanager
+def counting_fits():
+    """Yield the list of the numbers of models trained in the block, whose sum is their count.
+
+    The block is itself one where nothing in it counts itself.
+    """
+    count = []  # threads append to a list safely
+    # Blocks within blocks: each open count gets every model.
+    token = _open_counts.set((*_open_counts.get(), count))
+    try:
+        yield count
+        if not sum(count):
+            count_fit()
+    finally:
+        _open_counts.reset(token)
+
+
+def count_fit(number=1):
+    """Count models trained here."""
+    for count in _open_counts.get():
+        count.append(number)
+
+
+def fit_counted(model, *data, **options):
+    """Fit an estimator and return it, counted as one model, or as those that it counts itself."""
+    with counting_fits():
+        return model.fit(*data, **options)

@@ -19,7 +19,6 @@ from budgetlearn.budgetrf.growing import TreeSource
 from budgetlearn.cascade import bayes, orders
 from budgetlearn.cascade.smooth import KernelFit, LinearKind
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.counting import count_fit, counting_fits, fit_counted
 from budgetlearn.files import read_yaml
 from budgetlearn.forests import (
     CostSensitiveRFClassifier,
@@ -28,7 +27,14 @@ from budgetlearn.forests import (
 )
 from budgetlearn.gif import fitting
 from budgetlearn.msb import ExhaustiveSearch
-from budgetlearn.parallel import task_threads, thread_map, threads_ahead
+from budgetlearn.parallel import (
+    count_fit,
+    counting_fits,
+    fit_counted,
+    task_threads,
+    thread_map,
+    threads_ahead,
+)
 from budgetlearn.peers import cost_boosting
 from budgetlearn.peers.astc import LinearTreeGrower
 from budgetlearn.peers.ensembles import SAMMERClassifier
@@ -183,7 +189,7 @@ def test_what_counts_nothing_is_one_model(wine):
     with counting_fits() as outer:
         fit_counted(DummyClassifier(), wine.X, wine.y)
         fit_counted(RandomForestClassifier(n_estimators=2), wine.X, wine.y)
-    assert outer.total == 2
+    assert sum(outer) == 2
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -197,4 +203,4 @@ def test_threads_know_what_counts(n_jobs):
         with task_threads(n_jobs) as submit:
             for one in [submit(trained, 0), submit(trained, 1)]:
                 one.result()
-    assert count.total == 9
+    assert sum(count) == 9

@@ -18,10 +18,10 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
-from budgetlearn.counting import counting_fits
 from budgetlearn.curves import ModelSchedule
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
 from budgetlearn.msb.sequences import SEQUENCES
+from budgetlearn.parallel import counting_fits
 from budgetlearn.validation import derive_seed
 
 from . import records
@@ -149,7 +149,7 @@ def _points_of(model, spec, run, setting):
     known = {
         "fit_seconds": seconds,
         "processor_seconds": time.process_time() - processor + _resumed_seconds(model),
-        "n_fitted": count.total,
+        "n_fitted": sum(count),
     }
     rows = operating_points(model, run, setting, final)
     # A schedule without a model would be a run without a row, which looks like one not done.

@@ -9,9 +9,8 @@ from scipy.special import log_softmax
 from threadpoolctl import threadpool_limits
 
 from ..costs import affords
-from ..counting import count_fit
 from ..forests.base import leaf_values
-from ..parallel import thread_map, threads_ahead
+from ..parallel import count_fit, thread_map, threads_ahead
 from ..tree.growth import Acquisitions, grow_tree
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 

@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
 from ..costs import affords
-from ..counting import count_fit
+from ..parallel import count_fit
 
 N_BINS = 16
 N_LEAVES = 16

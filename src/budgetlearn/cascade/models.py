@@ -15,9 +15,8 @@ from sklearn.ensemble import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
-from ..parallel import thread_map
+from ..parallel import count_fit, fit_counted, thread_map
 from ..preprocessing.preprocessor import APART
 from ..tree.binning import bin_features
 from ..tree.convert import from_sklearn

@@ -7,10 +7,9 @@ import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
 from ..costs import spendable
-from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
-from ..parallel import thread_map
+from ..parallel import count_fit, fit_counted, thread_map
 from ..protocol.examples import recoded, target_codes
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .mixture import fit_temperature, variance, with_temperature

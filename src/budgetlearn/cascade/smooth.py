@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
-from ..counting import count_fit
+from ..parallel import count_fit
 from .mixture import softmax
 
 # Beyond so many standard deviations a value is taken to lie there: single values must not rule.

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.special import softmax
 
-from ..counting import count_fit
 from ..export.serialization import size
-from ..parallel import watched
+from ..parallel import count_fit, watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
 from .grower import (
