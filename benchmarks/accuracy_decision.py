@@ -134,9 +134,9 @@ class Keeping(Comparison):
 
     kept = None
 
-    def _add(self, found, policy, predictions, spent, inflation):
-        Keeping.kept.append((policy[0].name, policy[1], policy[0].everything, predictions, spent))
-        super()._add(found, policy, predictions, spent, inflation)
+    def _policy(self, method, place, found, spent, seen):
+        Keeping.kept.append((method.name, place, method.everything, found, spent))
+        return super()._policy(method, place, found, spent, seen)
 
 
 def collected(name, seed):
@@ -151,22 +151,22 @@ def collected(name, seed):
     examples, deadline = Examples(X, codes, y), monotonic() + MOST_SECONDS
     made = Keeping(examples, n_classes, classes, costs, budgets, objective, 0, 1, deadline)
     methods = competitors(classes is not None, X.shape[1])
-    found = made.run(CONSTANT[classes is not None], methods)
+    policies, skipped = made.run(CONSTANT[classes is not None], methods)
     free = np.tile(made._free(np.arange(len(y)), 1), (len(y_test), 1))
     test = [(0, free, np.zeros(len(y_test)), (0.0, 0.0, 1.0))]
     for method in methods:
-        if method.name not in found.skipped:
+        if method.name not in skipped:
             model = made.fitted(method, examples)
             stages = Stages(model, X)
-            for k, (other, place) in enumerate(found.policies):
-                if other is method:
-                    stage = stages.choose(budgets[place])
+            for k, policy in enumerate(policies):
+                if policy.method is method:
+                    stage = stages.choose(budgets[policy.place])
                     if stage is None:
                         test.append((k, free, np.zeros(len(y_test)), (0.0, 0.0, 1.0)))
                     else:
                         said = made.predicted(model, stage, X_test)
                         # What a quote is made of, so that `judge` can make it.
-                        inflation = stages.inflation(stage, found.inflation[k])
+                        inflation = stages.inflation(stage, policy.inflation)
                         known = stages.costs[stage], stages.errors[stage], inflation
                         test.append((k, *said, known))
     targets = y_test if classes is None else np.searchsorted(classes, y_test)

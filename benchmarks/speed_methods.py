@@ -15,8 +15,8 @@ from budgetbench.datasets import load_dataset
 from budgetbench.study.experiment import run_method
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetbench.study.study import Study
+from budgetlearn.costs import read_prices
 from budgetlearn.files import read_yaml
-from budgetlearn.price_lists import read_prices
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config"

@@ -56,11 +56,13 @@ def test_shares_add_up_to_the_bill(case):
 
 @given(acquisitions(), st.integers(0, 7))
 def test_marginal_is_what_the_bill_would_grow_by(case, feature):
-    costs, (before, *_) = case
+    costs, (before, *others) = case
     feature %= costs.n_features
     after = np.array(before)
     after[feature] = True
     assert costs.marginal(before)[feature] == bill(costs, after) - bill(costs, before)
+    several = np.array([before, *others])
+    assert (costs.marginal(several) == [costs.marginal(row) for row in several]).all()
 
 
 SPREAD = FeatureCosts([5, 1, 2, 7, 0.5], groups=[-1, 1, 1, -1, 0], group_costs=[20, 10])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnWarning, CostError
-from budgetlearn.price_lists import read_prices
 
 NAMES = ["0", "007", "NA", "None", "null", "1e5", "a; b", "a, b", 'say "x"', "True", "nan"]
 

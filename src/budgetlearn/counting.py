@@ -1,6 +1,6 @@
-"""Count of the models of a fit, made where each is trained, so that no method can forget one.
+"""The count of models fitted, made where each is trained, so that no method can forget one.
 
-One model is whatever is trained from start to end on one table: a forest, a boosting with all its
+A model is whatever is trained from start to end on one table: a forest, a boosting with all its
 trees, a linear model, a whole L1 path, a tree of classifiers. Models on folds, models for orders
 and stand-ins count like those that are kept.
 """
@@ -11,24 +11,18 @@ from contextvars import ContextVar
 _open_counts = ContextVar("open counts", default=())
 
 
-class FitCount(list):
-    """Numbers of models, as they were trained: threads append to a list safely."""
-
-    @property
-    def total(self):
-        """Number of models so far."""
-        return sum(self)
-
-
 @contextmanager
 def counting_fits():
-    """Count the models trained in the block, itself one where nothing in it counts itself."""
-    count = FitCount()
+    """Yield the list of the numbers of models trained in the block, whose sum is their count.
+
+    The block is itself one where nothing in it counts itself.
+    """
+    count = []  # threads append to a list safely
     # Blocks within blocks: each open count gets every model.
     token = _open_counts.set((*_open_counts.get(), count))
     try:
         yield count
-        if not count.total:
+        if not sum(count):
             count_fit()
     finally:
         _open_counts.reset(token)

@@ -100,7 +100,7 @@ def threads_ahead(function, items, n_jobs=None):
 
 @contextmanager
 def task_threads(n_jobs=None):
-    """Give a `submit(function, *arguments)` that returns a future while the caller goes on.
+    """Yield a `submit(function, *arguments)` that returns a future while the caller goes on.
 
     In one thread a call is made at once; what has not begun when the block ends is dropped.
     """

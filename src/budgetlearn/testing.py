@@ -94,7 +94,7 @@ def check_budgeted_estimator(estimator):
 
 
 def _check_charges(model, X, costs):
-    """A prediction is charged for what it acquires, and `predict` is repeatable."""
+    """Check that predictions are charged for what they acquire, and are repeatable."""
     before = X.copy()
     acquired = model.acquired_features(X)
     assert acquired.shape == X.shape, "acquired_features must have the shape of X"
@@ -106,7 +106,7 @@ def _check_charges(model, X, costs):
 
 
 def _check_stages(model, X):
-    """There are as many stages as promised; the budgets of the operating points choose them."""
+    """Check that there are as many stages as promised, each with its operating point."""
     stages = list(model.stages(X))
     points = model.operating_points_
     assert len(stages) == model.n_stages_ == len(points), "one operating point for each stage"
@@ -121,7 +121,7 @@ def _check_stages(model, X):
 
 
 def _check_names(estimator, train, valid, X, costs):
-    """On a table with names all is as without, but that features are called by them."""
+    """Check that a table with names gives the same, with features called by them."""
     # Prices in reverse order: only an alignment by name gets the charges right.
     names = [f"test {place}" for place in range(X.shape[1])]
     prices = dict(zip(names[::-1], costs[::-1], strict=True))
@@ -136,14 +136,14 @@ def _check_names(estimator, train, valid, X, costs):
     np.testing.assert_array_equal(model.predict(X[owned]), model.predict(X))
     if owned and get_tags(model).lazy:
         without = X.drop(columns=owned[0])
-        _assert_raises(MissingValueError, model.predict, without)
+        np.testing.assert_raises(MissingValueError, model.predict, without)
         assert not model.acquired_features(without, fallback=True)[:, names.index(owned[0])].any()
         explained = set(model.explain(X.iloc[[0]])["feature"])
         assert explained <= set(names), f"explain must name features, not {explained}"
 
 
 def check_budgets(model, X):
-    """A larger budget never takes a worse operating point; too small a one is refused."""
+    """Check that larger budgets take no worse points, and that too small ones are refused."""
     points, best = model.operating_points_, -np.inf
     # Ascending: each budget may only improve on the one before.
     for budget in np.unique(points["cost"]):
@@ -154,14 +154,14 @@ def check_budgets(model, X):
         model.predict(X, budget=budget)
     cheapest = points["cost"].min()
     if cheapest > 0:
-        _assert_raises(BudgetError, model.predict, X, budget=cheapest / 2)
+        np.testing.assert_raises(BudgetError, model.predict, X, budget=cheapest / 2)
         free = model.predict(X, budget=cheapest / 2, fallback=True)
         assert len(free) == len(X)
         assert not model.acquired_features(X, budget=cheapest / 2, fallback=True).any()
 
 
 def check_untouched_cells(model, X):
-    """Nothing depends on cells that are not acquired; a missing cell that is acquired is named."""
+    """Check that only acquired cells matter, and that a missing one among them is named."""
     acquired, predicted = model.acquired_features(X), model.predict(X)
     # Whatever stands in cells that were not acquired must be of no effect.
     for poison in POISONS:
@@ -176,11 +176,11 @@ def check_untouched_cells(model, X):
         row, feature = np.argwhere(acquired)[0]
         holed = X.copy()
         holed[row, feature] = np.nan
-        _assert_raises(MissingValueError, model.predict, holed)
+        np.testing.assert_raises(MissingValueError, model.predict, holed)
 
 
 def check_caps(model, X, costs):
-    """No example pays more than the cap."""
+    """Check that no example pays more than the cap."""
     # Too little for most, some, and enough for all.
     for cap in (costs.min(), costs.sum() / 3, costs.sum()):
         spent = model.acquisition_cost(X, max_cost=cap, fallback=True)
@@ -189,7 +189,7 @@ def check_caps(model, X, costs):
 
 
 def check_acquiring(model, X):
-    """Predicting from a source equals predicting from the table, and asks for nothing else."""
+    """Check that predicting from a source asks for what predicting from the table acquires."""
     acquired = model.acquired_features(X)
     # The source keeps the books itself, so that the ledger is checked by another.
     asked = np.zeros(X.shape, dtype=bool)
@@ -210,7 +210,7 @@ def check_acquiring(model, X):
 
 
 def _check_session(model, X):
-    """A session asks for what the prediction acquires, and ends with the same."""
+    """Check that a session asks for what the prediction acquires, and ends with the same."""
     for row in range(3):
         session = model.session()
         while not session.done:
@@ -223,11 +223,3 @@ def _check_session(model, X):
         assert len(explained) == model.acquired_features(X[row : row + 1]).sum()
         if len(explained):
             np.testing.assert_allclose(explained["spent"].iloc[-1], session.cost)
-
-
-def _assert_raises(error, function, *arguments, **named):
-    try:
-        function(*arguments, **named)
-    except error:
-        return
-    raise AssertionError(f"{function.__name__} must raise {error.__name__}")

@@ -13,7 +13,7 @@ from budgetlearn import (
     FilterForestClassifier,
     ScheduleCascadeClassifier,
 )
-from budgetlearn.auto.estimator import _increasing
+from budgetlearn.auto.estimator import Entry, _increasing
 from budgetlearn.auto.evidence import Comparison
 from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors, quoted
 from budgetlearn.auto.scores import Objective
@@ -213,9 +213,9 @@ def test_what_a_model_remembers_costs_more_on_other_rows():
     comparison = Comparison(
         *(train, 2, np.arange(2), costs, [5.0, 10.0, costs.full], Objective("accuracy"), 0, 1, None)
     )
-    found = comparison.run(CONSTANT[True], [cascade])
-    assert min(found.inflation) == 1
-    assert max(found.inflation) > 1.2
+    policies, _ = comparison.run(CONSTANT[True], [cascade])
+    assert min(policy.inflation for policy in policies) == 1
+    assert max(policy.inflation for policy in policies) > 1.2
 
 
 def test_the_cost_of_a_cascade_is_quoted_as_its_own_stages_measured_it_out_of_fold():
@@ -242,8 +242,8 @@ def test_the_cost_of_a_cascade_is_quoted_as_its_own_stages_measured_it_out_of_fo
 
 
 def test_of_entries_that_cost_the_same_only_the_best_stays():
-    def entry(name, cost, score, is_last=False):
-        return name, cost, 0.0, score, 0.1, is_last, True
+    def entry(name, cost, score, last=False):
+        return Entry(name, score, 0.1, last=last, cost=cost)
 
     found = [
         entry("constant", 0.0, 0.5),
@@ -253,9 +253,9 @@ def test_of_entries_that_cost_the_same_only_the_best_stays():
         entry("more", 5.0, 0.8),
         entry("as good for the same", 5.01, 0.8),
         entry("as good for more", 9.0, 0.8),
-        entry("all", 40.0, 0.79, is_last=True),
+        entry("all", 40.0, 0.79, last=True),
     ]
-    kept = [name for name, *_ in _increasing(found)]
+    kept = [entry.method for entry in _increasing(found)]
     assert kept == ["constant", "better", "more", "as good for more", "all"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetlearn.price_lists import read_prices
+from budgetlearn.costs import read_prices
 from tests.cli.conftest import called_in
 
 ROOT = Path(__file__).parents[2]

@@ -26,9 +26,9 @@ from budgetbench.datasets.tables import read_excel, read_own, read_paired, read_
 from budgetbench.study import records
 from budgetbench.study.runs import draw_costs
 from budgetbench.study.study import Study
+from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.files import read_yaml
-from budgetlearn.price_lists import read_prices
 from tests.datasets.test_lzw import compress
 
 ROOT = Path(__file__).resolve().parents[2]

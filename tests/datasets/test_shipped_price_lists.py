@@ -8,7 +8,7 @@ from budgetbench.datasets import load_dataset
 from budgetbench.datasets.registry import load_registry
 from budgetbench.datasets.synthetic import yahoo_costs
 from budgetbench.study.runs import profiles_of
-from budgetlearn.price_lists import read_prices
+from budgetlearn.costs import read_prices
 
 LISTS = Path(__file__).resolve().parents[2] / "resources/costs"
 

@@ -10,7 +10,7 @@ from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import MissingExtraError
 from budgetlearn.policies import AACOClassifier, DIMEClassifier, GDFSClassifier
 from budgetlearn.policies.aaco import free_company
-from budgetlearn.policies.classifier import Walk, marginal_prices
+from budgetlearn.policies.classifier import Walk
 from budgetlearn.policies.networks import RankCode
 from budgetlearn.protocol.prediction import acquired_from, from_table
 from budgetlearn.testing import check_budgeted_estimator
@@ -185,14 +185,6 @@ def test_a_walk_ends_at_the_first_rating_below_the_threshold():
     acquired = [walk.until(4, least)[0].nonzero()[0].tolist() for least in (1, 0.4, 0.1, -np.inf)]
     assert acquired == [[], [2], [0, 2, 3], [0, 2, 3]]
     assert walk.until(2, 0.1)[0].nonzero()[0].tolist() == [0, 2]
-
-
-def test_marginal_prices_are_those_of_single_examples():
-    rng = np.random.default_rng(0)
-    costs = FeatureCosts([1, 2, 3, 4, 5], groups=[0, 0, 1, -1, 1], group_costs=[10.0, 20.0])
-    acquired = rng.random((30, 5)) < 0.3
-    expected = np.where(acquired, 0, [costs.marginal(row) for row in acquired])
-    np.testing.assert_array_equal(np.where(acquired, 0, marginal_prices(costs, acquired)), expected)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ LAYERS = [
     {"budgetlearn."},
     {"budgetlearn.exceptions"},
     {f"budgetlearn.{name}" for name in ("validation", "parallel", "files")},
-    {"budgetlearn.price_lists"},
     {"budgetlearn.counting", "budgetlearn.features"},
     {f"budgetlearn.{name}" for name in ("costs", "curves", "metrics")},
     {"budgetlearn.preprocessing"},
@@ -38,8 +37,8 @@ LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 ONLY = {
     "budgetbench.datasets": {
         *("budgetlearn.", "budgetlearn.exceptions", "budgetlearn.validation"),
-        *("budgetlearn.parallel", "budgetlearn.files", "budgetlearn.price_lists"),
-        *("budgetlearn.features", "budgetlearn.costs", "budgetlearn.preprocessing"),
+        *("budgetlearn.parallel", "budgetlearn.files", "budgetlearn.features"),
+        *("budgetlearn.costs", "budgetlearn.preprocessing"),
     }
 }
 # The commands that compare reach the benchmark, and only once they are called.

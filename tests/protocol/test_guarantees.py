@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 
 from budgetlearn.exceptions import GuaranteeError
 from budgetlearn.protocol import BudgetedEstimator, Stage
-from budgetlearn.protocol.operating_points import binomial_p, certified, hoeffding_bentkus_p
+from budgetlearn.protocol.operating_points import certified, hoeffding_bentkus_p
 from budgetlearn.validation import ParameterError
 
 N_STAGES, PRICE = 6, 10.0
@@ -57,12 +57,6 @@ def fitted(rng, n_valid=300):
     X, y = draw(rng, 40)
     y[::2] = 1
     return Coins(feature_costs=[0.0, PRICE, 0.0]).fit(X, y, *draw(rng, n_valid))
-
-
-@pytest.mark.parametrize(("n_errors", "n", "limit"), [(0, 20, 0.1), (7, 100, 0.1), (30, 200, 0.2)])
-def test_the_binomial_p_value_is_the_chance_of_so_few_errors_at_the_limit(n_errors, n, limit):
-    direct = sum(binom.pmf(k, n, limit) for k in range(n_errors + 1))
-    assert binomial_p(n_errors, n, limit) == pytest.approx(direct)
 
 
 @pytest.mark.parametrize("limit", [0.05, 0.3, 0.7])

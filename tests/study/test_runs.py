@@ -17,8 +17,8 @@ from budgetbench.study.runs import (
     profiles_of,
     ratio_of_test_rows,
 )
+from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import ConfigError, CostError
-from budgetlearn.price_lists import read_prices
 
 SIZES = [0.6, 0.2, 0.2]
 

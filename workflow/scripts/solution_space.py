@@ -5,7 +5,7 @@ leave_to_server()
 from budgetbench.study import records
 from budgetbench.study.experiment import solution_space
 from budgetbench.study.jobs import job_log, write_csv
-from budgetlearn.price_lists import read_prices
+from budgetlearn.costs import read_prices
 
 files = snakemake.input
 with job_log(snakemake.log[0]):

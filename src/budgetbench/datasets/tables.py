@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.preprocessing.categories import (
     INDICATOR,
@@ -17,7 +18,6 @@ from budgetlearn.preprocessing.categories import (
 )
 from budgetlearn.preprocessing.reading import read_frame, reading
 from budgetlearn.preprocessing.reading import read_table as read_user_table
-from budgetlearn.price_lists import read_prices
 
 from .fetching import refuse_changed
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from budgetlearn.costs import read_prices
 from budgetlearn.files import whole_file
-from budgetlearn.price_lists import read_prices
 
 from ..analysis.schedules import of_case
 from ..datasets.dataset import Dataset

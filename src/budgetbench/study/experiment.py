@@ -149,7 +149,7 @@ def _points_of(model, spec, run, setting):
     known = {
         "fit_seconds": seconds,
         "processor_seconds": time.process_time() - processor + _resumed_seconds(model),
-        "n_fitted": count.total,
+        "n_fitted": sum(count),
     }
     rows = operating_points(model, run, setting, final)
     # A schedule without a model would be a run without a row, which looks like one not done.

@@ -9,9 +9,9 @@ import pandas as pd
 import psutil
 from threadpoolctl import threadpool_limits
 
+from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.files import whole_file
-from budgetlearn.price_lists import read_prices
 
 from ..datasets.dataset import Dataset
 from . import records

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from budgetlearn.costs import FeatureCosts, random_costs
+from budgetlearn.costs import FeatureCosts, profile_of, random_costs
 from budgetlearn.exceptions import ConfigError, CostError, DatasetError
-from budgetlearn.price_lists import profile_of
 from budgetlearn.validation import derive_seed
 
 from ..datasets.dataset import TEST, TRAIN, VALID, split

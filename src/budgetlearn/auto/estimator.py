@@ -1,5 +1,7 @@
 """`AutoBudgetClassifier` and `AutoBudgetRegressor`: the best policy found for each budget."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -12,26 +14,13 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
 from ..cascade.models import medians
-from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import EXPECTED, described, documented, extending
+from ..protocol.documenting import described, documented
 from ..protocol.examples import words_by_target, working_dtype
-from ..protocol.prediction import decided as decided_stage
+from ..protocol.operating_points import acquisitions_of
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number
-from .evidence import (
-    Comparison,
-    Field,
-    best_at_budgets,
-    everything,
-    filled,
-    optimism,
-    quoted_scores,
-    score_error,
-    shifted,
-    spread,
-    surely_better,
-)
+from . import evidence
 from .methods import CONSTANT, Method, Stages, competitors, quoted
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 from .subset_average import SHARES
@@ -46,6 +35,12 @@ class Entry:
     """A row of the schedule: a stage of a model that was fitted on all rows."""
 
     method: str
+    score: float  # out of fold, less what the choice flatters it by
+    score_se: float
+    sure: bool = True  # whether it surely beats cheaper ones
+    last: bool = False  # whether it stays because it buys everything
+    cost: float = 0.0  # to be expected on rows that the model has not seen
+    cost_se: float = 0.0
     model: Any = None  # None: the constant, which buys nothing
     stage: int = 0
     temperature: float = 1.0  # of the probabilities
@@ -55,6 +50,7 @@ class Entry:
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class AutoBudget(WeightedFit, BudgetedEstimator):
     """Compare methods out of fold, and keep the one for each budget that is surely best.
 
@@ -93,24 +89,13 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     _chooses_on_validation = True
     _spends_budgets = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        scoring=None,
-        budgets=(),
-        others=None,
-        max_minutes=10,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.feature_costs = feature_costs
-        self.scoring = scoring
-        self.budgets = budgets
-        self.others = others
-        self.max_minutes = max_minutes
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    feature_costs: Any = None
+    scoring: str | None = None
+    budgets: Any = ()
+    others: dict[Any, Any] | None = None
+    max_minutes: float | None = 10
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _learn_from(self, train, valid):
         if valid is not None:
@@ -123,7 +108,12 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _fit(self, train, valid, seeds):
         classifies = is_classifier(self)
-        self._check(train)
+        if self.max_minutes is not None:
+            check_number(self.max_minutes, "max_minutes", low=0, low_open=True)
+        for budget in self.budgets:
+            check_number(budget, "budgets (each)", low=0)
+        if len(train.y) < 10:
+            raise ParameterError(f"methods are compared on 10 rows or more, got {len(train.y)}.")
         seed = int(seeds.randint(INT32_MAX))
         self.objective_ = self._objective(train.weight is not None)
         self.decision_costs_ = None
@@ -135,17 +125,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         methods = competitors(classifies, train.X.shape[1])
         methods = [each for each in methods if each.name not in given]
         methods += [Method(name, estimator, {}) for name, estimator in given.items()]
-        evidence = comparison.run(CONSTANT[classifies], methods)
-        self.skipped_ = evidence.skipped
-        self._keep(comparison, evidence)
-
-    def _check(self, train):
-        if self.max_minutes is not None:
-            check_number(self.max_minutes, "max_minutes", low=0, low_open=True)
-        for budget in self.budgets:
-            check_number(budget, "budgets (each)", low=0)
-        if len(train.y) < 10:
-            raise ParameterError(f"methods are compared on 10 rows or more, got {len(train.y)}.")
+        policies, self.skipped_ = comparison.run(CONSTANT[classifies], methods)
+        self._keep(comparison, policies)
 
     def _objective(self, weighs):
         scoring = check_scoring(self.scoring, is_classifier(self))
@@ -162,87 +143,71 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         return Objective("total_cost", error_matrix(errors, self.classes_))
 
     def _comparison(self, train, seed):
-        own = self.feature_costs_
-        # Without names: models of parts of the data get arrays.
-        costs = FeatureCosts(own.costs, own.groups, own.group_costs)
+        costs = self.feature_costs_.unnamed  # models of parts of the data get arrays
         given = [float(budget) for budget in self.budgets if budget < costs.full]
         budgets = sorted({*given, *(share * costs.full for share in SHARES)})
         classes = self.classes_ if is_classifier(self) else None
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
-        return Comparison(
+        fill = medians(train.X) if self.missing_in_training_.any() else None
+        return evidence.Comparison(
             *(train, None if classes is None else classes.size, classes, costs, budgets),
-            *(self.objective_, seed, self.n_jobs, deadline, self._fill(train.X)),
+            *(self.objective_, seed, self.n_jobs, deadline, fill),
         )
 
-    def _fill(self, X):
-        """Return the median of each feature, None where no value is missing."""
-        return medians(X) if self.missing_in_training_.any() else None
-
-    def _keep(self, comparison, evidence):
+    def _keep(self, comparison, policies):
         """Fit the chosen methods on all rows and keep the schedule."""
-        spends = self.objective_.scoring != "total_cost"
-        field, train = Field.of(evidence, spends), comparison.train
-        chosen = best_at_budgets(field)
-        quotes = quoted_scores(field, chosen, optimism(field, comparison.seed))
-        self.comparison_ = _table_of(evidence, comparison.budgets)
-        models, found = {}, []
-        last, sure = everything(field), surely_better(field, chosen)
-        for policy in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
-            method, place = evidence.policies[policy]
-            if policy and method.name not in models:
+        train, spends = comparison.train, self.objective_.scoring != "total_cost"
+        field = evidence.Field.of(policies, spends)
+        chosen = evidence.best_at_budgets(field)
+        flattery = evidence.optimism(field, comparison.seed)
+        quotes = evidence.quoted_scores(field, chosen, flattery)
+        self.comparison_ = _table_of(policies, comparison.budgets)
+        fitted, found = {}, []
+        last, sure = evidence.everything(field), evidence.surely_better(field, chosen)
+        for k in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
+            policy, method = policies[k], policies[k].method
+            score = quotes.get(k, policy.rows.mean())
+            error = evidence.score_error(policy.rows, k > 0)
+            entry = Entry(method.name, score, error, k in sure, k == last)
+            if k and method.name not in fitted:
                 model = comparison.fitted(method, train)
                 stages = Stages(model, comparison.seen_by(model, train.X), train.weight is not None)
-                models[method.name] = model, stages
-                models[method.name][1].settle()
-            made = self._entry(policy, evidence, models, comparison, comparison.budgets[place])
-            if made is not None:
-                rows = evidence.rows[policy]
-                score, error = quotes.get(policy, rows.mean()), score_error(rows, policy > 0)
-                found.append((*made, score, error, policy == last, policy in sure))
-        self._set_entries(_increasing(found), train.X)
+                stages.settle()
+                fitted[method.name] = stages
+            if k:
+                entry = self._bought(entry, policy, fitted[method.name], comparison)
+            found.append(entry)
+        self.entries_ = _increasing(filter(None, found))
+        self.operating_points_ = self._points(train.X)
+        # All but what is last only because it buys everything.
+        surely = [k for k, entry in enumerate(self.entries_) if entry.sure or k == 0]
+        self.recommended_ = surely[-1]
 
-    def _entry(self, policy, evidence, models, comparison, budget):
-        """Return an entry, its cost and the standard error of that.
+    def _bought(self, entry, policy, stages, comparison):
+        """Return an entry with its model, and its cost.
 
         None where the model of all rows has nothing in the budget, or buys nothing: then it is a
         constant, whatever the models out of fold were.
         """
-        method = evidence.policies[policy][0]
-        if not policy:
-            return Entry(method.name), 0.0, 0.0
-        model, stages = models[method.name]
-        stage = stages.choose(budget)
+        model, stage = stages.model, stages.choose(comparison.budgets[policy.place])
         nothing_is_free = model.feature_costs_.alone.min() > 0
         if stage is None or (stages.costs[stage] == 0 and nothing_is_free):
             return None
-        corrected = comparison.fill_of(model), comparison.shift_of(model)
-        entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
-        inflation = stages.inflation(stage, evidence.inflation[policy])
+        inflation = stages.inflation(stage, policy.inflation)
         known = stages.costs[stage], stages.errors[stage], inflation
-        return entry, *quoted(*known, model.feature_costs_.full)
+        cost, error = quoted(*known, model.feature_costs_.full)
+        fill, shift = comparison.fill_of(model), comparison.shift_of(model)
+        corrections = {"temperature": policy.temperature, "fill": fill, "shift": shift}
+        return replace(entry, cost=cost, cost_se=error, model=model, stage=stage, **corrections)
 
-    def _set_entries(self, found, X):
-        self.entries_ = [entry for entry, *_ in found]
-        rows, names = [], np.array(self.feature_costs_.labels, dtype=object)
-        wanted = frozenset({"acquired"})
-        stages = self._stages(X, range(len(found)), wanted)
-        for (entry, cost, cost_error, score, error, *_), stage in zip(found, stages, strict=True):
-            rows.append(
-                {
-                    "cost": cost,
-                    "cost_se": cost_error,
-                    "score": score,
-                    "score_se": error,
-                    "nodes": stage.nodes,
-                    "n_features": float(stage.acquired.sum(axis=1).mean()),
-                    "setting": {"method": entry.method},
-                    "variables": tuple(names[stage.acquired.any(axis=0)]),
-                }
-            )
-        self.operating_points_ = pd.DataFrame(rows)
-        # All but what is last only because it buys everything.
-        surely = [k for k, (*_, surely) in enumerate(found) if surely or k == 0]
-        self.recommended_ = surely[-1]
+    def _points(self, X):
+        """Return what the entries cost and score, and what they acquire on the rows of `fit`."""
+        stages = self._stages(X, range(len(self.entries_)), frozenset({"acquired"}))
+        named = ("cost", "cost_se", "score", "score_se")
+        return pd.DataFrame(
+            {name: getattr(entry, name) for name in named} | acquisitions_of(self, stage)
+            for entry, stage in zip(self.entries_, stages, strict=True)
+        )
 
     @property
     def score_name_(self):
@@ -264,7 +229,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
                 stage = self._free(len(X))
                 stage.acquired = np.zeros(X.shape, dtype=bool)
             else:
-                known = filled(X, entry.fill).astype(working_dtype(entry.model), copy=False)
+                known = evidence.filled(X, entry.fill)
+                known = known.astype(working_dtype(entry.model), copy=False)
                 needs = want | ({"probabilities"} if "output" in want else set())
                 stage = next(iter(entry.model._stages(known, [entry.stage], frozenset(needs))))
                 self._decide(stage, entry)
@@ -283,8 +249,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     def _decide(self, made, entry):
         """Correct the probabilities of a `Stage` or `Outcome`, and predict what they imply."""
         if is_classifier(self) and made.probabilities is not None:
-            wide = spread(made.probabilities, entry.model.classes_, self.classes_)
-            wide = shifted(wide, entry.shift)
+            wide = evidence.spread(made.probabilities, entry.model.classes_, self.classes_)
+            wide = evidence.shifted(wide, entry.shift)
             made.probabilities = with_temperature(wide, entry.temperature)
             made.output = self.classes_[decide(made.probabilities, self.decision_costs_)]
 
@@ -364,34 +330,12 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             points.loc[index, "n_features"] = stage.acquired.sum(axis=1).mean()
         return points
 
-    @described
-    def score(
-        self,
-        X,
-        y,
-        sample_weight=None,
-        budget=None,
-        max_cost=None,
-        *,
-        fallback=False,
-        budget_mode=EXPECTED,
-    ):
-        """Return the score of the predictions by what counts: `scoring`, or minus the total cost.
+    def _score_parts(self):
+        return ALL
 
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,)
-            True targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples.
-
-        Returns
-        -------
-        float
-        """
-        stage = decided_stage(self, X, ALL, (budget, max_cost, fallback, budget_mode))
+    def _score_stage(self, stage, y, weight):
         stage.cost = self.feature_costs_.total(stage.acquired)
-        return float(self._score_rows(stage, y, _relative(sample_weight)).mean())
+        return float(self._score_rows(stage, y, _relative(weight)).mean())
 
 
 def _relative(weight):
@@ -399,43 +343,41 @@ def _relative(weight):
     return None if weight is None else np.asarray(weight, dtype=float) / np.mean(weight)
 
 
-def _increasing(found):
+def _increasing(entries):
     """Return the entries by cost, without those that score less than a cheaper one or than nothing.
 
     The last one stays. Of entries whose costs differ by less than `SAME_COST` only the best stays.
     """
     kept, best = [], -np.inf
-    for each in sorted(found, key=lambda each: (each[1], -each[3])):
-        cost, score, is_last = each[1], each[3], each[5]
-        alike = len(kept) > 1 and kept[-1][1] > (1 - SAME_COST) * cost
+    for each in sorted(entries, key=lambda each: (each.cost, -each.score)):
+        least = (1 - SAME_COST) * each.cost
+        alike = len(kept) > 1 and kept[-1].cost > least
         # Equals share a score: the more expensive one is for those who have a budget to spend.
-        if score > best or is_last or (score == best and len(kept) > 1 and not alike):
+        if each.score > best or each.last or (each.score == best and len(kept) > 1 and not alike):
             # Policies of two budgets can come to the same point of the model of all rows.
-            while len(kept) > 1 and score > best and kept[-1][1] > (1 - SAME_COST) * cost:
+            while len(kept) > 1 and each.score > best and kept[-1].cost > least:
                 kept.pop()
             kept.append(each)
-            best = max(best, score)
+            best = max(best, each.score)
     return kept
 
 
-def _table_of(evidence, budgets):
+def _table_of(policies, budgets):
     """Return the mean cost and score of each policy as a frame."""
-    rows = [
+    return pd.DataFrame(
         {
-            "method": method.name,
-            "budget": budgets[place],
-            "cost": spent.mean(),
-            "score": scores.mean(),
-            "score_se": scores.std() / np.sqrt(scores.size),
+            "method": policy.method.name,
+            "budget": budgets[policy.place],
+            "cost": policy.spent.mean(),
+            "score": policy.rows.mean(),
+            "score_se": policy.rows.std() / np.sqrt(policy.rows.size),
         }
-        for (method, place), scores, spent in zip(
-            evidence.policies, evidence.rows, evidence.spent, strict=True
-        )
-    ]
-    return pd.DataFrame(rows)
+        for policy in policies
+    )
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     """Find out which method serves a table best at each budget, and predict with that.
 
@@ -472,13 +414,8 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     0.0
     """
 
-    score = AutoBudget.score  # by what counts, not the mixin's
-
-    @extending(AutoBudget)
-    def __init__(self, *, error_costs=None, class_weight=None, **shared):
-        super().__init__(**shared)
-        self.error_costs = error_costs
-        self.class_weight = class_weight
+    error_costs: Any = None
+    class_weight: Any = None
 
 
 @documented
@@ -488,5 +425,3 @@ class AutoBudgetRegressor(RegressorMixin, AutoBudget):
     As `AutoBudgetClassifier`, with the methods that predict numbers: the mean, the cascade,
     BudgetRF, averages on subsets, and models on all features.
     """
-
-    score = AutoBudget.score  # by what counts, not the mixin's

@@ -3,7 +3,7 @@
 Differences are paired row by row, so that chance which two policies share cancels out.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 
 import numpy as np
@@ -14,37 +14,25 @@ from ..cascade.models import assign_folds
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.examples import working_dtype
-from .methods import CONSTANT, DEFAULT, Stages
+from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
 N_FOLDS = 5
 REPEATS = ((200, 3), (500, 2))  # below so many rows, so many times: chance counts more
 
 
-@dataclass(eq=False)
-class Evidence:
-    """How policies did on rows that their models had not seen.
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """A method at a budget, and how it did on rows that its models had not seen."""
 
-    A policy is a method at a budget.
-    """
-
-    policies: list = field(default_factory=list)  # of (Method, index of its budget)
-    rows: list = field(default_factory=list)  # (n_samples,) each: contribution to the score
-    spent: list = field(default_factory=list)  # (n_samples,) each: what a row paid
-    # By which the probabilities of each policy are as sure as they are right.
-    temperatures: list = field(default_factory=list)
-    # How many times as much rows cost that a policy's models had not seen as those they were fitted
-    # on, 1 at least: of rows that it remembers a model is sooner sure.
-    inflation: list = field(default_factory=list)
-    skipped: dict = field(default_factory=dict)  # methods that were not compared, and why
-
-    def add(self, policy, rows, spent, temperature, inflation):
-        """Add a policy."""
-        self.policies.append(policy)
-        self.rows.append(rows)
-        self.spent.append(spent)
-        self.temperatures.append(temperature)
-        self.inflation.append(inflation)
+    method: Method
+    place: int  # index of its budget
+    rows: np.ndarray  # (n_samples,): contribution of each to the score
+    spent: np.ndarray  # (n_samples,): what each paid
+    temperature: float  # by which the probabilities are as sure as they are right
+    # How many times as much rows cost that the models had not seen as those they were fitted on, 1
+    # at least: of rows that it remembers a model is sooner sure.
+    inflation: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +52,17 @@ class Comparison:
     fill: np.ndarray | None = None
 
     def run(self, constant, methods):
-        """Return the `Evidence` of methods; those beyond the deadline are skipped.
+        """Return the policies, and why methods were skipped, by name; the first buys nothing.
 
-        `constant`: the policy that buys nothing; `methods`: those that compete, cheap to
-        fit first.
+        `constant` is the method that buys nothing; `methods` compete, cheap to fit first. What
+        would take beyond the deadline, or cannot learn these rows, is skipped.
         """
-        evidence = Evidence()
-        folds = self._folds()
-        self._compare(constant, [0], folds, evidence, None)
+        n, random = len(self.train.y), np.random.RandomState(self.seed)
+        repeats = [
+            assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random)
+            for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
+        ]
+        policies, skipped = self._compared(constant, [0], repeats, None), {}
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
@@ -80,20 +71,13 @@ class Comparison:
             # A method with wrong parameters is a mistake, one that cannot learn these rows is not.
             method.make(self.costs, self.seed, self.n_jobs)
             try:
-                self._compare(method, places, folds, evidence, deadline)
+                policies += self._compared(method, places, repeats, deadline)
             except (BudgetlearnError, ValueError) as error:
-                evidence.skipped[method.name] = str(error).rstrip(".")
-        return evidence
+                skipped[method.name] = str(error).rstrip(".")
+        return policies, skipped
 
-    def _folds(self):
-        n = len(self.train.y)
-        repeats = next((times for rows, times in REPEATS if n < rows), 1)
-        random = np.random.RandomState(self.seed)
-        n_folds = min(N_FOLDS, n)
-        return [assign_folds(self.train.y, self.n_classes, n_folds, random) for _ in range(repeats)]
-
-    def _compare(self, method, places, repeats, evidence, deadline):
-        """Add the policies of one method, unless it would take beyond the deadline."""
+    def _compared(self, method, places, repeats, deadline):
+        """Return the policies of one method, unless it would take beyond the deadline."""
         n, n_outputs = len(self.train.y), self.n_classes or 1
         found = np.zeros((len(repeats), len(places), n, n_outputs))
         spent, seen = np.zeros((2, len(repeats), len(places), n))
@@ -104,40 +88,32 @@ class Comparison:
                 out = folds == fold
                 budgets = [self.budgets[place] for place in places]
                 made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
-                found[repeat][:, out], spent[repeat][:, out] = made[:2]
-                seen[repeat][:, out] = made[2][:, None]
+                found[repeat][:, out], spent[repeat][:, out], costs = made
+                seen[repeat][:, out] = costs[:, None]
                 done += 1
                 ends = start + (monotonic() - start) / done * total
                 if deadline is not None and ends > deadline:
-                    evidence.skipped[method.name] = (
-                        "which would take longer than max_minutes allows"
-                    )
-                    return
-        for k, place in enumerate(places):
-            # Both are means over the same rows, so that their ratio has little noise.
-            inflation = max(spent[:, k].mean() / max(seen[:, k].mean(), 1e-12), 1.0)
-            self._add(evidence, (method, place), found[:, k], spent[:, k], inflation)
+                    raise BudgetlearnError("which would take longer than max_minutes allows.")
+        return [
+            self._policy(method, place, found[:, k], spent[:, k], seen[:, k])
+            for k, place in enumerate(places)
+        ]
 
     def _predicted(self, method, train, out, budgets):
         """Return predictions and costs, for each budget, of a model of other rows.
 
         And what it costs on those rows on average.
         """
-        free = self._free(train, out.size), 0.0
-        if method is CONSTANT[self.n_classes is not None]:
-            return free[0][None], np.zeros((1, out.size)), np.zeros(1)
-        examples = self.train.ordered_by(train, self.n_classes)
-        X, model = examples.X, self.fitted(method, examples.take(train))
-        stages, known = Stages(model, self.seen_by(model, X[train])), {None: free}
-        for budget in budgets:
-            stage = stages.choose(budget)
-            if stage not in known:
-                known[stage] = self.predicted(model, stage, X[out])
-        chosen = [stages.choose(budget) for budget in budgets]
-        predictions = np.array([known[stage][0] for stage in chosen])
-        spent = np.array([np.broadcast_to(known[stage][1], out.size) for stage in chosen])
-        seen = np.array([0.0 if stage is None else stages.costs[stage] for stage in chosen])
-        return predictions, spent, seen
+        free = self._free(train, out.size), np.zeros(out.size), 0.0
+        made, chosen = {None: free}, [None]
+        if method is not CONSTANT[self.n_classes is not None]:
+            examples = self.train.ordered_by(train, self.n_classes)
+            X, model = examples.X, self.fitted(method, examples.take(train))
+            stages = Stages(model, self.seen_by(model, X[train]))
+            chosen = [stages.choose(budget) for budget in budgets]
+            for stage in set(chosen) - {None}:
+                made[stage] = *self.predicted(model, stage, X[out]), stages.costs[stage]
+        return map(np.array, zip(*(made[stage] for stage in chosen), strict=True))
 
     def fitted(self, method, examples):
         """Return a method fitted on examples, with their weights where it takes such."""
@@ -183,24 +159,24 @@ class Comparison:
         shares = np.bincount(part.y, part.weight, self.n_classes)
         return np.tile(shares / shares.sum(), (n, 1))
 
-    def _add(self, evidence, policy, found, spent, inflation):
-        y, temperature = self.train.y, 1.0
-        if self.n_classes is not None and policy[0].name != "constant":
+    def _policy(self, method, place, found, spent, seen):
+        """Return a policy of predictions and costs, of each repeat; `seen`: costs of seen rows."""
+        y, weight, temperature = self.train.y, self.train.weight, 1.0
+        if self.n_classes is not None and method.name != "constant":
             # The repeats as so many more rows: one temperature for the policy.
-            weight = self.train.weight
             weights = None if weight is None else np.tile(weight, len(found))
             labels = np.tile(y, len(found))
             temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
             found = np.array([with_temperature(each, temperature) for each in found])
-        scored = [self.score_rows(*each) for each in zip(found, spent, strict=True)]
-        evidence.add(policy, np.mean(scored, axis=0), spent.mean(axis=0), temperature, inflation)
-
-    def score_rows(self, predictions, spent):
-        """Return the contribution of each training row to the score of predictions."""
-        y, decided = self.train.y, None
+        decided = [None] * len(found)
         if self.n_classes is not None:
-            decided = decide(predictions, self.objective.decision_costs(y, self.n_classes))
-        return self.objective.rows(y, predictions, decided, spent, self.train.weight)
+            costs = self.objective.decision_costs(y, self.n_classes)
+            decided = [decide(each, costs) for each in found]
+        parts = zip(found, decided, spent, strict=True)
+        rows = np.mean([self.objective.rows(y, *part, weight) for part in parts], axis=0)
+        # Both are means over the same rows, so that their ratio has little noise.
+        inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
+        return Policy(method, place, rows, spent.mean(axis=0), temperature, inflation)
 
 
 def takes_weights(model):
@@ -256,13 +232,13 @@ class Field:
     spends: bool = True  # whether a budget is there to be spent; not where purchases are scored
 
     @classmethod
-    def of(cls, evidence, spends):
-        """Return the field of an `Evidence`."""
+    def of(cls, policies, spends):
+        """Return the field of some policies."""
         return cls(
-            np.array(evidence.rows),
-            [method.name for method, _ in evidence.policies],
-            np.array([place for _, place in evidence.policies]),
-            np.array([method.everything for method, _ in evidence.policies]),
+            np.array([policy.rows for policy in policies]),
+            [policy.method.name for policy in policies],
+            np.array([policy.place for policy in policies]),
+            np.array([policy.method.everything for policy in policies]),
             spends,
         )
 

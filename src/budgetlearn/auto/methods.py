@@ -6,17 +6,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
+from .. import peers
 from ..budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from ..cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from ..costs import affords
 from ..msb import ModelScheduleSearch
-from ..peers import (
-    FilterBoostingClassifier,
-    FreeConstantClassifier,
-    FreeConstantRegressor,
-    LightGBMCostClassifier,
-    SparseLinearClassifier,
-)
 from .subset_average import SubsetClassifier, SubsetRegressor
 
 DEFAULT = "cascade"
@@ -45,6 +39,7 @@ class Method:
 
 
 _ALL = {"shares": (1.0,)}
+_BOOSTING = {"cost_weights": None, "n_trees": (20, 40)}
 _GROWTH = Growth(max_depth=8, max_features=0.5, reuse_discount=0.5)
 _BUDGETRF = {
     "n_estimators": 40,
@@ -53,20 +48,20 @@ _BUDGETRF = {
     "leaves": Leaves(prune=1, joint_fit=10),
 }
 CONSTANT = {
-    True: Method("constant", FreeConstantClassifier, {}),
-    False: Method("constant", FreeConstantRegressor, {}),
+    True: Method("constant", peers.FreeConstantClassifier, {}),
+    False: Method("constant", peers.FreeConstantRegressor, {}),
 }
 _CLASSIFIERS = (
     Method("LightGBM", SubsetClassifier, {"kinds": ("boosting",), **_ALL}, everything=True),
     Method("linear model", SubsetClassifier, {"kinds": ("linear",), **_ALL}, everything=True),
-    Method("sparse linear", SparseLinearClassifier, {}),
-    Method("LightGBM costs", LightGBMCostClassifier, {"cost_weights": None, "n_trees": (20, 40)}),
+    Method("sparse linear", peers.SparseLinearClassifier, {}),
+    Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),
     Method(
         "BudgetRF+",
         BudgetRFClassifier,
         {**_BUDGETRF, "growth": replace(_GROWTH, impurity="entropy", split="expected")},
     ),
-    Method("filter + boosting", FilterBoostingClassifier, {}),
+    Method("filter + boosting", peers.FilterBoostingClassifier, {}),
     Method("average", SubsetClassifier, {}),
     Method(DEFAULT, ScheduleCascadeClassifier, {}),
     Method("msB", ModelScheduleSearch, {"refit": True}),

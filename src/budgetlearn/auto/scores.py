@@ -32,7 +32,7 @@ LEAST = 1e-6  # a class is never thought less probable, so that one row cannot d
 class Objective:
     """What is to be large: a score, or minus the cost of purchases and errors together."""
 
-    scoring: str  # one of `CLASSIFICATION` or `REGRESSION`
+    scoring: str  # one of `CLASSIFICATION` or `REGRESSION`, or "total_cost" with `errors`
     # (n_classes, n_classes): what predicting the second class costs where the first is true, in the
     # unit of the prices.
     errors: np.ndarray | None = None
@@ -56,16 +56,35 @@ class Objective:
         predicted classes, `spent` what each row paid. With `weight`, 1 on average, the mean is the
         weighted score, and its standard error that of a weighted mean.
         """
-        if self.errors is not None:
-            rows = -(self.errors[y, decided] + spent)
-        elif self.scoring == "r2":
-            rows = _r2(y, predictions, weight)
-        else:
-            rows = _ROWS[self.scoring](y, predictions, decided)
+        rows = self._rows(y, predictions, decided, spent, weight)
         if weight is None:
             return rows
         mean = np.average(rows, weights=weight)
         return mean + weight * (rows - mean)
+
+    def _rows(self, y, predictions, decided, spent, weight):
+        """Return what each row contributes before it is weighed."""
+        match self.scoring:
+            case "total_cost":
+                return -(self.errors[y, decided] + spent)
+            case "accuracy":
+                return (decided == y).astype(np.float64)
+            case "balanced_accuracy":
+                counts = np.bincount(y)
+                # Each class of the data has the same share in the mean.
+                return (decided == y) * (y.size / (counts[y] * np.count_nonzero(counts)))
+            case "neg_log_loss":
+                return np.log(np.maximum(predictions[np.arange(y.size), y], LEAST))
+            case "roc_auc":
+                return _auc(y, predictions)
+            case "f1":
+                return _f1(y, predictions.shape[1], decided)
+            case "neg_mean_absolute_error":
+                return -np.abs(predictions[:, 0] - y)
+            case "r2":
+                squares = (y - np.average(y, weights=weight)) ** 2
+                spread = np.average(squares, weights=weight)
+                return 1 - (predictions[:, 0] - y) ** 2 / (spread or 1.0)
 
 
 def decide(probabilities, costs):
@@ -114,21 +133,8 @@ def error_matrix(errors, classes):
     return matrix
 
 
-def _accuracy(y, predictions, decided):
-    return (decided == y).astype(np.float64)
-
-
-def _balanced(y, predictions, decided):
-    counts = np.bincount(y)
-    # Each class of the data has the same share in the mean.
-    return (decided == y) * (y.size / (counts[y] * np.count_nonzero(counts)))
-
-
-def _log_loss(y, predictions, decided):
-    return np.log(np.maximum(predictions[np.arange(y.size), y], LEAST))
-
-
-def _auc(y, predictions, decided):
+def _auc(y, predictions):
+    """Return the influence of each row on the area under the ROC curve."""
     if predictions.shape[1] == 2:
         return _auc_of_one(y == 1, predictions[:, 1])
     # One class against the rest, averaged: as "roc_auc_ovr" of scikit-learn.
@@ -151,9 +157,9 @@ def _auc_of_one(positive, score):
     return area + rows
 
 
-def _f1(y, predictions, decided):
+def _f1(y, n_classes, decided):
     """Return the influence of each row on F1 of the rarer of two classes, or on their mean."""
-    counts = np.bincount(y, minlength=predictions.shape[1])
+    counts = np.bincount(y, minlength=n_classes)
     classes = [int(counts.argmin())] if counts.size == 2 else np.flatnonzero(counts)
     parts = []
     for k in classes:
@@ -161,22 +167,3 @@ def _f1(y, predictions, decided):
         score = 2 * hits.sum() / max(named.sum(), 1.0)
         parts.append(score + (2 * hits - score * named) / max(named.mean(), 1e-12))
     return np.mean(parts, axis=0)
-
-
-def _r2(y, predictions, weight):
-    spread = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
-    return 1 - (predictions[:, 0] - y) ** 2 / (spread or 1.0)
-
-
-def _absolute(y, predictions, decided):
-    return -np.abs(predictions[:, 0] - y)
-
-
-_ROWS = {
-    "accuracy": _accuracy,
-    "balanced_accuracy": _balanced,
-    "roc_auc": _auc,
-    "neg_log_loss": _log_loss,
-    "f1": _f1,
-    "neg_mean_absolute_error": _absolute,
-}

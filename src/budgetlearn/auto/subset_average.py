@@ -1,13 +1,11 @@
 """Averages of three kinds of models on subsets of the features, a subset for each budget."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+from sklearn import ensemble
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
@@ -25,35 +23,8 @@ SHARES = (0.02, 0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0)
 N_TREES = 100
 
 
-def boosting(classifies, seed, n_jobs):
-    """Return LightGBM with its default settings, or without it scikit-learn's boosting."""
-    try:
-        with extra("peers", "boosting"):
-            import lightgbm
-    except MissingExtraError:
-        kind = HistGradientBoostingClassifier if classifies else HistGradientBoostingRegressor
-        return kind(random_state=seed)
-    kind = lightgbm.LGBMClassifier if classifies else lightgbm.LGBMRegressor
-    return kind(random_state=seed, n_jobs=n_jobs or 1, deterministic=True, verbose=-1)
-
-
-def linear(classifies):
-    """Return a linear model of scaled features, with its penalty chosen where that is cheap."""
-    model = LogisticRegression(max_iter=500) if classifies else RidgeCV(np.logspace(-2, 3, 11))
-    fill = SimpleImputer(strategy="median", keep_empty_features=True)
-    return make_pipeline(fill, StandardScaler(), model)
-
-
-def forest(classifies, seed, n_jobs):
-    """Return extremely randomised trees with leaves of a few rows, so that shares are smooth."""
-    kind = ExtraTreesClassifier if classifies else ExtraTreesRegressor
-    return kind(N_TREES, min_samples_leaf=3, random_state=seed, n_jobs=n_jobs)
-
-
-KINDS = ("boosting", "forest", "linear")
-
-
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class SubsetModels(WeightedFit, BudgetedEstimator):
     """The mean of some kinds of models, on the features with the most importance per price.
 
@@ -70,18 +41,16 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
         The features of each stage.
     """
 
-    def __init__(
-        self, feature_costs=None, *, kinds=KINDS, shares=SHARES, random_state=None, n_jobs=None
-    ):
-        self.feature_costs = feature_costs
-        self.kinds = kinds
-        self.shares = shares
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    feature_costs: Any = None
+    kinds: Any = ("boosting", "forest", "linear")
+    shares: Any = SHARES
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit(self, train, valid, seeds):
         seed = int(check_random_state(self.random_state).randint(INT32_MAX))
         self.subsets_ = self._subsets(train, seed)
+        self.stage_settings_ = [{"features": subset.size} for subset in self.subsets_]
         self.models_ = [
             [self._fitted(kind, train, subset, seed) for kind in self.kinds]
             for subset in self.subsets_
@@ -98,11 +67,27 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
         return True
 
     def _model(self, kind, seed):
-        classifies = isinstance(self, ClassifierMixin)
+        """Return an unfitted model: linear, extremely randomised trees, or boosting."""
+        classifies, settings = isinstance(self, ClassifierMixin), {"random_state": seed}
         if kind == "linear":
-            return linear(classifies)
-        make = boosting if kind == "boosting" else forest
-        return make(classifies, seed, self.n_jobs)
+            # The penalty is chosen where that is cheap.
+            penalties = np.logspace(-2, 3, 11)
+            last = LogisticRegression(max_iter=500) if classifies else RidgeCV(penalties)
+            fill = SimpleImputer(strategy="median", keep_empty_features=True)
+            return make_pipeline(fill, StandardScaler(), last)
+        if kind == "forest":
+            # Leaves of a few rows, so that shares are smooth.
+            made = ensemble.ExtraTreesClassifier if classifies else ensemble.ExtraTreesRegressor
+            return made(N_TREES, min_samples_leaf=3, n_jobs=self.n_jobs, **settings)
+        try:
+            with extra("peers", "boosting"):
+                from lightgbm import LGBMClassifier, LGBMRegressor
+        except MissingExtraError:
+            if classifies:
+                return ensemble.HistGradientBoostingClassifier(**settings)
+            return ensemble.HistGradientBoostingRegressor(**settings)
+        made = LGBMClassifier if classifies else LGBMRegressor
+        return made(n_jobs=self.n_jobs or 1, deterministic=True, verbose=-1, **settings)
 
     def _subsets(self, train, seed):
         """Return the features that each share buys, without those that equal the one before."""
@@ -119,17 +104,12 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
                 subsets.append(chosen)
         return subsets
 
-    @property
-    def n_stages_(self):
-        """Number of subsets."""
-        return len(self.subsets_)
-
     def fixed_costs(self):
         return [self.feature_costs_.subset(list(subset)) for subset in self.subsets_]
 
     def _stages(self, X, which, want):
         for index in which:
-            subset, stage = self.subsets_[index], Stage({"features": self.subsets_[index].size})
+            subset, stage = self.subsets_[index], Stage(dict(self.stage_settings_[index]))
             if want & {"output", "probabilities"}:
                 self._predict(stage, X[:, subset], self.models_[index])
             stage.acquired = np.zeros(X.shape, dtype=bool)

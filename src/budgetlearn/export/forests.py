@@ -96,21 +96,11 @@ class CompactMethods:
 
 
 def quantization_errors(model, X, y):
-    """Report what each format of a model takes in bytes, and costs in error on given data.
+    """Return a frame of what each format of a fitted model takes in bytes and costs in error.
 
-    Parameters
-    ----------
-    model : estimator with `compact`
-        Fitted.
-    X : array-like of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-
-    Returns
-    -------
-    DataFrame
-        By format: bytes, the error (share of wrong classes, or mean squared error), what it is more
-        than that of the model itself, and the share of predictions that differ from the model's
-        (regression: the root mean squared difference).
+    By format: bytes, the error on the given data (share of wrong classes, or mean squared error),
+    what it is more than that of the model itself, and the share of predictions that differ from the
+    model's (regression: the root mean squared difference).
     """
     y, own = np.asarray(y), model.predict(X)
     rows = []
@@ -239,6 +229,10 @@ def c_header(forest, name="model"):
             f"name must be letters, digits and underscores, a letter first, got {name!r}."
         )
     sum_type, add, scores = _sums(forest)
+    one = forest.n_columns == 1
+    predict = "sign" if forest.kind == SCORES and one else "argmax"
+    if forest.kind == REGRESSION:
+        predict = "regression" if one else "outputs"
     # In this order: the first ones contain names and sizes themselves.
     parts = {
         "tables": "\n".join(_tables(forest, sum_type)),
@@ -247,7 +241,7 @@ def c_header(forest, name="model"):
         "feature": FEATURE[forest.format == "int8"],
         "add": add,
         "scores": scores,
-        "predict": _block(_predicting(forest)),
+        "predict": _block(predict),
         "print": PRINT[forest.kind == REGRESSION],
         "sum_type": sum_type,
         "guard": f"{name.upper()}_H",
@@ -283,12 +277,6 @@ def _sums(forest):
     if forest.format == "int8":
         return "int32_t", add, "(float)sums[k] * @name@_scale[k]"
     return "float", add, "sums[k]"
-
-
-def _predicting(forest):
-    if forest.kind == REGRESSION:
-        return "regression" if forest.n_columns == 1 else "outputs"
-    return "sign" if forest.kind == SCORES and forest.n_columns == 1 else "argmax"
 
 
 def _tables(forest, sum_type):

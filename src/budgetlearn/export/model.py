@@ -124,47 +124,30 @@ class CompactForest:
 
     Predictions are made in float32, and are those of the exported C code bit for bit. In "int8"
     the values are added up as whole numbers.
-
-    Attributes
-    ----------
-    kind : int
-        0: regression, scores are predictions. 1: classes by the largest score, or, with one column,
-        by the sign of the second class's score less the first's. 2: classes by votes of the stops.
-    format : {"float32", "float16", "int8"}
-        Of the values; "int8" has thresholds of 8 bits too.
-    n_features, n_classes : int
-        Sizes; no classes in regression.
-    n_splits, empty, feature, n_left : ndarray
-        As in `StoredTrees`. In "int8" `feature` is a place in `used`.
-    threshold : ndarray of float32 of shape (n_splits,), or of uint8 in "int8"
-        In "int8" places on the grid low + step * place of the feature.
-    value : ndarray of the format's type of shape (n_stops, n_columns)
-        Votes: uint8, the class of each stop.
-    constant : ndarray of float32, in "int8" int32, of shape (n_columns,)
-        What the sums start from.
-    scale : ndarray of float32 of shape (n_columns,)
-        What the sums are multiplied by; empty but for "int8".
-    used, low, step : ndarray of uint16, float32 and float32, of shape (n_used,)
-        The grid of each used feature; empty but for "int8".
-    classes : ndarray of shape (n_classes,) or None
-        Labels; not part of the bytes. None: classes are named by their number.
     """
 
+    # `REGRESSION`: scores are predictions. `SCORES`: classes by the largest score, or, with one
+    # column, by the sign of the second class's score less the first's. `VOTES`: by votes of stops.
     kind: int
-    format: str
+    format: str  # of the values, one of `FORMATS`; "int8" has thresholds of 8 bits too
     n_features: int
-    n_classes: int
+    n_classes: int  # 0 in regression
+    # These four as in `StoredTrees`; in "int8" `feature` is a place in `used`.
     n_splits: np.ndarray
     empty: np.ndarray
     feature: np.ndarray
     n_left: np.ndarray
+    # (n_splits,), float32; in "int8" uint8, places on the grid low + step * place of the feature.
     threshold: np.ndarray
-    value: np.ndarray
-    constant: np.ndarray
+    value: np.ndarray  # (n_stops, n_columns), the format's type; votes: uint8, each stop's class
+    constant: np.ndarray  # (n_columns,), float32, in "int8" int32: what the sums start from
+    # (n_columns,), float32: what the sums are multiplied by; this and the rest is empty but for
+    # "int8". The grid of each used feature, (n_used,): uint16, float32 and float32.
     scale: np.ndarray
     used: np.ndarray
     low: np.ndarray
     step: np.ndarray
+    # (n_classes,): labels, no part of the bytes; None: classes are named by their number.
     classes: np.ndarray | None = None
 
     @classmethod
@@ -217,33 +200,15 @@ class CompactForest:
         return len(self.to_bytes())
 
     def to_bytes(self):
-        """Return the model as bytes; docs/gif-format.md describes them.
-
-        Returns
-        -------
-        bytes
-        """
+        """Return the model as bytes; docs/gif-format.md describes them."""
         return serialization.written(self)
 
     @classmethod
     def from_bytes(cls, data, classes=None):
-        """Read a model.
+        """Read the model that `to_bytes` wrote.
 
-        Parameters
-        ----------
-        data : bytes
-            What `to_bytes` wrote.
-        classes : array-like of shape (n_classes,), default=None
-            Class labels; None: predictions are numbers of classes.
-
-        Returns
-        -------
-        CompactForest
-
-        Raises
-        ------
-        FormatError
-            For bytes that are not a model, cut short, or of a version that this code cannot read.
+        `classes`, (n_classes,), are the labels; None: predictions are numbers of classes. Bytes
+        that are not a model, cut short, or of another version raise `FormatError`.
         """
         # Labels are no part of the bytes: a device predicts numbers of classes.
         classes = None if classes is None else np.asarray(classes)
@@ -260,16 +225,9 @@ class CompactForest:
         return self.used[self.feature] if self.format == "int8" else self.feature
 
     def scores(self, X):
-        """Return the sums that predictions are made from, or the votes.
+        """Return the sums that predictions are made from, or the votes, (n_samples, n_columns).
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rounded to float32.
-
-        Returns
-        -------
-        ndarray of float32 of shape (n_samples, n_columns)
+        They are float32, and so is X, rounded to it.
         """
         X = np.ascontiguousarray(X, dtype=np.float32)
         # In the constant's type: float32, whose order of sums is that of C, or int32.
@@ -288,10 +246,7 @@ class CompactForest:
     def stop_values(self):
         """Yield the values of each tree's stops, left to right, those that are not stored too.
 
-        Yields
-        ------
-        ndarray of the format's type of shape (n_splits + 1, n_columns)
-            Of a tree; votes: of shape (n_splits + 1, 1).
+        They have the format's type and the shape (n_splits + 1, n_columns), votes one column.
         """
         # A tree of s splits has s + 1 stops, less one where the root has an empty side.
         first = 0
@@ -305,16 +260,9 @@ class CompactForest:
             yield values
 
     def predict(self, X):
-        """Predict classes or numbers.
+        """Return class labels or numbers, (n_samples,), of several outputs (n_samples, n_outputs).
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rounded to float32.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or (n_samples, n_outputs) in regression of several outputs
+        X is rounded to float32.
         """
         scores = self.scores(X)
         if self.kind == REGRESSION:

@@ -8,7 +8,9 @@ import json
 import logging
 import os
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -18,10 +20,9 @@ from ..counting import count_fit
 from ..exceptions import BudgetlearnError
 from ..files import whole_file
 from ..parallel import progress
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..validation import ParameterError, check_number
-from .schedule_classifier import ScheduleClassifier
-from .search import ModelScheduleSearch
+from .search import SubsetSearch
 
 log = logging.getLogger("budgetlearn")
 
@@ -38,7 +39,8 @@ def duration(seconds):
 
 
 @documented
-class ExhaustiveSearch(ModelScheduleSearch):
+@dataclass(eq=False, repr=False, kw_only=True)
+class ExhaustiveSearch(SubsetSearch):
     """Fit every subset of the variables and keep the best models under all budgets.
 
     The schedule is the optimal one of msB's section 4 for the data at hand. Models have the same
@@ -83,28 +85,10 @@ class ExhaustiveSearch(ModelScheduleSearch):
     11
     """
 
-    @extending(ScheduleClassifier)
-    def __init__(
-        self,
-        estimator=None,
-        min_variables=2,
-        *,
-        refit=False,
-        checkpoint=None,
-        max_variables=18,
-        verbose=False,
-        n_jobs=None,
-        **shared,
-    ):
-        # Not msB's own: a search of all subsets has no sequences.
-        ScheduleClassifier.__init__(self, **shared)
-        self.estimator = estimator
-        self.min_variables = min_variables
-        self.refit = refit
-        self.checkpoint = checkpoint
-        self.max_variables = max_variables
-        self.verbose = verbose
-        self.n_jobs = n_jobs
+    min_variables: int = field(default=2, kw_only=False)
+    checkpoint: Any = None
+    max_variables: int = 18
+    verbose: bool = False
 
     def _fit_schedule(self, train, valid, seed):
         data = train, valid, seed
@@ -248,7 +232,7 @@ class SubsetScores:
                 partial.write_text(f"# {self._header}\n{COLUMNS}\n", encoding="utf-8")
 
     def _read(self):
-        """Take over the scores in the file; cut off an unfinished last line."""
+        """Read the scores from the file, and cut off an unfinished last line."""
         content = self.path.read_bytes()
         # The last line may have been cut by an interruption: only whole lines count.
         whole = content[: content.rfind(b"\n") + 1]

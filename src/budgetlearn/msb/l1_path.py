@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from ..counting import fit_counted
 from ..exceptions import IncompletePathWarning, extra
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..validation import check_number
 from .schedule_classifier import ScheduleClassifier
 
@@ -166,16 +166,12 @@ def _intercepts_only(y, mean, scale, weight):
     """Return the path of a table whose variables are all constant: class priors, one step."""
     priors = np.log(np.bincount(y, weight) / y.size)
     intercept = priors[1:] - priors[0] if priors.size == 2 else priors
-    return L1Path(
-        coef=np.zeros((1, intercept.size, mean.size)),
-        intercept=intercept[None, :],
-        penalties=np.zeros(1),
-        mean=mean,
-        scale=scale,
-    )
+    coef = np.zeros((1, intercept.size, mean.size))
+    return L1Path(coef, intercept[None, :], np.zeros(1), mean, scale)
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class LogitPathClassifier(ScheduleClassifier):
     """Cost-sensitive selection along the L1 path of logistic regression (logitB).
 
@@ -210,10 +206,7 @@ class LogitPathClassifier(ScheduleClassifier):
 
     _groups = False  # the path ignores prices
 
-    @extending(ScheduleClassifier)
-    def __init__(self, *, n_lambda=100, **shared):
-        super().__init__(**shared)
-        self.n_lambda = n_lambda
+    n_lambda: int = 100
 
     def _fit_schedule(self, train, valid, seed):
         check_number(self.n_lambda, "n_lambda", low=1, integer=True)

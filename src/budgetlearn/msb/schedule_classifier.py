@@ -1,51 +1,21 @@
 """Prediction from a model schedule: the base of msB, logitB and exhaustive search."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import check_scoring
-from sklearn.utils.metaestimators import available_if
 
 from ..curves import ModelSchedule
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..protocol.scoring import StandIn
 from ..validation import INT32_MAX, check_number
 
 
-class LabelledModel(ClassifierMixin, BaseEstimator):
-    """A fitted model of indices of some `classes` as scikit-learn's scorers want it: of labels."""
-
-    def __init__(self, model, classes):
-        self.model = model
-        self.classes = classes
-
-    def fit(self, X, y):
-        """Do nothing: the model is fitted already."""
-        return self
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    @property
-    def classes_(self):
-        """Class labels."""
-        return self.classes
-
-    def predict(self, X):
-        """Return class labels of X, shape (n_samples,)."""
-        return self.classes[self.model.predict(X)]
-
-    @available_if(lambda self: hasattr(self.model, "predict_proba"))
-    def predict_proba(self, X):
-        """Return class probabilities of X, shape (n_samples, n_classes)."""
-        shares = self.model.predict_proba(X)
-        if shares.shape[1] == len(self.classes):
-            return shares
-        spread = np.zeros((len(shares), len(self.classes)))
-        spread[:, self.model.classes_] = shares
-        return spread
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Base of classifiers whose stages are the models of a `ModelSchedule`.
 
@@ -60,22 +30,12 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     _groups = True
     _chooses_on_validation = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        budget=None,
-        scoring=None,
-        class_weight=None,
-        validation_fraction=0.25,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.budget = budget
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
+    feature_costs: Any = None
+    budget: float | None = None
+    scoring: Any = None
+    class_weight: Any = None
+    validation_fraction: float = 0.25
+    random_state: Any = None
 
     @abstractmethod
     def _fit_schedule(self, train, valid, seed):
@@ -94,11 +54,22 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             return None
 
         def score(model, X):
-            # Scorers of scikit-learn see the labels as they were given.
-            labelled = LabelledModel(model, self.classes_)
+            labelled = StandIn(self, partial(self._labelled, model))
             return float(check_scoring(labelled, self.scoring)(labelled, X, valid.targets))
 
         return score
+
+    def _labelled(self, model, method, X):
+        """Return labels, or a column for each, as a model of class indices predicts them."""
+        made = getattr(model, method)(X)
+        if method == "predict":
+            return self.classes_[made]
+        if made.shape[1] == self.classes_.size:
+            return made
+        # The model may not have seen all classes.
+        shares = np.zeros((len(made), self.classes_.size))
+        shares[:, model.classes_] = made
+        return shares
 
     def _needs_validation(self):
         return True
@@ -131,12 +102,10 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             stage.facts = {"budget": float(self.schedule_.costs[entry]), "variables": variables}
             if want & {"output", "probabilities"}:
                 model, columns = self._entry(X, entry)
-                # Engines learn class indices, perhaps not of all classes; users see labels.
-                model = LabelledModel(model, self.classes_)
                 if "output" in want:
-                    stage.output = model.predict(columns)
+                    stage.output = self._labelled(model, "predict", columns)
                 if "probabilities" in want and self._can_predict_proba():
-                    stage.probabilities = model.predict_proba(columns)
+                    stage.probabilities = self._labelled(model, "predict_proba", columns)
             stage.acquired = np.zeros((len(X), self.n_features_in_), dtype=bool)
             stage.acquired[:, list(variables)] = True
             yield stage

@@ -2,7 +2,8 @@
 
 import operator
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -15,13 +16,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from ..costs import FeatureCosts
 from ..counting import fit_counted
 from ..features import PerFeature
 from ..forests import RandomForestClassifier
 from ..forests import importance as forest_importance
 from ..forests.base import ForestClassifier
 from ..parallel import progress, task_threads, thread_map
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..protocol.examples import checked_examples, words_by_target
 from ..tree.binning import bin_features
 from ..validation import ParameterError, check_number, derive_seed
@@ -48,13 +50,6 @@ class VisitedModel:
         return no_worse and (self.cost < other.cost or self.score > other.score)
 
 
-def seeded_clone(estimator, seed):
-    """Return an unfitted copy whose every `random_state` is `seed`."""
-    copy = clone(estimator)
-    names = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
-    return copy.set_params(**dict.fromkeys(names, seed))
-
-
 def as_subset(variables, n_variables):
     """Return indices of variables, in any order, as an ascending tuple of int; refuse others."""
     try:
@@ -70,37 +65,30 @@ def as_subset(variables, n_variables):
     return tuple(subset)
 
 
+@dataclass(eq=False)
 class SequenceProblem:
     """What sequences see of a search: data, costs, importance, and every model fitted so far.
 
     A model's seed is derived from its variables, so a subset gives the same model whichever
     sequence visits it first, in whichever process: equal subsets are fitted once.
-
-    `train` and `valid` are X and class indices y each; the nested sequences end at `min_variables`;
-    `n_jobs` models (threads) are fitted at a time; `weight` is of the training examples;
-    `score(model, X)` scores a model on columns X of the validation data (None: its accuracy).
     """
 
-    def __init__(
-        self,
-        estimator,
-        train,
-        valid,
-        costs,
-        min_variables,
-        seed,
-        n_jobs=None,
-        *,
-        weight=None,
-        score=None,
-    ):
-        self.estimator, self.train, self.valid, self.costs = estimator, train, valid, costs
-        self.min_variables = min(min_variables, costs.n_features)
-        self.seed, self.n_jobs, self.weight, self.score = seed, n_jobs, weight, score
+    estimator: Any
+    train: tuple  # X and class indices y
+    valid: tuple
+    costs: FeatureCosts
+    min_variables: int  # where the nested sequences end
+    seed: int
+    n_jobs: int | None = None  # how many models (threads) are fitted at a time
+    weight: np.ndarray | None = None  # of the training examples
+    score: Callable | None = None  # of a model and columns X of the validation data; None: accuracy
+
+    def __post_init__(self):
+        self.min_variables = min(self.min_variables, self.costs.n_features)
         # Codes of the whole table for engines that train on them: no subset is binned again.
         self._codes = None
-        if has_fit_parameter(estimator, "binned"):
-            self._codes = bin_features(train[0], estimator.max_bins, n_jobs)
+        if has_fit_parameter(self.estimator, "binned"):
+            self._codes = bin_features(self.train[0], self.estimator.max_bins, self.n_jobs)
         self._begun = {}  # variables -> Future
         self._visited = {}  # variables -> VisitedModel
         self._lock = Lock()
@@ -187,7 +175,9 @@ class SequenceProblem:
         X, y = self.train
         columns = list(variables)
         # Seeded by its variables: neither order of visits nor n_jobs changes a model.
-        model = seeded_clone(self.estimator, derive_seed(self.seed, *variables))
+        model, seed = clone(self.estimator), derive_seed(self.seed, *variables)
+        names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
+        model.set_params(**dict.fromkeys(names, seed))
         options = {} if self._codes is None else {"binned": self._codes.take(columns)}
         if self.weight is not None:
             options["sample_weight"] = self.weight
@@ -237,12 +227,9 @@ def takes_missing(engine):
 
 
 @documented
-class ModelScheduleSearch(ScheduleClassifier):
-    """Model sequences search under a budget (msB).
-
-    Several sequences of nested models are fitted by removing variables one after another; the
-    union of all models is compressed into a schedule in which a more expensive model is always a
-    better one on the validation data. A budget then selects a model.
+@dataclass(eq=False, repr=False, kw_only=True)
+class SubsetSearch(ScheduleClassifier):
+    """Base of searches for the best models on subsets of the variables, with any engine.
 
     Parameters
     ----------
@@ -250,11 +237,6 @@ class ModelScheduleSearch(ScheduleClassifier):
         The engine, fitted on each subset of variables; None: our `RandomForestClassifier` of 100
         trees on 255 bins. Where its `fit` takes `binned`, the training data are coded once for all
         models. Where it takes missing values, X may hold them.
-    sequences : sequence, default=("importance", "cost", "sampling", "l1")
-        Names of sequences (`budgetlearn.msb.sequences.SEQUENCES`), or objects with a `name` and
-        `subsets(problem)`. Default: the paper's four.
-    min_variables : int, default=2
-        Where the nested sequences end.
     scoring : str or callable, default=None
         Score, as in scikit-learn, that the schedule maximises on the validation data under every
         budget, and whose fall is the importance of a variable. None: accuracy.
@@ -264,51 +246,18 @@ class ModelScheduleSearch(ScheduleClassifier):
     refit : bool, default=False
         Whether the models of the schedule are fitted again on training and validation data
         together. `schedule_` and `operating_points_` stay what was measured before.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the engine, the permutations and the sampled sequences.
     n_jobs : int, default=None
         Models fitted at a time, in threads; the result does not depend on it.
 
     Attributes
     ----------
-    sequences_ : dict of str to list of VisitedModel
-        Every model of each sequence; an exhaustive search has none.
     models_ : list of estimator
         The fitted engine of each entry of the schedule.
-
-    References
-    ----------
-    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
-    Model Sequences. Algorithms 3.1-3.3.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from budgetlearn.forests import RandomForestClassifier
-    >>> X, y = load_wine(return_X_y=True)
-    >>> forest = RandomForestClassifier(n_estimators=20)
-    >>> search = ModelScheduleSearch(forest, feature_costs=range(1, 14), random_state=0).fit(X, y)
-    >>> bool(search.acquisition_cost(X).max() <= 91)
-    True
     """
 
-    @extending(ScheduleClassifier)
-    def __init__(
-        self,
-        estimator=None,
-        sequences=("importance", "cost", "sampling", "l1"),
-        min_variables=2,
-        *,
-        refit=False,
-        n_jobs=None,
-        **shared,
-    ):
-        super().__init__(**shared)
-        self.estimator = estimator
-        self.sequences = sequences
-        self.min_variables = min_variables
-        self.refit = refit
-        self.n_jobs = n_jobs
+    estimator: Any = field(default=None, kw_only=False)
+    refit: bool = False
+    n_jobs: int | None = None
 
     def variable_importance(self, X, y, X_val=None, y_val=None):
         """Return the permutation importance that the sequences start from (Fig. 2).
@@ -339,17 +288,80 @@ class ModelScheduleSearch(ScheduleClassifier):
                 "sample_weight and class_weight need an engine whose fit takes sample_weight, got "
                 f"{engine!r}. Give another estimator, or leave the weights out."
             )
-        return SequenceProblem(
-            engine,
-            (train.X, train.y),
-            (valid.X, valid.y),
-            self.feature_costs_,
-            min_variables,
-            seed,
-            self.n_jobs,
-            weight=train.weight,
-            score=self._validation_score(valid),
+        parts, score = ((train.X, train.y), (valid.X, valid.y)), self._validation_score(valid)
+        how = {"n_jobs": self.n_jobs, "weight": train.weight, "score": score}
+        return SequenceProblem(engine, *parts, self.feature_costs_, min_variables, seed, **how)
+
+    def _refit(self, examples, seeds):
+        problem = self._problem(examples, examples, seeds)
+        self.models_ = thread_map(
+            problem.trained, self.schedule_.variables, self.n_jobs, "models to refit"
         )
+
+    def _engine(self):
+        engine = self.estimator
+        if engine is None:
+            engine = RandomForestClassifier(max_bins=255)
+        if not is_classifier(engine):
+            raise ParameterError(f"estimator must be a classifier, got {engine!r}.")
+        return engine
+
+    def _can_predict_proba(self):
+        return hasattr(self._engine(), "predict_proba")
+
+    def _takes_missing(self):
+        return takes_missing(self._engine())
+
+    def __sklearn_tags__(self):
+        weighs = has_fit_parameter(self._engine(), "sample_weight")
+        return replace(super().__sklearn_tags__(), sample_weight=weighs)
+
+    def _entry(self, X, entry):
+        return self.models_[entry], X[:, list(self.schedule_.variables[entry])]
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class ModelScheduleSearch(SubsetSearch):
+    """Model sequences search under a budget (msB).
+
+    Several sequences of nested models are fitted by removing variables one after another; the
+    union of all models is compressed into a schedule in which a more expensive model is always a
+    better one on the validation data. A budget then selects a model.
+
+    Parameters
+    ----------
+    sequences : sequence, default=("importance", "cost", "sampling", "l1")
+        Names of sequences (`budgetlearn.msb.sequences.SEQUENCES`), or objects with a `name` and
+        `subsets(problem)`. Default: the paper's four.
+    min_variables : int, default=2
+        Where the nested sequences end.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the engine, the permutations and the sampled sequences.
+
+    Attributes
+    ----------
+    sequences_ : dict of str to list of VisitedModel
+        Every model of each sequence.
+
+    References
+    ----------
+    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
+    Model Sequences. Algorithms 3.1-3.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from budgetlearn.forests import RandomForestClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> forest = RandomForestClassifier(n_estimators=20)
+    >>> search = ModelScheduleSearch(forest, feature_costs=range(1, 14), random_state=0).fit(X, y)
+    >>> bool(search.acquisition_cost(X).max() <= 91)
+    True
+    """
+
+    sequences: Any = field(default=("importance", "cost", "sampling", "l1"), kw_only=False)
+    min_variables: int = field(default=2, kw_only=False)
 
     def _fit_schedule(self, train, valid, seed):
         problem = self._problem(train, valid, seed)
@@ -379,20 +391,6 @@ class ModelScheduleSearch(ScheduleClassifier):
         # Compression keeps few: only these are fitted again where they were dropped.
         self.models_ = [problem.model(variables) for variables in self.schedule_.variables]
 
-    def _refit(self, examples, seeds):
-        problem = self._problem(examples, examples, seeds)
-        self.models_ = thread_map(
-            problem.trained, self.schedule_.variables, self.n_jobs, "models to refit"
-        )
-
-    def _engine(self):
-        engine = self.estimator
-        if engine is None:
-            engine = RandomForestClassifier(max_bins=255)
-        if not is_classifier(engine):
-            raise ParameterError(f"estimator must be a classifier, got {engine!r}.")
-        return engine
-
     def _sequences(self):
         if isinstance(self.sequences, str) or not len(self.sequences):
             raise ParameterError(
@@ -403,16 +401,3 @@ class ModelScheduleSearch(ScheduleClassifier):
         if len(set(names)) < len(names):
             raise ParameterError(f"the names of the sequences must differ, got {names}.")
         return sequences
-
-    def _can_predict_proba(self):
-        return hasattr(self._engine(), "predict_proba")
-
-    def _takes_missing(self):
-        return takes_missing(self._engine())
-
-    def __sklearn_tags__(self):
-        weighs = has_fit_parameter(self._engine(), "sample_weight")
-        return replace(super().__sklearn_tags__(), sample_weight=weighs)
-
-    def _entry(self, X, entry):
-        return self.models_[entry], X[:, list(self.schedule_.variables[entry])]

@@ -1,7 +1,8 @@
 """Model sequences: the orders in which msB visits subsets of the variables.
 
 A sequence is any object with a `name` and a method `subsets(problem)` that yields tuples of
-variable indices; `problem` is a `budgetlearn.msb.search.SequenceProblem`.
+ascending variable indices; `problem`, a `budgetlearn.msb.search.SequenceProblem`, has the costs,
+importance, data and randomness to choose by.
 """
 
 from abc import ABC, abstractmethod
@@ -31,31 +32,10 @@ class RemovalSequence(ABC):
 
     @abstractmethod
     def chooser(self, problem):
-        """Return a function from the variables that are left (ascending) to the one to remove.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            Costs, importance, data and randomness to choose by.
-
-        Returns
-        -------
-        callable
-        """
+        """Return a function from the variables that are left (ascending) to the one to remove."""
 
     def subsets(self, problem):
-        """Yield the nested subsets, the full one first, down to `problem.min_variables`.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What to order the variables by.
-
-        Yields
-        ------
-        tuple of int
-            Indices of the variables of a subset, ascending.
-        """
+        """Yield the nested subsets, the full one first, down to `problem.min_variables`."""
         choose = self.chooser(problem)
         left = list(range(problem.costs.n_features))
         yield tuple(left)
@@ -216,7 +196,7 @@ class StagewiseSequence:
         self.importance = importance
 
     def subsets(self, problem):
-        """Yield the subsets that are tried, step after step, as ascending indices."""
+        """Yield the subsets that are tried, step after step."""
         n_variables, grows = problem.costs.n_features, self._grows
         chosen = () if grows else tuple(range(n_variables))
         if not grows:
@@ -306,23 +286,12 @@ class L1PathSequence:
         self.n_lambda = n_lambda
 
     def subsets(self, problem):
-        """Return the distinct sets of variables with a non-zero coefficient, sparse to full.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            Costs, importance, data and randomness to order the variables by.
-
-        Returns
-        -------
-        iterator of tuple of int
-            Indices of the variables of each subset, ascending.
-        """
+        """Yield the distinct sets of variables with a non-zero coefficient, sparse to full."""
         check_number(self.n_lambda, "n_lambda", low=1, integer=True)
         path = problem.l1_path(self.n_lambda)
         # A dict keeps the path's order and each set once: many penalties share one set.
         sets = dict.fromkeys(map(path.variables, range(len(path))))
-        return (variables for variables in sets if len(variables) >= problem.min_variables)
+        yield from (variables for variables in sets if len(variables) >= problem.min_variables)
 
 
 _OFFERED = (ImportanceSequence, CostSequence, SamplingSequence, L1PathSequence, UniformSequence)

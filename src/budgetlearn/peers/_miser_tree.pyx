@@ -110,21 +110,14 @@ cdef class MiserGrower:
             self.rows[i] = <int32_t> i
             squares += residual[i] * residual[i]
         self.least_gain = 1e-10 * squares  # below that a gain is rounding
-        self.n_nodes = self.n_leaves = 0
-        self.add_leaf(0, self.n_samples, -1, residual)
-
-    cdef int32_t add_leaf(
-        self, Py_ssize_t start, Py_ssize_t end, int32_t parent, const double[::1] residual
-    ) noexcept nogil:
-        """Append a leaf with the rows [start, end), look for its cuts, return its node."""
-        cdef Py_ssize_t leaf = self.n_leaves
-        self.n_leaves += 1
-        return self.set_leaf(leaf, start, end, parent, residual)
+        self.n_nodes, self.n_leaves = 0, 1
+        self.set_leaf(0, 0, self.n_samples, -1, residual)
 
     cdef int32_t set_leaf(
         self, Py_ssize_t leaf, Py_ssize_t start, Py_ssize_t end, int32_t parent,
         const double[::1] residual,
     ) noexcept nogil:
+        """Give a leaf the rows [start, end), look for its cuts, return its node."""
         cdef Py_ssize_t i, feature
         cdef int32_t id = <int32_t> self.n_nodes
         cdef int32_t depth = 0 if parent < 0 else self.nodes[parent].depth + 1
@@ -221,6 +214,7 @@ cdef class MiserGrower:
         node.threshold = midpoint(
             self.highest[offset + cut.below], self.lowest[offset + cut.above]
         )
-        # The left child takes its parent's slot: no leaf is ever removed.
+        # The left child takes its parent's slot, the right one a new one: no leaf is ever removed.
         node.left = self.set_leaf(leaf, parent.start, middle, parent.node, residual)
-        node.right = self.add_leaf(middle, parent.end, parent.node, residual)
+        node.right = self.set_leaf(self.n_leaves, middle, parent.end, parent.node, residual)
+        self.n_leaves += 1

@@ -1,7 +1,8 @@
 """ASTC: a tree of linear classifiers whose nodes acquire features greedily."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -9,11 +10,11 @@ from sklearn.base import ClassifierMixin
 from ..costs import affords
 from ..counting import count_fit
 from ..parallel import thread_map
-from ..protocol import Outcome, Request, Stage
+from ..protocol import BudgetedEstimator, Outcome, Request, Stage
 from ..protocol.documenting import documented
 from ..protocol.examples import working_dtype
-from ..validation import ParameterError, check_number
-from .staged import Staged
+from ..validation import check_number
+from .staged import check_increasing
 
 # A feature enters where it explains more than this share of what the node began with.
 LEAST_GAIN = 1e-4
@@ -116,8 +117,8 @@ class LinearTreeGrower:
                 known[list(node.acquired)] = True
                 first = len(waiting)
                 waiting += [(rows[~upper], known, depth + 1), (rows[upper], known, depth + 1)]
-                parts = (node.acquired, node.features, node.coef, node.intercept)
-                node = LinearNode(*parts, direction, threshold, (first, first + 1))
+                split = {"direction": direction, "threshold": threshold}
+                node = replace(node, children=(first, first + 1), **split)
             nodes.append(node)
         return LinearTree(tuple(nodes), self.X.shape[1])
 
@@ -193,7 +194,8 @@ N_BUDGETS = 10
 
 
 @documented
-class ASTCClassifier(ClassifierMixin, Staged):
+@dataclass(eq=False, repr=False, kw_only=True)
+class ASTCClassifier(ClassifierMixin, BudgetedEstimator):
     """Approximately submodular tree of classifiers.
 
     From the root down, each node acquires features for a ridge regression of the class, greedily by
@@ -229,22 +231,12 @@ class ASTCClassifier(ClassifierMixin, Staged):
 
     _groups = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        node_budgets=None,
-        max_depth=2,
-        ridge=0.01,
-        min_samples=10,
-        n_jobs=None,
-    ):
-        self.feature_costs = feature_costs
-        self.node_budgets = node_budgets
-        self.max_depth = max_depth
-        self.ridge = ridge
-        self.min_samples = min_samples
-        self.n_jobs = n_jobs
+    feature_costs: Any = None
+    node_budgets: Any = None
+    max_depth: int = 2
+    ridge: float = 0.01
+    min_samples: int = 10
+    n_jobs: int | None = None
 
     def _fit(self, train, valid, seeds):
         # Depth 10 is two thousand nodes, of half as many examples on each level.
@@ -259,20 +251,13 @@ class ASTCClassifier(ClassifierMixin, Staged):
         self.stage_settings_ = [{"node_budget": budget} for budget in budgets]
 
     def _budgets(self):
-        if self.node_budgets is None:
-            # Free features fit into any budget; equal ratios need prices above 0.
-            paid = self.feature_costs_.alone[self.feature_costs_.alone > 0]
-            if not paid.size:
-                return [0.0]
-            return np.geomspace(paid.min(), self.feature_costs_.full, N_BUDGETS).tolist()
-        budgets = list(self.node_budgets)
-        for budget in budgets:
-            check_number(budget, "node_budgets (each)", low=0)
-        if not budgets or np.any(np.diff(budgets) <= 0):
-            raise ParameterError(
-                f"node_budgets must be one or more increasing numbers, got {budgets}."
-            )
-        return budgets
+        if self.node_budgets is not None:
+            return check_increasing(self.node_budgets, "node_budgets", low_open=False)
+        # Free features fit into any budget; equal ratios need prices above 0.
+        paid = self.feature_costs_.alone[self.feature_costs_.alone > 0]
+        if not paid.size:
+            return [0.0]
+        return np.geomspace(paid.min(), self.feature_costs_.full, N_BUDGETS).tolist()
 
     def _stages(self, X, which, want):
         for index in which:

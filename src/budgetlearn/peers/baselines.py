@@ -4,7 +4,8 @@ Controls bracket every score: they pay nothing, or for everything. Filters keep 
 the most information per cost, before any model; the L1 penalty of sparse models grows with price.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from sklearn import ensemble
@@ -18,7 +19,7 @@ from ..forests import RandomForestClassifier
 from ..msb.l1_path import LogitPathClassifier, fit_l1_path
 from ..parallel import progress
 from ..protocol import BudgetedEstimator, Stage
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -26,13 +27,13 @@ from .cost_boosting import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Control(BudgetedEstimator):
     """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
     _acquires = False
 
-    def __init__(self, *, feature_costs=None):
-        self.feature_costs = feature_costs
+    feature_costs: Any = None
 
     def _fit(self, train, valid, seeds):
         self.model_ = fit_counted(self._model(), train.X, train.targets)
@@ -75,6 +76,7 @@ class FreeConstantRegressor(RegressorMixin, _Control):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class AllFeaturesClassifier(ClassifierMixin, _Control):
     """Acquire every feature and hand them to any classifier.
 
@@ -88,15 +90,12 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
 
     _acquires = True
 
-    def __init__(self, estimator=None, *, feature_costs=None, random_state=None):
-        self.estimator = estimator
-        self.feature_costs = feature_costs
-        self.random_state = random_state
+    estimator: Any = field(default=None, kw_only=False)
+    random_state: Any = None
 
     def _model(self):
-        model = (
-            ensemble.RandomForestClassifier() if self.estimator is None else clone(self.estimator)
-        )
+        given = self.estimator
+        model = ensemble.RandomForestClassifier() if given is None else clone(given)
         # Not every classifier draws anything.
         if "random_state" in model.get_params():
             model.set_params(random_state=self.random_state)
@@ -104,6 +103,7 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class FilterForestClassifier(ClassifierMixin, TreeStages):
     """Random forests on the k features with the most mutual information per price.
 
@@ -139,22 +139,12 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
 
     _groups = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        n_selected=None,
-        cost_exponent=1.0,
-        n_estimators=100,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.feature_costs = feature_costs
-        self.n_selected = n_selected
-        self.cost_exponent = cost_exponent
-        self.n_estimators = n_estimators
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    feature_costs: Any = None
+    n_selected: Any = None
+    cost_exponent: float = 1.0
+    n_estimators: int = 100
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit(self, train, valid, seeds):
         X, labels = train.X, train.y
@@ -168,9 +158,10 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         self.mutual_information_ = mutual_info_classif(
             X, labels, random_state=rating_seed, n_jobs=self.n_jobs
         )
-        self.order_ = _best_for_price(
-            self.mutual_information_, self.feature_costs_, self.cost_exponent
-        )
+        power, prices = self.cost_exponent, self.feature_costs_.alone
+        per_price = self.mutual_information_ / np.where(prices > 0, prices, 1.0) ** power
+        # The last key counts first: free features, then information per price, then information.
+        self.order_ = np.lexsort((-self.mutual_information_, -per_price, prices > 0))
         # Coded once; each forest gets a view of its columns.
         data = bin_features(X, n_jobs=self.n_jobs)
         self._models = [
@@ -178,9 +169,6 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
             for size, seed in progress(list(zip(sizes, seeds, strict=True)), "forests")
         ]
         self.stage_settings_ = [{"features": size} for size in sizes]
-
-    def _shares(self, scores):
-        return scores / scores.sum(axis=1, keepdims=True)
 
     def _sizes(self, n_features):
         if self.n_selected is None:
@@ -206,15 +194,8 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         return TreeSum.of(trees, X.shape[1], shares=True)
 
 
-def _best_for_price(information, costs, power):
-    """Return the features by information per price, free ones first; equals by information."""
-    prices = costs.alone
-    # Sorted by the last key first: free features, then information per price, then information.
-    paid = np.where(prices > 0, prices, 1.0) ** power
-    return np.lexsort((-information, -information / paid, prices > 0))
-
-
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class FilterBoostingClassifier(FilterForestClassifier):
     """LightGBM on the k features with the most mutual information per price.
 
@@ -232,16 +213,10 @@ class FilterBoostingClassifier(FilterForestClassifier):
         Least training examples in a leaf.
     """
 
-    @extending(FilterForestClassifier)
-    def __init__(
-        self, *, n_estimators=40, learning_rate=0.2, num_leaves=8, min_child_samples=5, **shared
-    ):
-        super().__init__(n_estimators=n_estimators, **shared)
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.min_child_samples = min_child_samples
-
-    _shares = TreeStages._shares
+    n_estimators: int = 40
+    learning_rate: float = 0.2
+    num_leaves: int = 8
+    min_child_samples: int = 5
 
     def _forest(self, X, labels, data, selected, seed):
         """Return LightGBM's trees on some features as a sum of trees on the whole table."""
@@ -266,6 +241,7 @@ LEAST_SHARE = 0.01
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class SparseLinearClassifier(LogitPathClassifier):
     """Logistic regression with an L1 penalty of λ · price^γ for the weight of each feature.
 
@@ -294,10 +270,7 @@ class SparseLinearClassifier(LogitPathClassifier):
 
     _groups = True  # in contrast to logitB's, the path knows prices
 
-    @extending(LogitPathClassifier)
-    def __init__(self, *, cost_exponents=(0, 0.5, 1), **shared):
-        super().__init__(**shared)
-        self.cost_exponents = cost_exponents
+    cost_exponents: Any = (0, 0.5, 1)
 
     def _path(self, train):
         powers = list(self.cost_exponents)

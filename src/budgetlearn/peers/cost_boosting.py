@@ -5,6 +5,8 @@ stage-wise regression whose trees pay for features that they are first to use.
 """
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -13,20 +15,20 @@ from sklearn.utils import check_random_state
 from ..counting import count_fit
 from ..exceptions import extra
 from ..parallel import boosting_threads, progress, thread_map
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..tree.binning import bin_features
 from ..tree.convert import from_lightgbm
 from ..tree.predictor import ForestPredictor, Tree
-from ..validation import INT32_MAX, ParameterError, check_choice, check_number
+from ..validation import INT32_MAX, check_choice, check_number
 from ._miser_tree import MiserGrower
 from .staged import TreeStages, TreeSum, check_increasing
 
-TRADEOFFS, N_TREES = (10, 3, 1, 0.3, 0.1, 0.03, 0), (10, 20, 40)
 N_TRADEOFFS = 10
 LEAST_TRADEOFF = 0.01  # of those above 0
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class CostBoosting(ClassifierMixin, TreeStages):
     """Boosting at several weights of the prices, each with several numbers of trees.
 
@@ -35,9 +37,9 @@ class CostBoosting(ClassifierMixin, TreeStages):
 
     Parameters
     ----------
-    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
-        Weights of the prices, decreasing. None: ten that scale with the prices, from where nothing
-        is acquired to 0.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is penalised with its own price
+        and the group's; predictions are charged for the group once.
     n_trees : sequence of int, default=(10, 20, 40)
         Boosting iterations at each size, increasing: stages of one model for each tradeoff. With
         K > 2 classes each is K trees, one for each class.
@@ -55,34 +57,29 @@ class CostBoosting(ClassifierMixin, TreeStages):
 
     _groups = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        cost_weights=TRADEOFFS,
-        n_trees=N_TREES,
-        learning_rate=0.2,
-        n_jobs=None,
-    ):
-        self.feature_costs = feature_costs
-        self.cost_weights = cost_weights
-        self.n_trees = n_trees
-        self.learning_rate = learning_rate
-        self.n_jobs = n_jobs
+    feature_costs: Any = None
+    cost_weights: Any = (10, 3, 1, 0.3, 0.1, 0.03, 0)
+    n_trees: Any = (10, 20, 40)
+    learning_rate: float = 0.2
+    n_jobs: int | None = None
 
     @abstractmethod
     def _boost(self, X, labels, shares, cost_weights, n_iterations):
         """Return for each tradeoff the list of its trees, the same number in each iteration."""
 
     def _fit(self, train, valid, seeds):
-        cost_weights = _check_tradeoffs(self.cost_weights, self.feature_costs_)
+        costs, weights = self.feature_costs_, self.cost_weights
+        weights = scaled_tradeoffs(costs) if weights is None else weights
+        # Falling, so that later stages acquire more.
+        weights = check_increasing(weights, "cost_weights", falling=True, low_open=False)
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
-        shares = _price_shares(self.feature_costs_)
+        # Prices as shares of what all features cost together.
+        shares = costs.alone / costs.full if costs.full else costs.alone
         # Stages in the order of the path: prices matter less, models grow.
         self._models, self.stage_settings_ = [], []
-        paths = self._boost(train.X, train.y, shares, cost_weights, n_trees[-1])
-        for tradeoff, trees in zip(cost_weights, paths, strict=True):
+        paths = self._boost(train.X, train.y, shares, weights, n_trees[-1])
+        for tradeoff, trees in zip(weights, paths, strict=True):
             self._models += self._first_iterations(trees, n_trees)
             self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
         self.trees_ = trees
@@ -95,24 +92,10 @@ class CostBoosting(ClassifierMixin, TreeStages):
     def _first_iterations(self, trees, sizes):
         """Return the model after each number of iterations, or all where boosting ended early."""
         nodes = np.cumsum([tree.node_count for tree in trees])
-        predictor = ForestPredictor(trees, self.n_features_in_)
+        predictor, step = ForestPredictor(trees, self.n_features_in_), self._n_outputs
         # Boosting may end early: then the larger sizes are one model.
-        counts = [min(self._n_outputs * size, len(trees)) for size in sizes]
-        step = self._n_outputs
+        counts = [min(step * size, len(trees)) for size in sizes]
         return [TreeSum(predictor, n, int(nodes[n - 1]), per_step=step) for n in counts]
-
-
-def _check_tradeoffs(cost_weights, costs):
-    """Return the cost_weights as a list, if each is below the one before and none below 0."""
-    cost_weights = scaled_tradeoffs(costs) if cost_weights is None else list(cost_weights)
-    for tradeoff in cost_weights:
-        check_number(tradeoff, "cost_weights (each)", low=0)
-    if not cost_weights or np.any(np.diff(cost_weights) >= 0):
-        raise ParameterError(
-            "cost_weights must be one or more decreasing numbers, so that later stages acquire "
-            f"more, got {cost_weights}."
-        )
-    return cost_weights
 
 
 def scaled_tradeoffs(costs):
@@ -127,15 +110,11 @@ def scaled_tradeoffs(costs):
     return [*np.geomspace(most, LEAST_TRADEOFF, N_TRADEOFFS - 1).tolist(), 0.0]
 
 
-def _price_shares(costs):
-    """Return the cost of each feature alone, as a share of the cost of all."""
-    return costs.alone / costs.full if costs.full else costs.alone
-
-
 _MAX_BINS = 255
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class GreedyMiserClassifier(CostBoosting):
     """Stage-wise regression with shallow trees and prices on new features.
 
@@ -145,9 +124,6 @@ class GreedyMiserClassifier(CostBoosting):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A feature of a group is penalised with its own price
-        and the group's; predictions are charged for the group once.
     cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         λ, decreasing, in squared error of each training example for the price of all features.
         None: ten that scale with the prices, from where nothing is acquired to 0.
@@ -162,10 +138,7 @@ class GreedyMiserClassifier(CostBoosting):
     ICML 2012.
     """
 
-    @extending(CostBoosting)
-    def __init__(self, *, max_depth=4, **shared):
-        super().__init__(**shared)
-        self.max_depth = max_depth
+    max_depth: int = 4
 
     def _boost(self, X, labels, shares, cost_weights, n_iterations):
         # Depth 16 is 65,536 leaves: deeper trees are not of limited depth any more.
@@ -188,21 +161,18 @@ class GreedyMiserClassifier(CostBoosting):
                 # Of the iteration's start for all classes: their trees do not see each other.
                 residuals = targets - scores
                 for output, residual in enumerate(residuals):
-                    grown = grower.grow(residual, prices, acquired, fitted[output])
-                    trees.append(self._tree(*grown, output))
+                    nodes, values = grower.grow(residual, prices, acquired, fitted[output])
+                    value = np.zeros((nodes.size, self._n_outputs))
+                    value[:, output] = self.learning_rate * values  # they add up to the scores
+                    trees.append(Tree.of_nodes(nodes, value))
                 scores += self.learning_rate * fitted
             return trees
 
         return thread_map(path, cost_weights, self.n_jobs, "models")
 
-    def _tree(self, nodes, values, output):
-        """Return grown nodes as a `Tree` whose values add up to the scores."""
-        value = np.zeros((nodes.size, self._n_outputs))
-        value[:, output] = self.learning_rate * values
-        return Tree.of_nodes(nodes, value)
-
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class LightGBMCostClassifier(CostBoosting):
     """Gradient boosting by LightGBM that charges its splits for features.
 
@@ -237,15 +207,10 @@ class LightGBMCostClassifier(CostBoosting):
     S. Peter, F. Diego, F. Hamprecht and B. Nadler. Cost efficient gradient boosting. NIPS 2017.
     """
 
-    @extending(CostBoosting)
-    def __init__(
-        self, *, penalty="coupled", num_leaves=8, min_child_samples=5, random_state=None, **shared
-    ):
-        super().__init__(**shared)
-        self.penalty = penalty
-        self.num_leaves = num_leaves
-        self.min_child_samples = min_child_samples
-        self.random_state = random_state
+    penalty: str = "coupled"
+    num_leaves: int = 8
+    min_child_samples: int = 5
+    random_state: Any = None
 
     def _boost(self, X, labels, shares, cost_weights, n_iterations):
         with extra("peers", type(self).__name__):

@@ -1,6 +1,7 @@
 """Ensembles at several sizes, of so many trees or within node budgets, charged like our forests."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -11,15 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..counting import fit_counted
 from ..protocol.documenting import documented
-from ..tree.convert import (
-    NOT_CONSTANT,
-    READABLE,
-    from_sklearn,
-    holds_trees,
-    score_scale,
-    sklearn_intercept,
-    starts_constant,
-)
+from ..tree import convert
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, all_or_nothing, check_classes, check_number
 from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
@@ -37,7 +30,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     each class in gradient boosting of more than two. Boosting that ended early has no more than it
     has. Instead of them `node_budgets`: as many members as have at most so many nodes together.
     """
-    trees = estimator.trees_ if hasattr(estimator, "trees_") else from_sklearn(estimator)
+    trees = estimator.trees_ if hasattr(estimator, "trees_") else convert.from_sklearn(estimator)
     members = len(estimator.estimators_)
     # Gradient boosting of K > 2 classes has K trees an iteration.
     per_member = len(trees) // members
@@ -46,7 +39,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     if sizes is None:
         # The most members whose nodes together are within each budget.
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
-    predictor, intercept = ForestPredictor(trees, n_features), sklearn_intercept(estimator)
+    predictor, intercept = ForestPredictor(trees, n_features), convert.sklearn_intercept(estimator)
     return [
         TreeSum(
             predictor,
@@ -63,12 +56,13 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
 def check_ensemble(estimator):
     """Refuse all but ensembles of scikit-learn that can be read as sums of trees."""
     own = isinstance(estimator, SAMMERClassifier)
-    if not own and not (holds_trees(estimator) and hasattr(estimator, "n_estimators")):
+    if not own and not (convert.holds_trees(estimator) and hasattr(estimator, "n_estimators")):
         raise ParameterError(
-            f"estimator must be an ensemble ({READABLE}) or SAMMERClassifier, got {estimator!r}."
+            f"estimator must be an ensemble ({convert.READABLE}) or SAMMERClassifier, got "
+            f"{estimator!r}."
         )
-    if not starts_constant(estimator):
-        raise ParameterError(f"{NOT_CONSTANT}, got {estimator.init!r}.")
+    if not convert.starts_constant(estimator):
+        raise ParameterError(f"{convert.NOT_CONSTANT}, got {estimator.init!r}.")
 
 
 class SklearnStages(TreeStages):
@@ -85,13 +79,12 @@ class SklearnStages(TreeStages):
             return self.classes_[(scores[:, 0] >= 0).astype(np.intp)]
         return super()._decided(scores)
 
-    def _shares(self, scores):
-        if averages(self.estimator):
-            return scores / scores.sum(axis=1, keepdims=True)
-        return super()._shares(score_scale(self.estimator) * scores)
+    def _shares(self, model, scores):
+        return super()._shares(model, convert.score_scale(self.estimator) * scores)
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class ForestStages(SklearnStages, MetaStaged):
     """A forest or boosting of scikit-learn, and the models of its first trees.
 
@@ -114,20 +107,11 @@ class ForestStages(SklearnStages, MetaStaged):
         What tells each size apart: {"trees": n}.
     """
 
-    def __init__(
-        self,
-        estimator,
-        n_trees=(10, 100, 1000),
-        *,
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.estimator = estimator
-        self.n_trees = n_trees
-        self.feature_costs = feature_costs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = field(kw_only=False)
+    n_trees: Any = field(default=(10, 100, 1000), kw_only=False)
+    feature_costs: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit_estimator(self, X, y):
         check_ensemble(self.estimator)
@@ -145,6 +129,7 @@ class ForestStages(SklearnStages, MetaStaged):
 _LEAST_SHARE = np.finfo(np.float64).eps
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     """AdaBoost of decision trees by SAMME.R (Zhu, Zou, Rosset and Hastie, 2009, algorithm 4).
 
@@ -172,8 +157,6 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         The fitted trees.
     trees_ : list of Tree
         The same trees with their votes as values.
-    n_features_in_ : int
-        Number of features.
 
     References
     ----------
@@ -181,14 +164,13 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     349-360, 2009.
     """
 
-    def __init__(self, estimator=None, *, n_estimators=50, learning_rate=1.0, random_state=None):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.random_state = random_state
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    random_state: Any = None
 
     def fit(self, X, y):
-        """Boost the trees."""
+        """Fit the trees one after another, each on the weights that the last one leaves."""
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
         with all_or_nothing(self):
@@ -204,9 +186,10 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         for _ in range(self.n_estimators):
             member = clone(base).set_params(random_state=random.randint(INT32_MAX))
             member.fit(X, labels, sample_weight=weights, check_input=False)
-            (tree,) = from_sklearn(member)
+            (tree,) = convert.from_sklearn(member)
             # h_k(x) of the class docstring, once for each leaf.
-            votes = _votes(tree.value)
+            logs = np.log(np.maximum(tree.value, _LEAST_SHARE))
+            votes = (self.classes_.size - 1) * (logs - logs.mean(axis=1, keepdims=True))
             self.estimators_.append(member)
             self.trees_.append(replace(tree, value=votes))
             reached = votes[member.apply(X, check_input=False)]
@@ -231,13 +214,8 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(votes > 0).astype(int) if votes.ndim == 1 else votes.argmax(axis=1)]
 
 
-def _votes(shares):
-    """Return the votes for each class of leaves with these class shares."""
-    logs = np.log(np.maximum(shares, _LEAST_SHARE))
-    return (shares.shape[1] - 1) * (logs - logs.mean(axis=1, keepdims=True))
-
-
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class NodeShares(MetaStaged):
     """Base of models under node budgets in percent of fully grown extra trees.
 
@@ -266,24 +244,13 @@ class NodeShares(MetaStaged):
         What tells each size apart: {"budget_percent": share}.
     """
 
-    def __init__(
-        self,
-        estimator,
-        percents=(1, 10),
-        n_full_trees=1000,
-        n_probes=20,
-        *,
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.estimator = estimator
-        self.percents = percents
-        self.n_full_trees = n_full_trees
-        self.n_probes = n_probes
-        self.feature_costs = feature_costs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = field(kw_only=False)
+    percents: Any = field(default=(1, 10), kw_only=False)
+    n_full_trees: int = field(default=1000, kw_only=False)
+    n_probes: int = field(default=20, kw_only=False)
+    feature_costs: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit_estimator(self, X, y):
         percents = check_increasing(self.percents, "percents", high=100)

@@ -16,18 +16,6 @@ from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_number
 
 
-class Staged(BudgetedEstimator):
-    """An estimator in stages; without a budget `predict` uses the last.
-
-    A subclass sets `stage_settings_` when fitted.
-    """
-
-    @property
-    def n_stages_(self):
-        """Number of operating points."""
-        return len(self.stage_settings_)
-
-
 @dataclass(frozen=True, eq=False)
 class TreeSum:
     """The first trees of a forest as a model: scores are the sums of their leaves."""
@@ -67,7 +55,7 @@ class TreeSum:
         return self.forest.walk(X, acquired=True, trees=trees, n_jobs=n_jobs).acquired
 
 
-class TreeStages(Staged):
+class TreeStages(BudgetedEstimator):
     """Stages that are sums of trees: a subclass sets `_models`, a `TreeSum` for each stage."""
 
     def _stages(self, X, which, want):
@@ -79,7 +67,7 @@ class TreeStages(Staged):
             if want & {"output", "probabilities"}:
                 scores = model.scores(X, self.n_jobs)
                 stage.output = self._decided(scores)
-                stage.probabilities = self._shares(scores) if classifies else None
+                stage.probabilities = self._shares(model, scores) if classifies else None
             if "acquired" in want:
                 stage.acquired = model.acquired(X, self.n_jobs)
             yield stage
@@ -101,8 +89,10 @@ class TreeStages(Staged):
             return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
         return self.classes_[scores.argmax(axis=1)]
 
-    def _shares(self, scores):
-        """Return class shares of shape (n_samples, n_classes): scores are log-odds."""
+    def _shares(self, model, scores):
+        """Return class shares, (n_samples, n_classes): scores are sums of votes, or log-odds."""
+        if not model.per_step:
+            return scores / scores.sum(axis=1, keepdims=True)
         if scores.shape[1] < self.classes_.size:
             # Both from their own sign: 1 − expit would lose digits.
             return np.hstack([expit(-scores), expit(scores)])
@@ -118,7 +108,7 @@ class TreeStages(Staged):
             scores = model.partial_scores(totals, n_counted)[outcome.answered]
             outcome.output[outcome.answered] = self._decided(scores)
             if outcome.probabilities is not None:
-                outcome.probabilities[outcome.answered] = self._shares(scores)
+                outcome.probabilities[outcome.answered] = self._shares(model, scores)
             return outcome
 
         steps = {"per_step": model.per_step, "dtype": working_dtype(self)}
@@ -128,7 +118,7 @@ class TreeStages(Staged):
         return (yield from requests)
 
 
-class MetaStaged(MetaEstimatorMixin, Staged):
+class MetaStaged(MetaEstimatorMixin, BudgetedEstimator):
     """Stages that one fit of another estimator gives: classifier or regressor as that is.
 
     A subclass fits `estimator_` and sets `stage_settings_` in `_fit_estimator`.
@@ -153,14 +143,16 @@ class MetaStaged(MetaEstimatorMixin, Staged):
         self._fit_estimator(train.X, train.targets)
 
 
-def check_increasing(values, name, high=None, integer=False):
-    """Return sizes as a list, checked: numbers above 0, each larger than the one before.
+def check_increasing(values, name, *, falling=False, low_open=True, high=None, integer=False):
+    """Return numbers as a list if each is larger (or with `falling` smaller) than the one before.
 
-    Messages call them `name`; `high` is an inclusive bound, `integer` accepts whole numbers only.
+    Messages call them `name`; they are above 0 (`low_open` False: or 0), `high` at most, and with
+    `integer` whole.
     """
     values = list(values)
     for value in values:
-        check_number(value, f"{name} (each)", low=0, low_open=True, high=high, integer=integer)
-    if not values or np.any(np.diff(values) <= 0):
-        raise ParameterError(f"{name} must be one or more increasing numbers, got {values}.")
+        check_number(value, f"{name} (each)", low=0, low_open=low_open, high=high, integer=integer)
+    if not values or np.any(np.diff(values) * (-1 if falling else 1) <= 0):
+        order = "decreasing" if falling else "increasing"
+        raise ParameterError(f"{name} must be one or more {order} numbers, got {values}.")
     return values

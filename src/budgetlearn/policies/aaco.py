@@ -5,7 +5,7 @@ from scipy.special import log_softmax
 
 from ..costs import affords
 from ..protocol.documenting import documented
-from .classifier import PolicyClassifier, divisors, falling_thresholds, marginal_prices
+from .classifier import PolicyClassifier, divisors, falling_thresholds
 from .networks import forward
 
 MEMORY = 2000  # most training rows that stand for examples
@@ -87,7 +87,7 @@ class AACOClassifier(PolicyClassifier):
         order = np.argsort(~chosen, axis=1, kind="stable")[:, : max(1, chosen.sum(axis=1).max())]
         each = np.arange(len(chosen))[:, None]
         kept = self._gains(known, acquired, chosen[:, None] & ~self._with[order], near)
-        prices = np.take_along_axis(marginal_prices(self.feature_costs_, acquired), order, axis=1)
+        prices = np.take_along_axis(self.feature_costs_.marginal(acquired), order, axis=1)
         loss = kept.max(axis=1, keepdims=True) - kept
         loss = (loss + 1e-9) / divisors(prices, self.feature_costs_)
         worst = np.where(chosen[each, order], loss, -np.inf).argmax(axis=1)

@@ -2,13 +2,15 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
-from ..protocol import BudgetedEstimator, Outcome, Request, Stage
+from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import documented
+from ..protocol.requests import requests_by_feature, walked
 from ..validation import INT32_MAX, check_number
 from .networks import RankCode, Training, evaluate, one_thread, trained
 
@@ -53,6 +55,7 @@ class Walk:
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
     """Base of classifiers that acquire one feature after the other, and predict by a network.
 
@@ -77,24 +80,13 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
 
     _groups = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        max_acquired=20,
-        n_steps=4000,
-        n_walks=256,
-        n_hidden=128,
-        scoring=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.max_acquired = max_acquired
-        self.n_steps = n_steps
-        self.n_walks = n_walks
-        self.n_hidden = n_hidden
-        self.scoring = scoring
-        self.random_state = random_state
+    feature_costs: Any = None
+    max_acquired: int = 20
+    n_steps: int = 4000
+    n_walks: int = 256
+    n_hidden: int = 128
+    scoring: Any = None
+    random_state: Any = None
 
     @abstractmethod
     def _train(self, training, predictor, most):
@@ -117,13 +109,9 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
             training.pretrain(predictor, self.n_steps // 2, self.n_walks, most)
             self._train(training, predictor, most)
         self._predictor = trained(predictor)
-        self.stage_settings_, self._limits = zip(*self._stops(train.X, most), strict=True)
-        self.stage_settings_ = list(self.stage_settings_)
-
-    @property
-    def n_stages_(self):
-        """Number of operating points."""
-        return len(self.stage_settings_)
+        stops = self._stops(train.X, most)
+        self.stage_settings_ = [setting for setting, _ in stops]
+        self._limits = [limit for _, limit in stops]
 
     def _stages(self, X, which, want):
         limits = [self._limits[index] for index in which]
@@ -144,19 +132,10 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
 
     def _walk(self, X, most, threshold):
         """Return the walks of complete examples."""
-        walking = self._walking(len(X), most, threshold, np.inf)
-        try:
-            rows, features, _ = next(walking)
-            while True:
-                rows, features, _ = walking.send((X[rows, features], np.zeros(rows.size, bool)))
-        except StopIteration as stop:
-            return stop.value
+        return walked(self._walking(len(X), most, threshold, np.inf), X)
 
     def _walking(self, n_rows, most, threshold, max_cost):
-        """Yield (rows, features, walk): who wants which feature; return the `Walk`.
-
-        Is sent (values, refused) of the same length.
-        """
+        """Yield what examples want, as for `requests_by_feature`, and return the `Walk`."""
         walk, rows = Walk.empty(n_rows, self.n_features_in_), np.arange(n_rows)
         while True:
             rows = rows[walk.acquired[rows].sum(axis=1) < most]
@@ -176,20 +155,7 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
     def _acquisitions(self, n_samples, stage, ledger):
         limit = np.inf if ledger.max_cost is None else ledger.max_cost
         walking = self._walking(n_samples, *self._limits[stage], limit)
-        try:
-            rows, features, walk = next(walking)
-            while True:
-                values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
-                # One request for a feature, not one for an example: acquiring may be slow.
-                for feature in np.unique(features):
-                    mine = np.flatnonzero(features == feature)
-                    answer = yield Request(
-                        rows[mine], int(feature), lambda walk=walk: self._outcome(walk)
-                    )
-                    values[mine], refused[mine] = answer.values, answer.refused
-                rows, features, walk = walking.send((values, refused))
-        except StopIteration as stop:
-            return self._outcome(stop.value)
+        return self._outcome((yield from requests_by_feature(walking, self._outcome)))
 
     def _outcome(self, walk):
         probabilities = self._probabilities(walk.known, walk.acquired)
@@ -212,14 +178,3 @@ def falling_thresholds(walk, most):
 def divisors(prices, costs):
     """Return prices to divide by: those of free features are small, not 0."""
     return prices.clip(FREE * costs.full or 1.0)
-
-
-def marginal_prices(costs, acquired):
-    """Return what each feature would add to the cost of each example."""
-    prices = np.tile(costs.costs, (len(acquired), 1))
-    if costs.groups is not None:
-        for group, charge in enumerate(costs.group_costs):
-            members = costs.groups == group
-            unpaid = ~acquired[:, members].any(axis=1)
-            prices[np.ix_(unpaid, members)] += charge
-    return prices

@@ -7,7 +7,7 @@ from scipy.special import entr, softmax
 
 from ..costs import affords
 from ..protocol.documenting import documented
-from .classifier import PolicyClassifier, divisors, falling_thresholds, marginal_prices
+from .classifier import PolicyClassifier, divisors, falling_thresholds
 from .networks import Walks, evaluate, forward, trained
 
 HOT, COLD = 1.0, 0.1  # temperatures of the relaxed choice, at the start and at the end
@@ -39,7 +39,7 @@ class NetworkPolicy(PolicyClassifier):
 
     def _rating(self, walk, rows, max_cost):
         acquired, costs = walk.acquired[rows], self.feature_costs_
-        prices = marginal_prices(costs, acquired)
+        prices = costs.marginal(acquired)
         spent = costs.total(acquired)[:, None]
         possible = ~(acquired | walk.refused[rows]) & affords(max_cost, spent + prices)
         rating = np.full(possible.shape, -np.inf)

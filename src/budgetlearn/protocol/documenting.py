@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from functools import update_wrapper
+from functools import wraps
 from typing import NamedTuple
 
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 # How a mean cost keeps a budget: as it was measured, or beyond reasonable doubt.
@@ -47,26 +46,35 @@ class Limits(NamedTuple):
     budget_mode: str = EXPECTED
 
 
+def _taken(
+    budget: float | None = None,
+    max_cost: float | None = None,
+    *,
+    fallback: bool = False,
+    budget_mode: str = EXPECTED,
+):
+    """Show the signature of what takes the limits one by one."""
+
+
 def limited(method):
-    """Let a method of (self, X, limits) take the four limits one by one after X.
+    """Let a method whose last parameter is `limits` take the four, one by one, in its place.
 
     What it is called with, and messages about that, name the method and its parameters.
     """
+    own = inspect.signature(method)
+    before = [each for name, each in own.parameters.items() if name != "limits"]
+    taken = own.replace(parameters=[*before, *inspect.signature(_taken).parameters.values()])
 
-    def called(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ):
-        return method(self, X, Limits(budget, max_cost, fallback, budget_mode))
+    @wraps(method)
+    def called(*args, **named):
+        try:
+            given = taken.bind(*args, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{method.__qualname__}() {error}") from None
+        limits = {name: given.pop(name) for name in Limits._fields if name in given}
+        return method(**given, limits=Limits(**limits))
 
-    update_wrapper(called, method, ("__module__", "__name__", "__qualname__", "__doc__"))
-    del called.__wrapped__  # its signature is not that of the method
-    called.__annotations__["return"] = method.__annotations__["return"]
+    called.__signature__ = taken
     return described(called)
 
 
@@ -160,11 +168,6 @@ def entries_of(doc, section):
     return _entries(_sections(doc).get(section, ""))
 
 
-def _written(cls):
-    """Return the docstring of a class as it was written."""
-    return vars(cls).get("_written_doc", vars(cls).get("__doc__"))
-
-
 def documented(estimator):
     """Complete the docstring of a class by what its bases say of parameters and attributes.
 
@@ -173,7 +176,9 @@ def documented(estimator):
     """
     if estimator.__doc__ is None:  # python -OO
         return estimator
-    own, *bases = (_sections(_written(each)) for each in estimator.__mro__)
+    # As they were written: those of bases may have been completed already.
+    written = (vars(cls).get("_written_doc", vars(cls).get("__doc__")) for cls in estimator.__mro__)
+    own, *bases = map(_sections, written)
     common = [_sections(COMMON)] if issubclass(estimator, BaseEstimator) else []
     parameters, attributes = {}, {}
     for sections in (own, *bases, *common):  # the nearest first: it wins

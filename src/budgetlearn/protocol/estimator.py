@@ -24,18 +24,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from ..counting import counting_fits
 from ..parallel import one_thread
 from ..validation import all_or_nothing, check_number
-from . import prediction
+from . import operating_points, prediction
 from .documenting import EXPECTED, Limits, described, limited
 from .examples import checked_examples, checked_table, one_row, word_code, words_by_target
-from .operating_points import (
-    Certificate,
-    certified,
-    measured,
-    measured_out_of_fold,
-    refuse_alike,
-    refuse_unscored,
-    scored_parts,
-)
+from .operating_points import Certificate
 from .prediction import Session
 from .requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .scoring import score_outcome
@@ -50,9 +42,9 @@ def _has_probabilities(estimator):
 class BudgetedEstimator(BaseEstimator):
     """Base of estimators whose predictions acquire features and are charged for them.
 
-    A subclass stores the parameter `feature_costs`, learns in `_fit`, and yields its operating
-    points in `_stages`. Combine it with scikit-learn's `ClassifierMixin` or `RegressorMixin`, named
-    first.
+    A subclass has the parameter `feature_costs`, learns in `_fit`, and yields its operating points
+    in `_stages`. Combine it with scikit-learn's `ClassifierMixin` or `RegressorMixin`, named first.
+    Parameters are stored by the constructor, or are the keyword fields of a dataclass.
     """
 
     def __init_subclass__(cls, **named):
@@ -93,8 +85,8 @@ class BudgetedEstimator(BaseEstimator):
 
     @property
     def n_stages_(self) -> int:
-        """Number of operating points."""
-        return 1
+        """Number of operating points; a method that has several tells them in `stage_settings_`."""
+        return len(getattr(self, "stage_settings_", ({},)))
 
     def _default_stage(self):
         """Return the stage that `predict` uses without a budget."""
@@ -153,6 +145,19 @@ class BudgetedEstimator(BaseEstimator):
     def _takes_missing(self):
         """Return True where `fit` takes missing values, as values like others."""
         return False
+
+    def _score_parts(self):
+        """Return the parts of a `Stage` that its score needs."""
+        by_scoring = getattr(self, "scoring", None) is not None and _has_probabilities(self)
+        return {"output", "probabilities"} if by_scoring else {"output"}
+
+    def _score_stage(self, stage, y, weight):
+        """Return the score of a stage's predictions."""
+        return score_outcome(self, getattr(self, "scoring", None), stage, y, weight)
+
+    def _more_to_explain(self, x, max_cost):
+        """Return further columns of `explain`, a value or more for each acquisition."""
+        return {}
 
     def __sklearn_tags__(self):
         own = super().__sklearn_tags__()
@@ -224,7 +229,7 @@ class BudgetedEstimator(BaseEstimator):
                 # Of a method that measures its own points, out of fold.
                 self._n_measured = len(train.y) + (0 if valid is None else len(valid.y))
                 self._learn_from(train, valid)
-            self.n_models_fitted_ = count.total  # those on folds, and those left out, among them
+            self.n_models_fitted_ = sum(count)  # those on folds, and those left out, among them
         return self
 
     def _learn_from(self, train, valid):
@@ -237,16 +242,17 @@ class BudgetedEstimator(BaseEstimator):
         train, valid = words_by_target(self, train, valid)
         # Refused before the fit, which may take hours.
         if valid is not None:
-            refuse_alike(self, train, valid)
+            operating_points.refuse_alike(self, train, valid)
         # Those of an earlier fit, where this one has no validation data.
         self.__dict__.pop("operating_points_", None)
         self._unmeasured = train if valid is None else None
         # Class weights by the shares of the rows that are learned from, not of those held out.
         self._fit(train.weighed_for(self), valid, seeds)
         if valid is not None:
-            stages = self._stages(valid.X, range(self.n_stages_), scored_parts(self))
-            points = measured(self, stages, valid.targets)
-            self.operating_points_ = refuse_unscored(points, len(valid.y))
+            wanted = operating_points.scored_parts(self)
+            stages = self._stages(valid.X, range(self.n_stages_), wanted)
+            points = operating_points.measured(self, stages, valid.targets)
+            self.operating_points_ = operating_points.refuse_unscored(points, len(valid.y))
             self._n_measured = len(valid.y)
             # After measuring: the operating points stay those of rows that the models had not
             # seen.
@@ -264,7 +270,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         examples = vars(self).get("_unmeasured")
-        points = measured_out_of_fold(self, examples)
+        points = operating_points.measured_out_of_fold(self, examples)
         self._unmeasured, self._n_measured = None, len(examples.y)
         return points
 
@@ -292,15 +298,8 @@ class BudgetedEstimator(BaseEstimator):
             paid = stage.acquired is not None
             yield replace(stage, cost=self.feature_costs_.total(stage.acquired) if paid else None)
 
-    @described
-    def choose(
-        self,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> int | None:
+    @limited
+    def choose(self, limits: Limits) -> int | None:
         """Return the operating point that predictions use.
 
         Returns
@@ -309,7 +308,7 @@ class BudgetedEstimator(BaseEstimator):
             Its row in `operating_points_`; None: the constant prediction that costs nothing.
         """
         check_is_fitted(self)
-        return prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        return prediction.chosen_stage(self, *limits)
 
     @limited
     def predict(self, X: ArrayLike, limits: Limits) -> Array:
@@ -370,17 +369,9 @@ class BudgetedEstimator(BaseEstimator):
         made = prediction.decided(self, X, {"output", "acquired"}, limits)
         return made.output, self.feature_costs_.total(made.acquired)
 
-    @described
+    @limited
     def score(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, limits: Limits
     ) -> float:
         """Return the accuracy of the predictions, in regression R², or the score of `scoring`.
 
@@ -395,11 +386,8 @@ class BudgetedEstimator(BaseEstimator):
         -------
         float
         """
-        scoring = getattr(self, "scoring", None)
-        proba = scoring is not None and _has_probabilities(self)
-        want = {"output", "probabilities"} if proba else {"output"}
-        stage = prediction.decided(self, X, want, (budget, max_cost, fallback, budget_mode))
-        return score_outcome(self, scoring, stage, np.asarray(y), sample_weight)
+        stage = prediction.decided(self, X, self._score_parts(), limits)
+        return self._score_stage(stage, np.asarray(y), sample_weight)
 
     @described
     def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
@@ -420,9 +408,8 @@ class BudgetedEstimator(BaseEstimator):
         ------
         ndarray of shape (n_samples, n_classes)
         """
-        yield from (
-            stage.probabilities for stage in prediction.each_stage(self, X, {"probabilities"})
-        )
+        stages = prediction.each_stage(self, X, {"probabilities"})
+        yield from (stage.probabilities for stage in stages)
 
     @described
     def staged_acquired_features(self, X: ArrayLike) -> Iterator[Array]:
@@ -451,7 +438,8 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         y = np.asarray(y)
         check_consistent_length(X, y)
-        return measured(self, prediction.each_stage(self, X, scored_parts(self)), y)
+        stages = prediction.each_stage(self, X, operating_points.scored_parts(self))
+        return operating_points.measured(self, stages, y)
 
     def certify(
         self,
@@ -493,7 +481,8 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         # Lazily: one stage at a time is in memory.
         outcomes = prediction.each_stage(self, X_cal, {"output", "acquired"})
-        return certified(self, outcomes, np.asarray(y_cal), cost, error, confidence)
+        limits = cost, error, confidence
+        return operating_points.certified(self, outcomes, np.asarray(y_cal), *limits)
 
     @limited
     def decisions(self, X: ArrayLike, limits: Limits) -> Decisions:
@@ -508,16 +497,9 @@ class BudgetedEstimator(BaseEstimator):
         source, (_, max_cost, fallback, _) = prediction.from_table(self, X), limits
         return prediction.acquired_from(self, source, len(X), stage, max_cost, fallback)
 
-    @described
+    @limited
     def predict_acquiring(
-        self,
-        source: Callable[..., ArrayLike],
-        n_samples: int,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
+        self, source: Callable[..., ArrayLike], n_samples: int, limits: Limits
     ) -> Decisions:
         """Predict examples whose features are asked for only when they are needed.
 
@@ -536,8 +518,8 @@ class BudgetedEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
-        stage = prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
-        source = prediction.translated(self, source, word_code)
+        stage = prediction.chosen_stage(self, *limits)
+        source, (_, max_cost, fallback, _) = prediction.translated(self, source, word_code), limits
         return prediction.acquired_from(self, source, n_samples, stage, max_cost, fallback)
 
     @described
@@ -562,16 +544,8 @@ class BudgetedEstimator(BaseEstimator):
         """
         return Session(self, self.choose(budget, max_cost, budget_mode=budget_mode), max_cost)
 
-    @described
-    def explain(
-        self,
-        x: ArrayLike | Mapping[Any, Any],
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> pd.DataFrame:
+    @limited
+    def explain(self, x: ArrayLike | Mapping[Any, Any], limits: Limits) -> pd.DataFrame:
         """Show how one example is predicted, acquisition by acquisition.
 
         Parameters
@@ -584,15 +558,18 @@ class BudgetedEstimator(BaseEstimator):
         pandas.DataFrame
             One row per acquisition: `feature` (name or index), `measured` (its value), `price`
             (with a group's charge where it fell due), `spent` so far, and after the acquisition the
-            `prediction` and, of classifiers, its `probability`.
+            `prediction` and, of classifiers, its `probability`. Of FMCC, VoC and the random order
+            also `value`: what the feature was chosen for, less its weighted price.
         """
         source = prediction.from_table(self, one_row(self, x))
-        stage = prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        stage, max_cost = prediction.chosen_stage(self, *limits), limits.max_cost
         # Stepwise sessions do without a missing value, where predict refuses it.
-        if not fallback:  # raises what predict raises
+        if not limits.fallback:  # raises what predict raises
             prediction.acquired_from(self, source, 1, stage, max_cost, False)
         # Values as people know them: numbers, and words.
-        told = prediction.translated(self, source, prediction.coded_word)
+        told = prediction.translated(
+            self, source, lambda code, name, words: code if np.isnan(code) else words[int(code)]
+        )
         session = Session(self, stage, max_cost)
         row, rows = np.zeros(1, dtype=np.intp), []
         while not session.done:
@@ -601,7 +578,9 @@ class BudgetedEstimator(BaseEstimator):
             session.give({name: value})
             rows.append((name, value, price, session.cost, session.prediction, session.probability))
         columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
-        return pd.DataFrame(rows, columns=columns)
+        more = self._more_to_explain(x, max_cost)
+        more = {name: values[: len(rows)] for name, values in more.items()}
+        return pd.DataFrame(rows, columns=columns).assign(**more)
 
 
 class WeightedFit:

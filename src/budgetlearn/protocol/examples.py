@@ -200,7 +200,7 @@ class Examples:
         return self.take(train), self.take(valid)
 
     def _mix(self, order, n_first):
-        """Change a drawn order whose first rows have all the same target: R² needs two."""
+        """Change a drawn order whose first rows all have the same target: R² needs two."""
         differs = np.reshape(self.y != self.y[order[0]], (len(self.y), -1)).any(axis=1)
         places = np.flatnonzero(differs[order])
         if n_first > 1 and places.size and places[0] >= n_first:

@@ -57,21 +57,24 @@ def measured(estimator, stages, targets):
     `score_se` is the standard error of the score, `n_features` the mean number acquired, and
     `variables` names all that some example acquired.
     """
-    names, rows = np.array(estimator.feature_costs_.labels, dtype=object), []
+    rows = []
     for stage in stages:
         score, error = score_and_error(estimator, stage, targets)
-        rows.append(
-            {
-                "cost": float(estimator.feature_costs_.total(stage.acquired).mean()),
-                "score": score,
-                "score_se": error,
-                "nodes": stage.nodes,
-                "n_features": float(stage.acquired.sum(axis=1).mean()),
-                "setting": stage.setting,
-                "variables": tuple(names[stage.acquired.any(axis=0)]),
-            }
-        )
+        cost = float(estimator.feature_costs_.total(stage.acquired).mean())
+        measures = {"cost": cost, "score": score, "score_se": error}
+        rows.append(measures | acquisitions_of(estimator, stage))
     return pd.DataFrame(rows)
+
+
+def acquisitions_of(estimator, stage):
+    """Return what a row of the operating points says of a stage beside its cost and score."""
+    names = np.array(estimator.feature_costs_.labels, dtype=object)
+    return {
+        "nodes": stage.nodes,
+        "n_features": float(stage.acquired.sum(axis=1).mean()),
+        "setting": stage.setting,
+        "variables": tuple(names[stage.acquired.any(axis=0)]),
+    }
 
 
 def scored_parts(estimator):
@@ -94,10 +97,9 @@ def points_to_choose_from(estimator):
     known = vars(estimator)
     if "operating_points_" in known or estimator.fixed_costs() is None:
         return estimator.operating_points_
-    # One stage leaves nothing to choose.
-    if estimator.n_stages_ > 1 and known.get("_unmeasured") is not None:
-        return estimator.operating_points_
-    if estimator.n_stages_ > 1:
+    if estimator.n_stages_ > 1:  # one stage leaves nothing to choose
+        if known.get("_unmeasured") is not None:
+            return estimator.operating_points_
         warnings.warn(
             f"this {type(estimator).__name__} was stored before its operating points were "
             "measured: the last one within the budget is taken to be the best. Read "
@@ -218,11 +220,6 @@ class Certificate:
     tested: pd.DataFrame
 
 
-def binomial_p(n_errors, n, limit):
-    """Return the p-value of "the error rate exceeds `limit`" after n_errors of n (exact)."""
-    return float(binom.cdf(n_errors, n, limit))
-
-
 def hoeffding_bentkus_p(mean, n, limit):
     """Return the p-value of "the expected loss exceeds `limit`" for n losses in [0, 1].
 
@@ -319,8 +316,9 @@ def _p_values(estimator, outcomes, y, cost, error):
             else:
                 p_value = hoeffding_bentkus_p(float(costs.mean()) / full, y.size, cost / full)
         if error is not None:
-            # Both limits must hold: the union of the two null hypotheses has the larger p-value.
-            p_value = max(p_value, binomial_p(int(wrong.sum()), y.size, error))
+            # Exact: the chance of so few errors at the limit. Both limits must hold: the union of
+            # the two null hypotheses has the larger p-value.
+            p_value = max(p_value, float(binom.cdf(int(wrong.sum()), y.size, error)))
         rows.append({"cost": costs.mean(), "error": wrong.mean(), "p_value": p_value})
     return pd.DataFrame(rows)
 

@@ -74,25 +74,21 @@ class BudgetPipeline(Pipeline):
             if hasattr(step, "set_output") and not isinstance(step, BudgetPreprocessor):
                 step.set_output(transform="pandas")
         super().fit(X, y, **params)
-        first, costs = self.steps[0][1], self._final_estimator.feature_costs_
+        first, encoded = self.steps[0][1], self._final_estimator.feature_costs_.labels
         if isinstance(first, BudgetPreprocessor):
             self.columns_ = first.feature_names_in_.tolist()
         else:
-            self.columns_ = list(getattr(X, "columns", costs.labels))
-        self.origins_ = self._origins(costs.labels)
-        return self
-
-    def _origins(self, encoded):
-        """Return the original column that each encoded one stands for, by name."""
+            self.columns_ = list(getattr(X, "columns", encoded))
+        # The original column that each encoded one stands for, by name.
         known, made = set(self.columns_), set(encoded)
-        origins = {name: origin_of(name, known, made) for name in encoded}
-        strange = sorted({str(origin) for origin in origins.values() if origin not in known})
+        self.origins_ = {name: origin_of(name, known, made) for name in encoded}
+        strange = sorted({str(name) for name in self.origins_.values() if name not in known})
         if strange:
             raise ConfigError(
                 f"the steps make columns that no original one is known for: "
                 f"{', '.join(strange[:5])}. Use BudgetPreprocessor, or steps that keep columns."
             )
-        return origins
+        return self
 
     def _encoded(self, X):
         """Return a table as the last step takes it."""

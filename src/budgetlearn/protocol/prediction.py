@@ -112,30 +112,26 @@ def translated(estimator, source, one):
     return told
 
 
-def coded_word(code, name, words):
-    """Return the word of a code; `word_code` is the way back."""
-    return np.nan if np.isnan(code) else words[int(code)]
-
-
 def acquired_from(estimator, source, n_samples, stage, max_cost, fallback):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
     # One ledger for all examples: it is what charges, and what the cap is compared with.
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost)
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
-        outcome = drive(
-            estimator._acquisitions(n_samples, stage, ledger),
-            source,
-            ledger,
-            estimator.feature_costs_.labels.__getitem__,
-            fallback,
-            estimator.missing_in_training_,
-        )
+        acquisitions = estimator._acquisitions(n_samples, stage, ledger)
+        names, missing_ok = estimator.feature_costs_.labels, estimator.missing_in_training_
+        outcome = drive(acquisitions, source, ledger, names.__getitem__, fallback, missing_ok)
         # A missing value was refused earlier, with its name; what is left is the cap.
-        if not outcome.answered.all() and not fallback:
-            raise _unanswered(outcome, max_cost)
+        rows = np.flatnonzero(~outcome.answered)
+        if rows.size and not fallback:
+            capped = max_cost is not None
+            way = f"for {max_cost:g}" if capped else "with the features that are available"
+            raise BudgetError(
+                f"{rows.size} of {n_samples} examples cannot be predicted {way}, the first "
+                f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the "
+                "constant prediction that costs nothing."
+            )
         # A method may have written anything where it has no answer.
-        rows = ~outcome.answered
         outcome.output[rows] = constant.output[rows]
         if outcome.probabilities is not None:
             outcome.probabilities[rows] = constant.probabilities[rows]
@@ -149,33 +145,18 @@ def acquired_from(estimator, source, n_samples, stage, max_cost, fallback):
     )
 
 
-def _unanswered(outcome, max_cost):
-    """Return the `BudgetError` for examples that nothing affordable could predict."""
-    rows = np.flatnonzero(~outcome.answered)
-    reason = "with the features that are available" if max_cost is None else f"for {max_cost:g}"
-    return BudgetError(
-        f"{rows.size} of {outcome.answered.size} examples cannot be predicted {reason}, the first "
-        f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the constant "
-        "prediction that costs nothing."
-    )
-
-
-def _stand_ins(estimator, stage):
-    """Return the chosen stage, then those that cost no more, best first."""
-    costs, points = np.asarray(estimator.fixed_costs()), known_points(estimator)
-    # The last key of lexsort counts first: score, then cost.
-    best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
-    # What stands in for a stage must not cost more than was agreed to.
-    allowed = affords(costs[stage], costs)
-    return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
-
-
 def fixed_acquisitions(estimator, n_samples, stage):
     """Yield the requests of a stage with fixed features, and return its `Outcome`.
 
     Where a feature is refused, the best stage that costs no more and does without takes over.
     """
-    order, shape = _stand_ins(estimator, stage), (n_samples, estimator.n_features_in_)
+    costs, points = np.asarray(estimator.fixed_costs()), known_points(estimator)
+    # The last key of lexsort counts first: score, then cost.
+    best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
+    # What stands in for a stage must not cost more than was agreed to.
+    allowed = affords(costs[stage], costs)
+    order = [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
+    shape = n_samples, estimator.n_features_in_
     # Fixed features do not depend on the example, so that one blank row shows them.
     stages = estimator._stages(np.zeros((1, shape[1])), sorted(order), frozenset({"acquired"}))
     needs = {k: made.acquired[0] for k, made in zip(sorted(order), stages, strict=True)}
@@ -288,7 +269,7 @@ class Session:
             self._request, self._outcome = None, stop.value
 
     def _go_on(self):
-        """Go on until something is needed that was not given; acquire what was."""
+        """Acquire what was given until something is needed that was not."""
         while not self.done and (reply := self._reply()) is not None:
             # Charged when it is used, so that what was given too much costs nothing.
             if not reply.refused[0]:

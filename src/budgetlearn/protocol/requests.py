@@ -7,6 +7,7 @@ ledger, asks the source, and refuses what the cap does not allow.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -172,7 +173,7 @@ class Ledger:
         return affords(self.max_cost, self.cost[rows] + self.marginal(rows, feature))
 
     def acquire(self, rows, feature):
-        """Charge the rows for a feature, those that have not acquired it yet."""
+        """Charge for a feature those of the rows that have not acquired it yet."""
         members, group_price = self.costs.group_of(feature)
         charge(
             *(rows, feature, self.costs.costs[feature], members, group_price),
@@ -255,6 +256,38 @@ def missing_message(rows, name):
         f"{in_row(rows, 'cells')}. Fill it in, or pass fallback=True to predict with the next best "
         "model that does without."
     )
+
+
+def requests_by_feature(acquiring, estimate, start=0):
+    """Yield the `Request`s of walks that are made side by side, and return their record.
+
+    `acquiring` yields (rows, features, record), which rows want which feature and the record so
+    far, is sent (values, refused) of the same length, and returns the record. `estimate(record)` is
+    the `Outcome` of one; its rows are the examples from `start` on.
+    """
+    try:
+        rows, features, record = next(acquiring)
+        while True:
+            values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
+            # One request for a feature, not one for an example: acquiring may be slow.
+            for feature in np.unique(features):
+                mine = np.flatnonzero(features == feature)
+                so_far = partial(estimate, record)
+                answer = yield Request(start + rows[mine], int(feature), so_far)
+                values[mine], refused[mine] = answer.values, answer.refused
+            rows, features, record = acquiring.send((values, refused))
+    except StopIteration as stop:
+        return stop.value
+
+
+def walked(acquiring, X):
+    """Return the record of walks, as for `requests_by_feature`, through complete examples."""
+    try:
+        rows, features, _ = next(acquiring)
+        while True:
+            rows, features, _ = acquiring.send((X[rows, features], np.zeros(rows.size, bool)))
+    except StopIteration as stop:
+        return stop.value
 
 
 def drive(acquisitions, source, ledger, describe, fallback=False, missing_ok=None):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
 from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils.metaestimators import available_if
 
 from ..validation import check_choice, check_number
 from .documenting import EXPECTED, GUARANTEED, described
@@ -33,7 +34,7 @@ class BudgetScorer:
     ) -> float:
         """Return the score of a fitted estimator's predictions, or of a pipeline's."""
         weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-        made = _StandIn(estimator, lambda name, X: getattr(estimator, name)(X, **self.limits))
+        made = StandIn(estimator, lambda name, X: getattr(estimator, name)(X, **self.limits))
         return float(self.scorer(made, X, y, **weight))
 
 
@@ -115,7 +116,7 @@ def score_and_error(estimator, stage, targets):
     return float(r2_score(targets, stage.output)), spread
 
 
-class _StandIn(BaseEstimator):
+class StandIn(BaseEstimator):
     """A scorer's estimator: its kind and classes, and what `respond(method, X)` predicts."""
 
     def __init__(self, estimator=None, respond=None):
@@ -134,19 +135,23 @@ class _StandIn(BaseEstimator):
 
     @property
     def classes_(self):
+        """Class labels."""
         return self.estimator.classes_
 
     def predict(self, X):
+        """Return class labels or numbers."""
         return self.respond("predict", X)
 
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X):
+        """Return class probabilities."""
         return self.respond("predict_proba", X)
 
 
 def _scorer(estimator, scoring, stage):
     """Return score(rows, y, weight) of the stage's predictions by a scikit-learn scorer."""
     made = {"predict": stage.output, "predict_proba": stage.probabilities}
-    stand_in = _StandIn(estimator, lambda method, rows: made[method][rows])
+    stand_in = StandIn(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"
     scorer = check_scoring(stand_in, scoring=plain if scoring is None else scoring)
     return lambda rows, y, **weight: float(scorer(stand_in, rows, y, **weight))

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -9,9 +10,10 @@ from sklearn.base import ClassifierMixin
 
 from ..costs import affords
 from ..exceptions import BudgetError
-from ..protocol import BudgetedEstimator, Outcome, Request, Stage
+from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import documented
 from ..protocol.examples import one_row
+from ..protocol.requests import requests_by_feature
 from ..validation import check_number
 
 
@@ -68,6 +70,7 @@ BLOCK_ROWS = 256
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
     """Base of classifiers that acquire features one after another and stop when sure.
 
@@ -91,24 +94,13 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
 
     _groups = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        threshold=0.95,
-        cost_weight=0.0,
-        max_cost=None,
-        scoring=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.feature_costs = feature_costs
-        self.threshold = threshold
-        self.cost_weight = cost_weight
-        self.max_cost = max_cost
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    feature_costs: Any = None
+    threshold: float = 0.95
+    cost_weight: float = 0.0
+    max_cost: float | None = None
+    scoring: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @abstractmethod
     def _fit_codes(self, X, codes, rng):
@@ -120,10 +112,9 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
 
     @abstractmethod
     def _acquiring(self, n_rows, threshold, max_cost, most):
-        """Yield the acquisitions of n_rows examples, `most` each, and return their `Walk`.
+        """Yield what n_rows examples want, as for `requests_by_feature`, and return their `Walk`.
 
-        Yields (rows, features, walk): which rows want which feature, and the `Walk` so far; is
-        sent (values, refused) of the same length.
+        Each acquires `most` features at most.
         """
 
     def _block_rows(self):
@@ -178,52 +169,32 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
             sure = index == self.n_stages_
             if sure not in walks:
                 walks[sure] = self._walk(X, stop=sure)
-            yield self._stage(walks[sure], None if sure else index + 1)
-
-    def _stage(self, walk, n_acquired):
-        """Return the stage after a number of acquisitions; None: after all that were made."""
-        at = -1 if n_acquired is None else n_acquired
-        return Stage(
-            {} if n_acquired is None else {"features": n_acquired},
-            self.classes_[walk.winner[:, at]],
-            walk.probabilities(at, self.classes_.size),
-            walk.acquired(n_acquired),
-            estimate=walk.estimate[:, at],
-        )
+            walk, at = walks[sure], -1 if sure else index + 1
+            yield Stage(
+                {} if sure else {"features": at},
+                self.classes_[walk.winner[:, at]],
+                walk.probabilities(at, self.classes_.size),
+                walk.acquired(None if sure else at),
+                estimate=walk.estimate[:, at],
+            )
 
     def _acquisitions(self, n_samples, stage, ledger):
         parts, step = [], self._block_rows()
         most = self.n_features_in_ if stage == self.n_stages_ else stage + 1
         threshold = self.threshold if stage == self.n_stages_ else np.inf
+
+        def estimate(walk):
+            return self._outcome([*parts, walk], n_samples)
+
         for start in range(0, n_samples, step):
             size = min(step, n_samples - start)
             acquiring = self._acquiring(size, threshold, self._limit(ledger.max_cost), most)
-            parts.append((yield from self._block_requests(acquiring, start, n_samples, parts)))
-        return self._outcome(Walk.join(parts), n_samples)
+            parts.append((yield from requests_by_feature(acquiring, estimate, start)))
+        return self._outcome(parts, n_samples)
 
-    def _block_requests(self, acquiring, start, n_samples, parts):
-        """Turn the acquisitions of a block into requests by feature; return its walk."""
-        try:
-            rows, features, walk = next(acquiring)
-            while True:
-                values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
-                # One request for a feature, not one for an example: acquiring may be slow.
-                for feature in np.unique(features):
-                    mine = np.flatnonzero(features == feature)
-                    so_far = [*parts, walk]
-                    answer = yield Request(
-                        start + rows[mine],
-                        int(feature),
-                        lambda so_far=so_far: self._outcome(Walk.join(so_far), n_samples),
-                    )
-                    values[mine], refused[mine] = answer.values, answer.refused
-                rows, features, walk = acquiring.send((values, refused))
-        except StopIteration as stop:
-            return stop.value
-
-    def _outcome(self, walk, n_samples):
+    def _outcome(self, walks, n_samples):
         """Return the predictions of the rows walked so far; the others have no answer yet."""
-        outcome = Outcome.constant(self, n_samples)
+        walk, outcome = Walk.join(walks), Outcome.constant(self, n_samples)
         # Blocks are walked in turn: the first rows have answers, the rest the constant.
         done = len(walk.winner)
         outcome.output[:done] = self.classes_[walk.winner[:, -1]]
@@ -231,24 +202,6 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         outcome.answered[:done] = True
         return outcome
 
-    def explain(self, x, budget=None, max_cost=None, *, fallback=False, budget_mode="expected"):
-        """Explain the prediction of one example, acquisition by acquisition.
-
-        Parameters
-        ----------
-        x : array-like of shape (n_features,) or (1, n_features), dict, Series or frame of one row
-            The example; a dict or Series gives its values by feature name.
-        budget, max_cost : float, default=None
-            As for `predict`.
-        fallback, budget_mode
-            As for `predict`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As `BudgetedEstimator.explain` gives it, and the column `value`: what each feature was
-            chosen for (see `Walk`).
-        """
-        steps = super().explain(x, budget, max_cost, fallback=fallback, budget_mode=budget_mode)
+    def _more_to_explain(self, x, max_cost):
         walk = self._walk(one_row(self, x), stop=False, max_cost=max_cost)
-        return steps.assign(value=walk.value[0, : len(steps)])
+        return {"value": walk.value[0]}

@@ -5,7 +5,8 @@ whole of f_i. Linear classifiers have f_i(x_i) = w_i x_i; boosted stumps have f_
 stumps that test feature i, a step function.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -19,14 +20,8 @@ from sklearn.utils import check_random_state
 from ..costs import spendable
 from ..counting import fit_counted
 from ..parallel import thread_map
-from ..protocol.documenting import documented, extending
-from ..tree.convert import (
-    NOT_CONSTANT,
-    from_sklearn,
-    holds_trees,
-    sklearn_intercept,
-    starts_constant,
-)
+from ..protocol.documenting import documented
+from ..tree import convert
 from ..validation import INT32_MAX, ParameterError, check_number
 from ._margin_walk import MarginWalker
 from .classifier import SequentialClassifier, Walk
@@ -49,9 +44,7 @@ class AdditiveScore:
     offset: float  # what depends on no feature: the intercept b, stumps without a split
     weights: np.ndarray | None = None  # of a linear classifier: f_i(x_i) = w_i x_i; None: stumps
     thresholds: list | None = None  # for each feature, the sorted thresholds of its stumps
-    levels: list | None = (
-        None  # levels[i][j] is f_i where exactly j of the thresholds lie below x_i
-    )
+    levels: list | None = None  # levels[i][j]: f_i where exactly j of the thresholds are below x_i
 
     def parts(self, X):
         """Return the parts f_i(x_i) of raw values, shape (n_samples, n_features)."""
@@ -120,13 +113,15 @@ def additive_score(estimator, n_features):
 
 def _boosted_score(ensemble, n_features):
     """Return offset, None, thresholds and levels of boosted stumps, see `AdditiveScore`."""
-    if not holds_trees(ensemble):
+    if not convert.holds_trees(ensemble):
         raise ParameterError(f"AdaBoost must boost decision stumps, got {ensemble.estimator!r}.")
-    if not starts_constant(ensemble):
+    if not convert.starts_constant(ensemble):
         raise ParameterError(
-            f"{NOT_CONSTANT}, got {ensemble.init!r}, whose score has no share for each feature."
+            f"{convert.NOT_CONSTANT}, got {ensemble.init!r}, whose score has no share for each "
+            "feature."
         )
-    trees, offset, total = from_sklearn(ensemble), float(sklearn_intercept(ensemble)), 1.0
+    trees, total = convert.from_sklearn(ensemble), 1.0
+    offset = float(convert.sklearn_intercept(ensemble))
     if isinstance(ensemble, AdaBoostClassifier):
         # As in scikit-learn's decision function weights sum to 1: offsets are comparable.
         total = ensemble.estimator_weights_[: len(trees)].sum()
@@ -154,6 +149,7 @@ def _boosted_score(ensemble, n_features):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class MarginClassifier(SequentialClassifier):
     """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
 
@@ -180,11 +176,8 @@ class MarginClassifier(SequentialClassifier):
         One for two classes, else one per class.
     """
 
-    @extending(SequentialClassifier)
-    def __init__(self, estimator=None, *, n_neighbors=65, **shared):
-        super().__init__(**shared)
-        self.estimator = estimator
-        self.n_neighbors = n_neighbors
+    estimator: Any = field(default=None, kw_only=False)
+    n_neighbors: int = 65
 
     def _fit_codes(self, X, codes, rng):
         check_number(self.n_neighbors, "n_neighbors", low=1, integer=True)
@@ -216,7 +209,7 @@ class MarginClassifier(SequentialClassifier):
         self._first_right = np.array([each.all(axis=1).sum() for each in ahead], dtype=np.intp)
 
     def _parts(self, X):
-        """Parts of the scores, shape (n_samples, n_features, n_scores)."""
+        """Return the parts of the scores, shape (n_samples, n_features, n_scores)."""
         return np.stack([score.parts(X) for score in self._scores], axis=2)
 
     def _order(self):
@@ -274,7 +267,7 @@ class MarginClassifier(SequentialClassifier):
             walk.winner[going] = self._winners(X[going], walk.order[going])
 
     def _winners(self, X, order):
-        """Classify from each prefix of the acquisitions (eq. 1)."""
+        """Return the class predicted from each prefix of the acquisitions (eq. 1)."""
         parts = np.take_along_axis(self._parts(X), np.maximum(order, 0)[:, :, None], axis=1)
         # After the last acquisition nothing is added: the prediction stays.
         parts[order < 0] = 0.0

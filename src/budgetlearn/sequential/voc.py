@@ -5,12 +5,15 @@ weight, and a locally weighted ridge regression per class predicts each feature 
 acquired yet.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from ..costs import affords
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
+from ..protocol.requests import walked
 from ..validation import check_number
 from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
 
@@ -27,6 +30,7 @@ TINY, LEAST_SPREAD = 1e-300, 1e-6
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class VoCClassifier(SequentialClassifier):
     """Acquire the feature that most raises the expected certainty of a local Gaussian model.
 
@@ -47,10 +51,7 @@ class VoCClassifier(SequentialClassifier):
     al., "Fast margin-based cost-sensitive classification", ICASSP 2014, section 4.
     """
 
-    @extending(SequentialClassifier)
-    def __init__(self, *, ridge=0.5, **shared):
-        super().__init__(**shared)
-        self.ridge = ridge
+    ridge: float = 0.5
 
     def _fit_codes(self, X, codes, rng):
         check_number(self.ridge, "ridge", low=0.0, low_open=True)
@@ -71,13 +72,7 @@ class VoCClassifier(SequentialClassifier):
             return super()._walk(X, stop=stop, max_cost=max_cost)
 
     def _walk_block(self, X, threshold, max_cost):
-        acquiring = self._acquiring(len(X), threshold, max_cost, X.shape[1])
-        try:
-            rows, features, _ = next(acquiring)
-            while True:
-                rows, features, _ = acquiring.send((X[rows, features], np.zeros(rows.size, bool)))
-        except StopIteration as stop:
-            return stop.value
+        return walked(self._acquiring(len(X), threshold, max_cost, X.shape[1]), X)
 
     def _acquiring(self, n_rows, threshold, max_cost, most):
         walk = Walk.empty(n_rows, self.n_features_in_)
@@ -90,7 +85,7 @@ class VoCClassifier(SequentialClassifier):
             walk.winner[rows, stage:] = model.posterior.argmax(axis=1)[:, None]
             # As in FMCC, a first feature is acquired before the threshold counts.
             sure = (stage > 0) & (certainty > threshold)
-            prices = np.array([self.feature_costs_.marginal(acquired[row]) for row in rows])
+            prices = self.feature_costs_.marginal(acquired[rows])
             possible = ~(acquired | refused)[rows] & affords(max_cost, spent[rows, None] + prices)
             going = ~sure & possible.any(axis=1)
             model.keep(going)
