@@ -325,7 +325,8 @@ class GrownOnBudget:
         for name in rules[0][0]:
             tried = {setting[name] for setting, _ in rules}
             setattr(self, f"{name}_", tried.pop() if len(tried) == 1 else None)
-        self.validation_costs_ = self.validation_errors_ = self._unmeasured = None
+        self.validation_costs_ = self.validation_errors_ = None
+        self._unmeasured = self._grown_on = None
         self.operating_points_ = points.reset_index(drop=True)
         whole = BudgetedForest({}, trees=front[-1].predictor.trees)
         self._set_forest(whole, regrowth.seeds, train)
