@@ -1,129 +1,37 @@
-"""BudgetRF+ beside LightGBM's feature costs and trees boosted under exact charges, equal tries.
+"""BudgetRF+ beside LightGBM's feature costs and the former BudgetRF+, equal tries.
 
-    python benchmarks/accuracy_budgetrf_boosting.py rows.csv wine pima
+    python benchmarks/accuracy_budgetrf_boosting.py rows.csv wine vehicle
     python benchmarks/accuracy_budgetrf_boosting.py rows.csv
 
-The boosted trees are a trial that docs/notes/budgetrf.md judges, not a part of the library. Tables
-are those of `accuracy_lead.py`: 800 rows, of which 30 % choose, 1,000 to test, prices log-uniform
-in 1..100. Each method has six settings, drawn; validation rows choose among all their operating
-points. A row for each table and method is added: area under the staircase on test rows, errors at
-5, 10, 20 and 100 % of the cost, and processor seconds; then means are printed, and ratios to
-LightGBM's.
+Tables are those of `accuracy_lead.py`, two splits each: 800 rows, of which 30 % choose, 1,000 to
+test, prices log-uniform in 1..100. LightGBM and BudgetRF with refitted leaves have six drawn
+settings each; the rows that choose do so among all their operating points. `lightgbm_refit` has
+models fitted again on all 800 rows. The `budgetrf_plus` of config/methods.yaml finds its sets of
+features with six settings, chooses out of bag, and learns from all 800 rows; `budgetrf_plus_560`
+never sees those that choose. A row for each table, split and method is added: area under the
+staircase on test rows, errors at 5, 10, 20 and 100 % of the cost, and processor seconds; then means
+and their ratios to LightGBM's are printed, and the area of each table.
 """
 
 import sys
 import time
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 from accuracy_cascade import SHARES, area, errors_at, points_of
 from accuracy_lead import APART, USED, parts_of
-from scipy.special import expit, softmax
 from sklearn.model_selection import train_test_split
 
 from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.curves import pareto_indices
 from budgetlearn.peers import LightGBMCostClassifier
-from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.growth import Acquisitions, GrowthRule, grow_tree
-from budgetlearn.tree.impurity import Variance
-from budgetlearn.tree.predictor import ForestPredictor
 
-TRIES, STEPS, N_TREES, SAMPLED, RIDGE = 6, 12, 40, 0.7, 1.0
-MARKS = (4, 11, 21)  # iterations before which a model is an operating point, too
-
-
-class BoostedPath:
-    """Models at falling weights of the prices; what earlier ones acquired is free to later ones.
-
-    Each grows trees on the gradients of the log-loss, splits where the mean drop in variance is
-    more than weight × price × share of the node's examples that have not acquired the feature, and
-    has Newton steps in its leaves.
-    """
-
-    def __init__(self, costs, seed, depth, rate, leaf):
-        self.costs, self.random, self.rate = costs, np.random.RandomState(seed), rate
-        self.rule = GrowthRule(
-            impurity=Variance(),
-            least_gain=1e-9,
-            max_depth=depth,
-            min_samples_leaf=leaf,
-            reuse_discount=0.0,
-        )
-
-    def fit(self, X, y):
-        """Grow a model for each weight of the prices."""
-        most = min(0.25 * self.costs.full / self.costs.costs.min(), 3.0)
-        self.target = np.eye(int(y.max()) + 1)[y]
-        prior = np.log(self.target.mean(axis=0) + 1e-3)
-        self.base = prior[1:] - prior[0] if prior.size == 2 else prior - prior.mean()
-        acquisitions = Acquisitions(self.costs, len(y))
-        data, shares = bin_features(X, 255), self.costs.costs / self.costs.full
-        self.models = []
-        for weight in [*np.geomspace(most, 0.01, STEPS - 1), 0.0]:
-            acquisitions.prices = weight * shares
-            self.models.append(self._boosted(X, data, acquisitions))
-        return self
-
-    def _boosted(self, X, data, acquisitions):
-        scores, model = np.tile(self.base, (len(X), 1)), []
-        for step in range(N_TREES):
-            shares = self._shares(scores)
-            slopes = self.target[:, -shares.shape[1] :] - shares
-            n_outputs = shares.shape[1]
-            bends = shares * (1 - shares) * (n_outputs / (n_outputs - 1) if n_outputs > 1 else 1)
-            weights, grew = (self.random.rand(len(X)) < SAMPLED).astype(float), False
-            for output in range(n_outputs):
-                slope = np.ascontiguousarray(slopes[:, output])
-                how = self.rule, acquisitions.prices, int(self.random.randint(2**31 - 1))
-                tree = grow_tree(data, slope, weights, 1, *how, None, acquisitions)
-                if tree.node_count == 1:
-                    continue
-                grew, walk = True, walked(tree, X)
-                at = walk.leaves[:, 0]
-                sums = (
-                    np.bincount(at, weights * each, minlength=tree.node_count)
-                    for each in (slope, bends[:, output])
-                )
-                value = self.rate * next(sums) / (next(sums) + RIDGE)
-                scores[:, output] += value[at]
-                acquisitions.add(walk.acquired)
-                model.append((step, output, tree, value))
-            if not grew and step >= 2:
-                break
-        return model
-
-    @staticmethod
-    def _shares(scores):
-        return expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
-
-    def points(self, X, y):
-        """Return cost and accuracy of models, of parts of them, and of the mean of each three."""
-
-        def point(sums, acquired):
-            labels = sums[:, 0] > 0 if sums.shape[1] == 1 else sums.argmax(axis=1)
-            return self.costs.total(acquired).mean(), (labels == y).mean()
-
-        found, recent = [], []
-        for model in self.models:
-            scores, acquired, last = np.tile(self.base, (len(X), 1)), np.zeros(X.shape, bool), 0
-            for step, output, tree, value in model:
-                if step != last and step in MARKS:
-                    found.append(point(scores, acquired))
-                walk, last = walked(tree, X), step
-                scores[:, output] += value[walk.leaves[:, 0]]
-                acquired |= walk.acquired
-            found.append(point(scores, acquired))
-            recent = [*recent[-2:], (self._shares(scores) - 0.5, acquired)]
-            found.append(point(sum(s for s, _ in recent), np.any([a for _, a in recent], axis=0)))
-        return np.array(found)
-
-
-def walked(tree, X):
-    """Return the leaves that examples reach, and what they acquire on the way."""
-    return ForestPredictor([tree], X.shape[1]).walk(X, leaves=True, acquired=True)
+TRIES, SPLITS = 6, 2
 
 
 def log_uniform(random, low, high):
@@ -131,14 +39,8 @@ def log_uniform(random, low, high):
     return float(np.exp(random.uniform(np.log(low), np.log(high))))
 
 
-def boosted(random, costs, seed):
-    """Return boosted trees at drawn settings."""
-    depth, leaf = random.choice([2, 3, 4, 6]), random.choice([1, 5, 10])
-    return BoostedPath(costs, seed, int(depth), log_uniform(random, 0.05, 0.4), int(leaf))
-
-
-def budgetrf_plus(random, costs, seed):
-    """Return the `budgetrf_plus` of config/methods.yaml at drawn settings."""
+def joint_leaves(random, costs, seed):
+    """Return BudgetRF whose leaves are fitted together, at drawn settings."""
     drawn = {
         "leaves__prune": log_uniform(random, 0.05, 16),
         "growth__reuse_discount": float(random.choice([1, 0.5, 0.2])),
@@ -165,46 +67,78 @@ def lightgbm(random, costs, seed):
     )
 
 
-METHODS = {"boosted": boosted, "budgetrf_plus": budgetrf_plus, "lightgbm": lightgbm}
+def drawn_points(method, data, costs, split, refit=False):
+    """Return the points of six drawn settings that validation rows keep: what they say, and test.
 
-
-def row_of(name, method):
-    """Return what a method comes to on a table."""
-    (X, y), (X_test, y_test) = parts_of(name, 0)
-    X, y, X_test, y_test = X[:800], y[:800], X_test[:1000], y_test[:1000]
-    costs = FeatureCosts(np.exp(np.random.RandomState(77).uniform(0, np.log(100), X.shape[1])))
-    learn, choose = train_test_split(np.arange(len(y)), test_size=0.3, random_state=0, stratify=y)
-    start, random, found = time.process_time(), np.random.RandomState(5), []
+    `refit`: whether test rows see models that were fitted again on learning and validation rows.
+    """
+    learn, choose, test = data
+    random, found = np.random.RandomState(5 + split), []
     for seed in range(TRIES):
-        model = METHODS[method](random, costs, seed).fit(X[learn], y[learn])
-        points = model.points if method == "boosted" else lambda *rows, m=model: points_of(m, *rows)
-        found.append((points(X[choose], y[choose]), points(X_test, y_test)))
-    seconds = time.process_time() - start
+        model = method(random, costs, seed).fit(*learn)
+        valid = points_of(model, *choose)
+        if refit:
+            model.fit(*map(np.concatenate, zip(learn, choose, strict=True)))
+        found.append((valid, points_of(model, *test)))
     valid, test = map(np.concatenate, zip(*found, strict=True))
     kept = pareto_indices(*valid.T)
-    constant = (y_test == np.bincount(y[learn]).argmax()).mean()
-    errors = errors_at(valid[kept], test[kept], costs.full, constant)
-    row = {"table": name, "method": method, "area": area(test[kept], costs.full, constant)}
+    return valid[kept], test[kept]
+
+
+def out_of_bag_points(data, costs, split, choosing=True):
+    """Return the points of the `budgetrf_plus` of config/methods.yaml: out of bag, and test."""
+    learn, choose, test = data
+    shipped = yaml.safe_load(Path("config/methods.yaml").read_text())["budgetrf_plus"]
+    model = BudgetRFClassifier(feature_costs=costs, random_state=split)
+    model.set_params(**shipped["parameters"]).fit(*learn, *(choose if choosing else ()))
+    return model.operating_points_[["cost", "score"]].to_numpy(), points_of(model, *test)
+
+
+METHODS = {
+    "budgetrf_plus": out_of_bag_points,
+    "budgetrf_plus_560": partial(out_of_bag_points, choosing=False),
+    "joint_leaves": partial(drawn_points, joint_leaves),
+    "lightgbm": partial(drawn_points, lightgbm),
+    "lightgbm_refit": partial(drawn_points, lightgbm, refit=True),
+}
+
+
+def row_of(name, split, method):
+    """Return what a method comes to on a split of a table."""
+    (X, y), (X_test, y_test) = parts_of(name, split)
+    X, y, X_test, y_test = X[:800], y[:800], X_test[:1000], y_test[:1000]
+    prices = np.random.RandomState(77 + split).uniform(0, np.log(100), X.shape[1])
+    costs = FeatureCosts(np.exp(prices))
+    rows = train_test_split(np.arange(len(y)), test_size=0.3, random_state=split, stratify=y)
+    data = [(X[part], y[part]) for part in rows] + [(X_test, y_test)]
+    start = time.process_time()
+    chosen_by, test = METHODS[method](data, costs, split)
+    seconds = time.process_time() - start
+    constant = (y_test == np.bincount(y[rows[0]]).argmax()).mean()
+    row = {"table": name, "split": split, "method": method}
+    row |= {"area": area(test, costs.full, constant)}
+    errors = errors_at(chosen_by, test, costs.full, constant)
     row |= {f"error at {share:g}": error for share, error in zip(SHARES, errors, strict=True)}
     return row | {"cpu_seconds": seconds}
 
 
 def main():
-    """Add the rows that the file lacks, and print means and ratios."""
+    """Add the rows that the file lacks, and print means, ratios and areas."""
     path, names = Path(sys.argv[1]), sys.argv[2:] or [*USED, *APART]
-    done = set()
+    key, done = ["table", "split", "method"], set()
     if path.exists():
-        done = set(pd.read_csv(path)[["table", "method"]].itertuples(index=False, name=None))
-    for name in names:
-        for method in METHODS:
-            if (name, method) not in done:
-                row = pd.DataFrame([row_of(name, method)]).round(4)
-                row.to_csv(path, mode="a", header=not path.exists(), index=False)
-                print(row.to_string(header=False), flush=True)
-    means = pd.read_csv(path).drop(columns="table").groupby("method").mean()
-    print(
-        means.round(4).to_string(), (means / means.loc["lightgbm"]).round(3).to_string(), sep="\n"
-    )
+        done = set(pd.read_csv(path)[key].itertuples(index=False, name=None))
+    for each in product(names, range(SPLITS), METHODS):
+        if each not in done:
+            row = pd.DataFrame([row_of(*each)]).round(4)
+            row.to_csv(path, mode="a", header=not path.exists(), index=False)
+            print(row.to_string(header=False), flush=True)
+    rows = pd.read_csv(path)
+    rows = rows[rows["table"].isin(names)]
+    means = rows.drop(columns=["table", "split"]).groupby("method").mean()
+    for shown in (means.round(4), (means / means.loc["lightgbm"]).round(3)):
+        print(shown.to_string())
+    print(rows.pivot_table("area", "table", "method").round(3).to_string())
 
 
 if __name__ == "__main__":

@@ -67,6 +67,10 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     def _voting(self):
         return self._leaves.voting
 
+    @property
+    def _in_shares(self):
+        return bool(self._regrown) or super()._in_shares
+
     def _judged(self, setting):
         split = check_choice(self._growth.split, "growth.split", ("minimax", "expected"))
         check_choice(self._voting, "leaves.voting", ("majority", "counts"))

@@ -6,16 +6,22 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy.special import softmax
+from sklearn.utils import check_random_state
 
+from ..curves import pareto_indices
 from ..exceptions import BudgetError
 from ..parallel import progress
-from ..protocol.examples import refuse_unlearned
+from ..protocol import Stage
+from ..protocol.examples import refuse_unlearned, words_by_target
+from ..protocol.operating_points import measured
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
 from ..validation import ParameterError, check_choice, check_max_features, check_number
-from .growing import PENALTIES, WEIGHTS, Validation, grow_within_budget
+from .growing import PENALTIES, WEIGHTS, BudgetedForest, Validation, grow_within_budget
+from .regrowing import Regrowth, found_sets
 
 # How many times as much as the cheapest feature the most expensive one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
@@ -76,6 +82,13 @@ class Growth(ParameterGroup):
         Where a temporary file holds the codes of the table while the forest grows; None: in memory.
     bootstrap : bool, default=True
         Draw a bootstrap sample for each tree.
+    regrow : int, default=None
+        Trees of each forest that grows without prices on a set of features. Sets are those that
+        more than 2 % and 50 % of the examples acquire from the first 1, 2, 3, 4, 6, ... trees of
+        the forest, with all settings that lists name; and what stays while those with the least
+        drop in impurity over price^`cost_exponent` are left out, a fifth at a time. Stages are then
+        the forests that nothing cheaper equals out of bag; all examples are learned from,
+        validation data too, and nothing is held out. None: stages are prefixes of the forest.
     """
 
     impurity: str | ImpurityFunction = "threshold_pairs"
@@ -89,6 +102,7 @@ class Growth(ParameterGroup):
     max_bins: int | None = None
     codes_folder: str | Path | None = None
     bootstrap: bool = True
+    regrow: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -180,6 +194,7 @@ class GrownOnBudget:
 
     _groups = True
     _refitted = ()
+    _regrown = ()  # the stages where forests were regrown
 
     def __init__(
         self,
@@ -260,10 +275,17 @@ class GrownOnBudget:
         return True
 
     @property
+    def trains_on_validation(self):
+        """Whether validation data are learned from, too, and points measured out of bag."""
+        return self._growth.regrow is not None
+
+    @property
     def _chooses_on_validation(self):
-        return self._needs_validation()
+        return self.trains_on_validation or self._needs_validation()
 
     def _needs_validation(self):
+        if self.trains_on_validation:
+            return False
         lists = getattr(self, "alpha", 0), self.cost_exponent
         of_leaves = self._leaves.prune, self._leaves.joint_fit
         several = (np.size(value) > 1 or value is True for value in lists + of_leaves)
@@ -272,8 +294,72 @@ class GrownOnBudget:
     def _seeds(self, random):
         return self._tree_seeds(random), random
 
+    def _learn_from(self, train, valid):
+        if not self.trains_on_validation:
+            super()._learn_from(train, valid)
+            return
+        if valid is not None:
+            train = train.joined(valid)
+            self.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
+        train, _ = words_by_target(self, train)
+        seeds, _ = self._seeds(check_random_state(self.random_state))
+        self._fit_regrown(train.weighed_for(self), seeds)
+
+    def _fit_regrown(self, train, seeds):
+        """Grow forests on the sets of features that forests of all settings find."""
+        self._check_regrowth()
+        self._refitted = self._regrown = ()
+        rules, source = self._rules(train.X.shape[1]), self._grower(train)
+        regrowth = Regrowth(source, rules[0][1], self._growth.regrow, seeds[0])
+        forests = self._forests(source, rules, seeds, None)
+        sets = (s for each in forests for s in found_sets(each.trees, train.X, self.n_jobs))
+        exponents = sorted({setting["cost_exponent"] for setting, _ in rules})
+        targets, points, front = train.targets[regrowth.judged], None, []
+        for forest in regrowth.forests(sets, self.feature_costs_.alone, exponents):
+            point = measured(self, [self._out_of_bag(regrowth, forest)], targets)
+            points = point if points is None else pd.concat([points, point])
+            # At once: all forests would take several times the memory of those that stay.
+            kept = pareto_indices(points["cost"], points["score"])
+            front.append(replace(forest, out_of_bag=None))
+            points, front = points.iloc[kept], [front[index] for index in kept]
+        for name in rules[0][0]:
+            tried = {setting[name] for setting, _ in rules}
+            setattr(self, f"{name}_", tried.pop() if len(tried) == 1 else None)
+        self.validation_costs_ = self.validation_errors_ = None
+        self._unmeasured = self._grown_on = None
+        self.operating_points_ = points.reset_index(drop=True)
+        whole = BudgetedForest({}, trees=front[-1].predictor.trees)
+        self._set_forest(whole, regrowth.seeds, train)
+        self._regrown, self._incremental = front, False
+        self._predictor = front[-1].predictor
+
+    def _check_regrowth(self):
+        """Raise for parameters that have no meaning where forests are regrown."""
+        check_number(self._growth.regrow, "growth.regrow", low=1, integer=True)
+        others = {
+            "budget": self.budget is not None,
+            "refit": self.refit,
+            "warm_start": self.warm_start,
+            "leaves.joint_fit": self._leaves.joint_fit,
+            "growth.bootstrap": not self._growth.bootstrap,
+        }
+        if wrong := ", ".join(name for name, is_set in others.items() if is_set):
+            message = (
+                "growth.regrow grows forests anew, chooses among them out of bag, and learns from "
+                f"all examples: leave {wrong} as it is by default; predictions take a budget."
+            )
+            raise ParameterError(message)
+
+    def _out_of_bag(self, regrowth, forest):
+        """Return a regrown forest as a stage, applied to the examples that some tree left out."""
+        stage = Stage({"trees": forest.n_trees}, nodes=forest.n_nodes)
+        walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
+        stage.acquired = walk.acquired
+        self._answer(stage, forest.out_of_bag, 1)
+        return stage
+
     def _fit(self, train, valid, seeds):
-        self._refitted = ()
+        self._refitted = self._regrown = ()
         self._check_oob()
         if valid is not None:
             refuse_unlearned(self, valid.X)
@@ -283,7 +369,7 @@ class GrownOnBudget:
         known = self._known_trees(train, several)
         # Kept trees keep their seeds: their bootstrap samples follow from these.
         seeds[: len(known)] = self.tree_seeds_ if known else []
-        forests = self._forests(train, rules, seeds, valid, known)
+        forests = self._forests(self._grower(train), rules, seeds, valid, known)
         for forest in forests:
             if penalties and forest.trees:
                 forest.refitted = self._leaf_refit(forest, train).chosen(penalties, valid)
@@ -316,7 +402,7 @@ class GrownOnBudget:
         prefixes, self._refitted = self._refitted, ()
         trees = seeds[: len(self.trees_)]
         # On all examples nothing is left to validate on: the budget is kept on what trees grew on.
-        forests = self._forests(examples, rules, trees, examples)
+        forests = self._forests(self._grower(examples), rules, trees, examples)
         best = self._choose(forests, examples)
         if prefixes:
             best.refitted = self._leaf_refit(best, examples).again(prefixes)
@@ -324,10 +410,14 @@ class GrownOnBudget:
         self._set_forest(best, seeds, examples)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
-    def _forests(self, examples, rules, seeds, valid, known=()):
-        """Return the forest of each rule, grown while the budget allows."""
+    def _grower(self, examples):
+        """Return the source of trees that grow on some examples."""
         draw = partial(self._drawn, examples)
-        source, forests = self._source(self, examples, self._codes(examples.X), draw), []
+        return self._source(self, examples, self._codes(examples.X), draw)
+
+    def _forests(self, source, rules, seeds, valid, known=()):
+        """Return the forest of each rule, grown while the budget allows."""
+        forests = []
         for setting, rule in rules:
             trees = source.trees(rule, seeds, setting["prune"], known)
             trees = progress(trees, "trees", len(seeds))
@@ -438,14 +528,23 @@ class GrownOnBudget:
 
     @property
     def n_stages_(self):
-        """Number of operating points: prefixes of the forest."""
-        return len(self._refitted) or super().n_stages_
+        """Number of operating points: prefixes of the forest, or regrown forests."""
+        return len(self._regrown) or len(self._refitted) or super().n_stages_
+
+    def _stages(self, X, which, want):
+        which = list(which)
+        for index, stage in zip(which, super()._stages(X, which, want), strict=True):
+            if self._regrown:
+                stage.nodes = self._regrown[index].n_nodes
+            yield stage
 
     @property
     def _vote_kind(self):
-        return "values" if self._refitted else super()._vote_kind
+        return "values" if self._refitted or self._regrown else super()._vote_kind
 
     def _model(self, index):
+        if self._regrown:
+            return self._regrown[index].predictor, self._regrown[index].n_trees
         if not self._refitted:
             return super()._model(index)
         return self._refitted[index].predictor, self._refitted[index].n_trees

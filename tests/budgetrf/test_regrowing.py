@@ -1,0 +1,189 @@
+"""Forests regrown on sets of features, chosen out of bag."""
+
+import pickle
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+
+from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
+from budgetlearn.budgetrf.growing import prefix_sizes
+from budgetlearn.budgetrf.regrowing import LEAST_SHARES, Regrowth, drops, found_sets
+from budgetlearn.curves import pareto_indices
+from budgetlearn.testing import check_budgeted_estimator
+from budgetlearn.validation import ParameterError
+
+X, Y = make_classification(
+    300, 8, n_informative=5, n_redundant=2, n_classes=3, flip_y=0.1, random_state=0
+)
+PRICES = np.array([1.0, 50, 3, 8, 20, 2, 30, 5])
+TRAIN, TEST = slice(None, 200), slice(200, None)
+
+
+def regrowing(kind=BudgetRFClassifier, **settings):
+    judged = {"growth__impurity": "entropy", "growth__split": "expected"}
+    estimator = kind(feature_costs=PRICES, n_estimators=6, cost_exponent=[0.5, 1], random_state=0)
+    if kind is BudgetRFClassifier:
+        estimator.set_params(**judged)
+    return estimator.set_params(**{"growth__regrow": 12, "growth__max_depth": 4} | settings)
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return regrowing().fit(X[TRAIN], Y[TRAIN])
+
+
+def test_sets_are_what_enough_examples_acquire():
+    trees = BudgetRFClassifier(feature_costs=PRICES, n_estimators=6, random_state=0).fit(X, Y)
+    found = list(found_sets(trees.trees_, X))
+    expected = []
+    for index, acquired in enumerate(trees.staged_acquired_features(X)):
+        if index + 1 in prefix_sizes(6):
+            share = acquired.mean(axis=0)
+            expected += [[f for f in range(8) if share[f] > least] for least in LEAST_SHARES]
+    assert [features.tolist() for features in found] == expected
+    assert any(len(a) > len(b) for a, b in zip(found[::2], found[1::2], strict=True))
+
+
+def test_drops_are_those_of_gini_and_variance():
+    for kind, y in ((BudgetRFClassifier, Y), (BudgetRFRegressor, X[:, 0] + X[:, 1] ** 2)):
+        growth = Growth(bootstrap=False, max_depth=4)
+        (tree,) = kind(n_estimators=1, growth=growth, random_state=0).fit(X, y).trees_
+        target = np.eye(3)[y] if kind is BudgetRFClassifier else y[:, None]
+        expected, rows = np.zeros(8), {0: np.arange(len(X))}
+        for node in np.flatnonzero(~tree.is_leaf):
+            left = X[rows[node], tree.feature[node]] <= tree.threshold[node]
+            sides = rows[node][left], rows[node][~left]
+            rows[tree.children_left[node]], rows[tree.children_right[node]] = sides
+            whole, *parts = (target[each].var(axis=0).sum() * len(each)
+                             for each in (rows[node], *sides))  # fmt: skip
+            expected[tree.feature[node]] += whole - sum(parts)
+        np.testing.assert_allclose(drops([tree], 8), expected)
+
+
+def test_stages_are_the_forests_that_nothing_cheaper_equals(forest):
+    points = forest.operating_points_
+    assert len(points) == forest.n_stages_ > 2
+    np.testing.assert_array_equal(
+        pareto_indices(points["cost"], points["score"]), np.arange(len(points))
+    )
+
+
+def test_points_are_measured_out_of_bag(forest):
+    # Row by row from the trees whose sample left the row out.
+    for stage, regrown in enumerate(forest._regrown):
+        shares = np.zeros((200, 3))
+        for tree, seed in zip(regrown.predictor.trees, forest.tree_seeds_, strict=True):
+            drawn = np.random.default_rng(seed).integers(200, size=200)
+            out = np.setdiff1d(np.arange(200), drawn)
+            for row in out:
+                node = 0
+                while tree.children_left[node] >= 0:
+                    goes_left = X[row, tree.feature[node]] <= tree.threshold[node]
+                    node = (tree.children_left if goes_left else tree.children_right)[node]
+                shares[row] += tree.value[node] / tree.value[node].sum()
+        seen = shares.sum(axis=1) > 0
+        score = (shares.argmax(axis=1) == Y[TRAIN])[seen].mean()
+        assert score == pytest.approx(forest.operating_points_["score"][stage])
+
+
+def test_trees_keep_to_their_features_and_average_class_shares(forest):
+    for regrown, acquired, shares in zip(
+        forest._regrown,
+        forest.staged_acquired_features(X[TEST]),
+        forest.staged_predict_proba(X[TEST]),
+        strict=True,
+    ):
+        assert set(np.flatnonzero(acquired.any(axis=0))) <= set(regrown.features)
+        leaves = regrown.predictor.walk(X[TEST], leaves=True).leaves
+        each = [tree.value[at] for tree, at in zip(regrown.predictor.trees, leaves.T, strict=True)]
+        mean = np.mean([value / value.sum(axis=1, keepdims=True) for value in each], axis=0)
+        np.testing.assert_allclose(shares, mean)
+
+
+class Spy(Regrowth):
+    """Remembers the forests in the order in which they grow."""
+
+    def on(self, features):
+        forest = super().on(features)
+        self.__dict__.setdefault("grown", {})[tuple(features.tolist())] = forest
+        return forest
+
+
+def eliminated(prices):
+    estimator = regrowing(cost_exponent=1).fit(X, Y)
+    examples = SimpleNamespace(X=X, y=Y, targets=Y, weight=None)
+    ((_, rule),) = estimator._rules(8)
+    spy = Spy(estimator._grower(examples), rule, 12, seed=0)
+    assert len(list(spy.forests([], prices, [1.0]))) == len(spy.grown)
+    return spy.grown
+
+
+def test_elimination_leaves_out_what_is_worth_least():
+    grown = eliminated(PRICES)
+    sets = list(grown)
+    assert [len(each) for each in sets] == [8, 6, 5, 4, 3, 2, 1]
+    for before, after in pairwise(sets):
+        worth = drops(grown[before].predictor.trees, 8) / PRICES
+        gone = sorted(set(before) - set(after))
+        assert worth[gone].max() <= worth[list(after)].min()
+
+
+def test_free_features_stay():
+    sets = list(eliminated(np.where(np.arange(8) < 3, 0.0, PRICES)))
+    assert sets[-1] == (0, 1, 2)
+    assert all({0, 1, 2} <= set(each) for each in sets)
+
+
+def test_validation_data_are_learned_from(forest):
+    both = regrowing().fit(X[:120], Y[:120], X[120:200], Y[120:200])
+    np.testing.assert_array_equal(both.predict(X[TEST]), forest.predict(X[TEST]))
+
+
+def test_threads_do_not_change_the_forest(forest):
+    threaded = regrowing(n_jobs=2).fit(X[TRAIN], Y[TRAIN])
+    for one, two in zip(
+        forest.staged_predict_proba(X), threaded.staged_predict_proba(X), strict=True
+    ):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_pickled_forests_predict_the_same(forest):
+    again = pickle.loads(pickle.dumps(forest))
+    np.testing.assert_array_equal(again.predict_proba(X), forest.predict_proba(X))
+
+
+def test_compact_forest_predicts_the_same(forest):
+    # Weighed by the sizes of their leaves trees would say something else in places.
+    table = X[TEST].astype(np.float32)
+    np.testing.assert_array_equal(forest.compact().predict(table), forest.predict(table))
+
+
+def test_it_is_a_budgeted_estimator():
+    check_budgeted_estimator(regrowing())
+
+
+def test_numbers():
+    A, b = make_regression(300, 8, n_informative=5, noise=5.0, random_state=0)
+    forest = regrowing(BudgetRFRegressor).fit(A[TRAIN], b[TRAIN])
+    assert forest.n_stages_ > 2
+    assert forest.operating_points_["score"].iloc[-1] > 0.5
+    assert forest.score(A[TEST], b[TEST]) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"budget": 10.0}, "leave budget"),
+        ({"refit": True}, "leave refit"),
+        ({"warm_start": True}, "leave warm_start"),
+        ({"leaves": Leaves(joint_fit=3.0)}, "leave leaves.joint_fit"),
+        ({"growth__bootstrap": False}, "leave growth.bootstrap"),
+        ({"growth__regrow": 0}, "growth.regrow"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(wrong, named):
+    with pytest.raises(ParameterError, match=named):
+        regrowing(**wrong).fit(X, Y)
