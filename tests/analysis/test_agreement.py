@@ -42,6 +42,12 @@ def test_runs_that_agree_leave_a_finite_distance():
     assert row["share"] == pytest.approx(0.28)
 
 
+def test_of_no_error_nothing_is_a_share():
+    row = judged(quantity="entropy_percent", value=100.0, ours=99.9, sd=0.1)
+    assert np.isnan(row["share"])
+    assert not row["in_margin"]
+
+
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [

@@ -199,7 +199,8 @@ def agreement_table(table):
         of the printed number, so that runs that agree do not make it 0. A side that prints no
         spread, or has a single run, is taken to spread as the other does.
     in_se : the difference in standard errors, within ± `MOST`.
-    margin, share : a tenth of the printed error; the difference as a share of that error.
+    margin, share : a tenth of the printed error; the difference as a share of that error, NaN where
+        it is 0, as of an entropy of 100 %.
     verdict : "within" (both conditions hold), "interval only", "margin only", "outside" (neither),
         "single run" (se unknown), "clock" (time is not judged), "" (not rerun).
     better : whether ours is the better number; None where neither direction is.
@@ -211,13 +212,14 @@ def agreement_table(table):
     pairs = zip(table["quantity"], table["value"], strict=True)
     error = np.array([printed_error(*pair) for pair in pairs], dtype=float)
     difference = table["difference"].to_numpy(dtype=float)
+    share = difference / np.where(error == 0, np.nan, error)
     slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1
     judged = table.assign(
         se=se,
         better=_better(table),
         in_se=(difference / se).clip(-MOST, MOST),
         margin=MARGIN * error,
-        share=difference / error,
+        share=share,
         in_interval=np.abs(difference) <= NORMAL * se + slack,
         in_margin=np.abs(difference) <= MARGIN * error + slack,
     )
