@@ -41,10 +41,6 @@ def _score(name, column):
     return Quantity(name, lambda points: points[column], best=1.0, sign=1)
 
 
-def _area(name):
-    return Quantity(name, None, best=1.0, sign=1)
-
-
 QUANTITIES = {
     "cost": Quantity("mean cost", lambda points: points["cost"], digits=1),
     "cost_percent": Quantity(
@@ -65,9 +61,9 @@ QUANTITIES = {
     "test_error": Quantity("test error", lambda points: 1 - points["test_score"]),
     "test_score": _score("test score", "test_score"),
     "valid_score": _score("validation score", "valid_score"),
-    "aup_test": _area("AUP (test)"),
-    "aup_valid": _area("AUP (validation)"),
-    "aup_paper": _area("AUP (third reading)"),
+    "aup_test": Quantity("AUP (test)", None, best=1.0, sign=1),
+    "aup_valid": Quantity("AUP (validation)", None, best=1.0, sign=1),
+    "aup_paper": Quantity("AUP (third reading)", None, best=1.0, sign=1),
 }
 # A method built from sequences → the methods of one sequence each, by the same seeds.
 MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}

@@ -31,28 +31,22 @@ def run_papers(root, cores, settings):
     A study goes on where it stopped; runs that it finished are kept even if others failed.
     `settings` are laid over every study's, such as {"runs": 1}.
     """
+    words = [f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in settings.items()]
+    # The caller holds the folder's lock; both write different files.
+    command = [sys.executable, "-m", "snakemake", "--snakefile", root / "Snakefile", "--nolock"]
+    command += ["--cores", cores, "--keep-going"]
     # One after another: each study uses all cores, and times are only then its own.
     failed = []
     for name in Reproduction(root).studies:
         file = root / "config" / "studies" / f"{name}.yaml"
         print(f"papers: {name}", flush=True)
-        if subprocess.run(_command(root, file, cores, settings), check=False).returncode:
+        call = [*command, "--configfile", file, *(["--config", *words] if words else [])]
+        if subprocess.run(list(map(str, call)), check=False).returncode:
             failed.append(name)
         config = read_yaml(root / "config" / "config.yaml") | read_yaml(file) | settings
         # Kept even after an error: a run that is done is worth as much in a study that is not.
         keep(Study.from_config(config, root), root)
     return failed
-
-
-def _command(root, file, cores, settings):
-    """Return the call of the workflow for one study."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", root / "Snakefile"]
-    # The caller holds the folder's lock; both write different files.
-    command += ["--cores", cores, "--keep-going", "--nolock", "--configfile", file]
-    if settings:
-        words = (f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in settings.items())
-        command += ["--config", *words]
-    return list(map(str, command))
 
 
 PLACE = "docs/reproduction.md"

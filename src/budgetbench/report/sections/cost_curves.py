@@ -185,8 +185,10 @@ def case_curves(schedules, display, dataset, costs, hard):
             kind = "curve"
             units |= {"hard": (charged, "cost_fraction")} if len(charged) else {}
             found = {name: mean_curve(*unit, baselines) for name, unit in units.items()}
-        shown = {name: _lists(curve) for name, curve in found.items()}
-        curves.append({"method": method.id, "kind": kind, **shown})
+        entry = {"method": method.id, "kind": kind}
+        for name, curve in found.items():
+            entry[name] = {column: _digits(curve[column]) for column in curve}
+        curves.append(entry)
     # Points of all runs would be most of the page's bytes.
     shown = _first_runs(frame[frame["method"].isin(display.competitors)])
     points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
@@ -197,10 +199,6 @@ def case_curves(schedules, display, dataset, costs, hard):
         "runs_shown": shown["run"].nunique(),
         "n_runs": frame["run"].nunique(),
     }
-
-
-def _lists(curve):
-    return {key: _digits(curve[key]) for key in curve}
 
 
 def _first_runs(points):

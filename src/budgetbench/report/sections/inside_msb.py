@@ -350,22 +350,14 @@ def _draw_panel(axes, part, display, cases):
 
 def own_cost_rows(table, display):
     """Return the rows of the page, one for each data set, method and rival."""
-    return [
-        [
-            display.case_title(row.dataset, row.costs),
-            display.label(row.method),
-            f"{100 * row.cost_fraction:.1f} %",
-            plus_minus(row.score, row.score_sd),
-            display.label(row.rival),
-            {"text": plus_minus(row.rival_score, row.rival_sd), "note": _lacking(row)},
-            f"{row.wins} of {row.n_runs}",
-        ]
-        for case in display.cases(table)
-        for row in of_case(table, *case).itertuples()
-    ]
-
-
-def _lacking(row):
-    """Return in words how many runs afford a model, where not all do."""
-    some = f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model"
-    return "" if row.n_affording == row.n_runs else some
+    ordered = [row for case in display.cases(table) for row in of_case(table, *case).itertuples()]
+    rows = []
+    for row in ordered:
+        own, share = plus_minus(row.score, row.score_sd), f"{100 * row.cost_fraction:.1f} %"
+        some = f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model"
+        note = "" if row.n_affording == row.n_runs else some
+        within = {"text": plus_minus(row.rival_score, row.rival_sd), "note": note}
+        method, rival = display.label(row.method), display.label(row.rival)
+        where, wins = display.case_title(row.dataset, row.costs), f"{row.wins} of {row.n_runs}"
+        rows.append([where, method, share, own, rival, within, wins])
+    return rows
