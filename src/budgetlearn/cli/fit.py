@@ -315,11 +315,11 @@ MOST_FOR_TREE = 500  # columns
 OTHERS = "other ways"
 
 
-def seen(saved, train, valid, test, weighs=(), weighs_out=()):
+def seen(saved, train, valid, test, weighs, weighs_out):
     """Return the views of the held-out rows on the page of a model, as a dict.
 
-    `weighs` and `weighs_out` are keywords of `fit` and `score` with the weights of the first and
-    the last part, if they have any.
+    `weighs` and `weighs_out` are keywords of `fit` and `score`: the weights of the first and the
+    last part, if they have any.
     """
     X, y = (part[:: ceil(len(test[1]) / MOST_ROWS)] for part in test)
     return {
@@ -329,13 +329,13 @@ def seen(saved, train, valid, test, weighs=(), weighs_out=()):
     }
 
 
-def everything(task, train, valid, test, weighs=(), weighs_out=()):
+def everything(task, train, valid, test, weighs, weighs_out):
     """Return the name of boosted trees on all features, and their score on the rows held out."""
     name, model = _boosted_trees(task, test[0].shape[1])
     # They choose nothing: validation rows are rows to learn from. Arrays, for LightGBM refuses
     # some names of columns.
     X, y = (np.concatenate(parts) for parts in zip(train, valid, strict=True))
-    score = model.fit(X, y, **dict(weighs)).score(test[0].to_numpy(), test[1], **dict(weighs_out))
+    score = model.fit(X, y, **weighs).score(test[0].to_numpy(), test[1], **weighs_out)
     return {"model": name, "test_score": float(score)}
 
 

@@ -84,6 +84,7 @@ cdef class SquaredLoss(Loss):
         if not self.weighted:
             over_rows(&self.residuals[0, 0], samples, n, self.n_outputs, False, <double*> step)
             return
+        # Residuals are kept times the weights of their samples, and so are the steps.
         for i in range(n):
             for k in range(self.n_outputs):
                 self.residuals[samples[i], k] -= step[k] * self.sample_weight[samples[i]]
@@ -111,6 +112,7 @@ cdef inline void over_rows(
     """
     cdef Py_ssize_t k
     cdef int32_t size, start = 0
+    # Block by block: the rows of a block are in the cache when its next columns have their turn.
     while start < n:
         size = min(ROWS, n - start)
         k = 0
@@ -188,6 +190,7 @@ cdef class HuberLoss(RobustLoss):
         cdef double weight, most
         for k in range(self.width):
             out[k] = 0.0
+        # Behind the sums stands the weight of the node, as in the squared loss.
         for i in range(n):
             weight = self.sample_weight[samples[i]]
             out[self.n_outputs] += weight
@@ -221,6 +224,7 @@ cdef class QuantileLoss(RobustLoss):
         cdef int32_t i
         cdef double fall = 0.0, mass
         for k in range(self.n_outputs):
+            # Copied: the selection reorders what it looks at.
             mass = 0.0
             for i in range(n):
                 self.values[i] = self.residuals[samples[i], k]
@@ -254,6 +258,7 @@ cdef double select(double* values, double* masses, int32_t n, double wanted) noe
     cdef int32_t low = 0, high = n, i, less, more
     cdef double pivot, below, equal
     while high - low > 1:
+        # The median of three keeps the halves even where the values come in order.
         pivot = middle(values[low], values[low + (high - low) // 2], values[high - 1])
         # Three parts: less than the pivot, equal to it, more.
         less, i, more = low, low, high

@@ -339,6 +339,7 @@ cdef class WaitingTrees:
         cdef int32_t leaf
         cdef int32_t[::1] end = np.full(self.n_samples, self.n_trees, dtype=np.int32)
         with nogil:
+            # A sum ends with the last whole step before the first tree that is not through.
             if per_step > 0:
                 for tree in range(self.n_trees - 1, -1, -1):
                     for row in range(self.n_samples):
