@@ -7,9 +7,9 @@ acquired yet.
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from ..costs import affords
+from ..parallel import one_thread
 from ..protocol.documenting import documented, extending
 from ..validation import check_number
 from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
@@ -67,7 +67,7 @@ class VoCClassifier(SequentialClassifier):
 
     def _walk(self, X, *, stop=True, max_cost=None):
         # Threads of the linear algebra would only stand in the way of ours.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_thread("blas"):
             return super()._walk(X, stop=stop, max_cost=max_cost)
 
     def _walk_block(self, X, threshold, max_cost):
