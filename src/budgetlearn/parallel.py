@@ -26,15 +26,6 @@ def one_thread(user_api=None):
     return _libraries().limit(limits=1, user_api=user_api)
 
 
-# On fewer cells a round of boosting is over before its threads have met.
-MANY_CELLS = 500_000
-
-
-def boosting_threads(X, n_jobs=None):
-    """Return the threads that LightGBM has work for on a table."""
-    return effective_n_jobs(n_jobs) if X.size >= MANY_CELLS else 1
-
-
 def _on_terminal():
     return sys.stderr.isatty()
 

@@ -221,7 +221,9 @@ def test_linear_algebra_inside_a_fit_has_one_thread(table, n_jobs):
     with threadpool_limits(2):
         model.fit(X[:100], y[:100])
         after = {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
-    assert seen == {("blas", 1), ("openmp", 1)}
+    # LightGBM, if loaded by now, has an OpenMP of its own, and is told its threads.
+    assert ("blas", 2) not in seen
+    assert {("blas", 1), ("openmp", 1)} <= seen
     assert after == {2}
 
 

@@ -12,10 +12,11 @@ from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.pool import (
     TRADEOFFS,
     Evidence,
+    Trace,
     _Cuts,
     _one_moved,
     best_at_each_cost,
-    calibrated,
+    between,
     candidates,
     class_evidence,
     exit_stages,
@@ -37,21 +38,23 @@ def fitted():
     kinds = {name: as_kind(name, 2) for name in ("forest", "boosting")}
     models = StageModels.fit(table, STAGES, kinds, seed=3)
     mixtures = tuple(models.mixture(features, table) for features in STAGES)
-    temperatures, probabilities = calibrated(models.held_out_stages(STAGES, mixtures), y)
-    cascade = Cascade("own", STAGES, COSTS, mixtures, temperatures)
+    cascade = Cascade("own", STAGES, COSTS, mixtures, None)
     bill = COSTS[:, None], cascade.sizes[:, None]
-    return cascade, class_evidence(probabilities, y, probabilities[-1], *bill), models, X
+    trace = Trace(cascade, models.held_out_stages(STAGES, mixtures), *bill).calibrated(table)
+    probabilities = trace.predictions
+    return trace.route, class_evidence(probabilities, y, probabilities[-1], *bill), models, X
 
 
 def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
     cascade, evidence, *_ = fitted
     pool = candidates(cascade, evidence, 10.0)
-    for stage, candidate in enumerate(pool[TRADEOFFS.size : TRADEOFFS.size + 3]):
+    assert len(pool) == TRADEOFFS.size + 3
+    for stage, candidate in enumerate(pool[-3:]):
         assert candidate.cost == COSTS[stage]
         assert candidate.observed == evidence.scores[stage].mean()
         assert candidate.last_stage == stage
         assert np.isnan(candidate.tradeoff)
-    both = replace(pool[0], thresholds=np.array([0.5, -np.inf, -np.inf]))
+    both = replace(pool[-1], thresholds=np.array([0.5, -np.inf, -np.inf]))
     assert both.last_stage == 1  # nobody comes to the third
 
 
@@ -70,10 +73,10 @@ def test_a_gap_between_two_points_is_filled_where_it_costs_least():
     bill = COSTS[:, None], COSTS[:, None]
     evidence = Evidence(confidence, losses, 1 - losses, 1.0, *bill)
     pool = candidates(None, evidence, 10.0)
-    corners = best_at_each_cost(pool[: TRADEOFFS.size + 3])
-    front = best_at_each_cost(pool)
+    corners = best_at_each_cost(pool)
+    front = best_at_each_cost(pool + between(pool, evidence, 10.0))
     assert [each.cost for each in corners] == [1, 10]
-    assert all(b.cost <= 1.15 * a.cost for a, b in pairwise(front))
+    assert all(b.cost <= 1.11 * a.cost for a, b in pairwise(front))
     for each in front:  # by the one threshold that loses least: at the first stage
         assert each.score == pytest.approx(0.7 + 0.3 * (each.cost - 1) / 9)
         assert not each.stops_all or each in corners
@@ -84,7 +87,7 @@ def test_moving_one_threshold_comes_to_what_the_examples_say(fitted):
     cascade, confidence = fitted[0], evidence.confidence
     cuts = [_Cuts(row) for row in confidence[:-1]]
     prices = np.stack([evidence.expected_losses, evidence.spent + 0 * confidence])
-    for candidate in candidates(cascade, evidence, 10.0)[20:43:3]:
+    for candidate in candidates(cascade, evidence, 10.0)[20::3]:
         stages, thresholds, sums = _one_moved(candidate, confidence, prices, cuts)
         assert set(stages) == set(range(candidate.last_stage))
         for stage, threshold, found in list(zip(stages, thresholds, sums.T, strict=True))[::50]:
@@ -96,7 +99,8 @@ def test_moving_one_threshold_comes_to_what_the_examples_say(fitted):
 
 def test_what_is_reported_is_what_happens_out_of_fold(fitted):
     cascade, evidence, *_ = fitted
-    for candidate in candidates(cascade, evidence, 10.0):
+    pool = candidates(cascade, evidence, 10.0)
+    for candidate in pool + between(pool, evidence, 10.0):
         stops = exit_stages(evidence.confidence, candidate.thresholds)
         scores = [evidence.scores[stage, row] for row, stage in enumerate(stops)]
         assert candidate.cost == pytest.approx(np.mean(COSTS[stops]))
@@ -131,7 +135,7 @@ def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
 
 def test_the_always_last_candidate_is_expected_to_score_what_was_observed(fitted):
     cascade, evidence, *_ = fitted
-    last = candidates(cascade, evidence, 10.0)[TRADEOFFS.size + 2]
+    last = candidates(cascade, evidence, 10.0)[-1]
     assert last.score == pytest.approx(last.observed)
 
 

@@ -15,6 +15,7 @@ from scipy.stats import rankdata
 
 from ..costs import affords
 from ..counting import count_fit
+from .pool import mean_and_error
 
 N_BINS = 16
 N_LEAVES = 16
@@ -286,7 +287,7 @@ class _Growth:
             halves = [self._part(each) for each in pair]
             others = [each for k, each in enumerate(parts) if k != leaf]
             found = self._losses([*others, *halves])
-            gain, error = _mean_and_error(losses - found, self._weight)
+            gain, error = mean_and_error(losses - found, self._weight)
             if gain > max(most, SURE * error):
                 best, most = ((feature, cut), pair, halves, found), gain
         return best
@@ -333,11 +334,6 @@ def _likelihood_gain(below, scores):
         - low * np.log(variance(low, sums, sums2))
         - high * np.log(variance(high, whole - sums, whole2 - sums2))
     )
-
-
-def _mean_and_error(values, weight):
-    mean = np.average(values, weights=weight)
-    return mean, np.sqrt(np.average((values - mean) ** 2, weights=weight) / values.size)
 
 
 # Outcomes of a unit of several features: the values of so many training examples.

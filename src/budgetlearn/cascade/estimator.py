@@ -34,7 +34,7 @@ from .pool import (
     above_constant,
     at_stop,
     best_at_each_cost,
-    calibrated,
+    between,
     candidates,
     class_evidence,
     number_evidence,
@@ -208,7 +208,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _pool(self, orders, units, table, models, seed):
         """Return the candidates of all traces that promise more than the constant, and it."""
         traces = [
-            _calibrated(self._trace(name, stages, table, models), table)
+            self._trace(name, stages, table, models).calibrated(table)
             for name, stages in orders.items()
         ]
         # One reference for all orders, or their losses could not be compared.
@@ -225,6 +225,9 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
             found = candidates(trace.route, evidence, self.feature_costs_.full)
+            # Measured for classes and fixed orders; steps of a dynamic one come in blocks.
+            if table.n_classes is not None and not trace.route.dynamic:
+                found += between(found, evidence, self.feature_costs_.full)
             pool += self._scored(found, evidence, trace, table, leans=table.n_classes is not None)
         share = 1.0
         chosen = next((name for name in orders if name in ORDERS), None)
@@ -243,7 +246,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             self._say("the dynamic order of learned gains")
             learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
             models.fallback_model = learned.route.masked
-            found.append(_calibrated(learned, table))
+            found.append(learned.calibrated(table))
             informed["learned"] = found[0].predictions[-1]
         few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
         if few and table.n_classes is not None:
@@ -251,7 +254,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             if self.dynamic is True or foresees_class(table, reference, seed):
                 self._say("the dynamic order of foreseen gains")
                 foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
-                found.append(_calibrated(foreseen, table))
+                found.append(foreseen.calibrated(table))
         if not found:
             return [], reference
         # All of them know all features: one mixture favours no order.
@@ -453,16 +456,6 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         label = partial(self._label, leaning=point.leaning)
         acquisitions = point.cascade.acquisitions(point, self.models_, blank, label)
         return (yield from acquisitions.requests(ledger))
-
-
-def _calibrated(trace, table):
-    """Return a trace whose probabilities are as sure as they are right; numbers as they are."""
-    if table.n_classes is None:
-        return trace
-    temperatures, predictions = calibrated(trace.predictions, table.y, table.weight)
-    return replace(
-        trace, route=replace(trace.route, temperatures=temperatures), predictions=predictions
-    )
 
 
 def _changes(cascade, squares, table, models, seed):

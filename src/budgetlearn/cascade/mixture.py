@@ -39,20 +39,24 @@ def fit_temperature(probabilities, labels, weight=None):
     `weight` is how much each example counts; None: all alike. C. Guo, G. Pleiss, Y. Sun, K. Q.
     Weinberger. On calibration of modern neural networks. ICML 2017.
     """
+    return scale_of(np.log(np.maximum(probabilities, FLOOR)), labels, weight, _LOG_RANGE)
+
+
+def scale_of(scores, labels, weight, log_range):
+    """Return the T of least log loss of probabilities ∝ exp(score / T), log T within a range."""
     # Every k-th example, so that a table sorted by class stays balanced.
     step = -(-len(labels) // MOST_ROWS)
     labels, weight = labels[::step], None if weight is None else weight[::step]
-    logs = np.log(np.maximum(probabilities[::step], FLOOR))
-    rows = np.arange(labels.size)
+    scores, rows = scores[::step], np.arange(labels.size)
 
     # T is searched as its logarithm: twice as sure and half as sure are equally far from 1.
     def log_loss(log_temperature):
-        scores = logs / np.exp(log_temperature)
-        top = scores.max(axis=1)
-        log_sums = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
-        return float(np.average(log_sums - scores[rows, labels], weights=weight))
+        scaled = scores / np.exp(log_temperature)
+        top = scaled.max(axis=1)
+        log_sums = top + np.log(np.exp(scaled - top[:, None]).sum(axis=1))
+        return float(np.average(log_sums - scaled[rows, labels], weights=weight))
 
-    found = minimize_scalar(log_loss, bounds=_LOG_RANGE, method="bounded", options={"xatol": 1e-2})
+    found = minimize_scalar(log_loss, bounds=log_range, method="bounded", options={"xatol": 1e-2})
     return float(np.exp(found.x))
 
 

@@ -20,10 +20,8 @@ from .mixture import fit_temperature, variance, with_temperature
 # must save a whole error" to "costs do not matter".
 TRADEOFFS = np.concatenate([np.geomspace(100, 1e-3, 39), [0.0]])
 N_PASSES = 2
-# Of neighbouring points the dearer one costs no more than so many times as much, if it can be.
+# Of neighbouring points the dearer one costs no more than so many times as much, if that can be.
 GAP = 1.1
-# Shares of the full cost below which there are no gaps.
-LEAST_SHARE = 1e-3
 
 
 def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_PASSES):
@@ -150,6 +148,16 @@ class Trace:
     # (n_stages, n_samples): in regression the loss that the route itself expects there.
     remaining: np.ndarray | None = None
 
+    def calibrated(self, table):
+        """Return the trace with probabilities as sure as they are right; numbers as they are."""
+        if table.n_classes is None:
+            return self
+        # One temperature a stage: later stages are surer, and often too sure.
+        found = [fit_temperature(stage, table.y, table.weight) for stage in self.predictions]
+        predictions = np.array(list(map(with_temperature, self.predictions, found)))
+        route = replace(self.route, temperatures=np.array(found))
+        return replace(self, route=route, predictions=predictions)
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -167,14 +175,6 @@ class Evidence:
     # (n_samples,): how much losses and scores count, and what was acquired; None: all alike.
     weight: np.ndarray | None = None
     counted: np.ndarray | None = None
-
-
-def calibrated(probabilities, labels, weight=None):
-    """Return the temperatures of stages and their calibrated probabilities, out of fold."""
-    # One temperature a stage: later stages are surer, and often too sure.
-    temperatures = np.array([fit_temperature(stage, labels, weight) for stage in probabilities])
-    stages = zip(probabilities, temperatures, strict=True)
-    return temperatures, np.array([with_temperature(*stage) for stage in stages])
 
 
 def class_evidence(probabilities, labels, reference, spent, n_acquired, weight=None, counted=None):
@@ -216,7 +216,7 @@ def number_evidence(
 
 
 def candidates(cascade, evidence, full_cost):
-    """Return the candidates of one cascade: all tradeoffs, "always stop at s", and between them."""
+    """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s"."""
     # λ is about shares of the full cost, so it means the same in every currency.
     shares = evidence.spent / (full_cost or 1.0)
     # An example that counts twice loses and pays twice: thresholds maximise sums over examples.
@@ -226,11 +226,10 @@ def candidates(cascade, evidence, full_cost):
     # Candidate s stops everything at stage s: msB's kind of model, and at the last a plain one.
     always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
     settings += [(thresholds, np.nan) for thresholds in always]
-    found = [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]
-    return found + _between(found, evidence, full_cost or 1.0)
+    return [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]
 
 
-def _between(found, evidence, full_cost):
+def between(found, evidence, full_cost):
     """Return candidates in the gaps between some: the dearer neighbour, one threshold lowered.
 
     Loss + λ · cost is least at the corners of a convex hull, whatever λ; a budget between two
@@ -245,8 +244,8 @@ def _between(found, evidence, full_cost):
     cuts = [_Cuts(row) for row in evidence.confidence[:-1]]
     more = []
     for cheap, dear in pairwise(best_at_each_cost(found)):
-        low = max(cheap.cost, LEAST_SHARE * full_cost)
-        n_goals = int(np.log(max(dear.cost / low, 1.0)) / np.log(GAP))
+        low = max(cheap.cost, 0.01 * dear.cost)  # the cheap one may be free
+        n_goals = int(np.log(dear.cost / low) / np.log(GAP))
         if not n_goals:
             continue
         stages, thresholds, (losses, costs) = _one_moved(dear, evidence.confidence, prices, cuts)

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import logsumexp
+from scipy.optimize import minimize
 
 from ..counting import count_fit
-from .mixture import softmax
+from .mixture import scale_of, softmax
 
 # Beyond so many standard deviations a value is taken to lie there: single values must not rule.
 FARTHEST = 3.0
@@ -20,7 +19,8 @@ LENGTHS = (0.05, 0.2, 0.8)
 PENALTIES = np.geomspace(1e-4, 1e2, 13)
 # Directions with less than this share of the largest one's square are rounding.
 LEAST_SQUARE = 1e-10
-_LOG_SHARPNESS = (np.log(0.1), np.log(50.0))
+# Kernel scores are near 0 and 1: sharpness 1 / T from .1 to 50 makes them probabilities.
+_LOG_SCALES = (np.log(0.02), np.log(10.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,22 +218,9 @@ def _sharpened(scores, table):
     held_out = np.empty_like(scores)
     for fold in np.unique(table.folds):
         out = table.folds == fold
-        sharpness = _sharpness(scores[~out], table.y[~out], table.weight_of(~out))
-        held_out[out] = softmax(sharpness * scores[out])
-    return _sharpness(scores, table.y, table.weight), held_out
-
-
-def _sharpness(scores, labels, weight):
-    """Return the b of least log loss of probabilities ∝ exp(b · score)."""
-    own = scores[np.arange(len(labels)), labels]
-
-    def log_loss(log_b):
-        b = np.exp(log_b)
-        return float(np.average(logsumexp(b * scores, axis=1) - b * own, weights=weight))
-
-    options = {"xatol": 1e-2}
-    found = minimize_scalar(log_loss, bounds=_LOG_SHARPNESS, method="bounded", options=options)
-    return float(np.exp(found.x))
+        scale = scale_of(scores[~out], table.y[~out], table.weight_of(~out), _LOG_SCALES)
+        held_out[out] = softmax(scores[out] / scale)
+    return 1 / scale_of(scores, table.y, table.weight, _LOG_SCALES), held_out
 
 
 class KernelFit:
@@ -249,9 +236,8 @@ class KernelFit:
         # features = U diag(√squares) axes', and the hat matrix U diag(shrunk) U'.
         values, vectors = _directions(kernel[landmarks])
         self._root = None if weight is None else np.sqrt(weight)[:, None]
-        if weight is None and len(landmarks) == len(
-            kernel
-        ):  # every example is one: the axes of the kernel itself
+        # Where every example is a landmark: the axes of the kernel itself.
+        if weight is None and len(landmarks) == len(kernel):
             self._squares, self._U, self._inverse = values, vectors, vectors / values
         else:
             basis = vectors / np.sqrt(values)

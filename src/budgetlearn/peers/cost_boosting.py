@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ..counting import count_fit
 from ..exceptions import extra
-from ..parallel import boosting_threads, progress, thread_map
+from ..parallel import progress, thread_map
 from ..protocol.documenting import documented
 from ..tree.binning import bin_features
 from ..tree.convert import from_lightgbm
@@ -215,7 +216,7 @@ class LightGBMCostClassifier(CostBoosting):
     def _boost(self, X, labels, shares, cost_weights, n_iterations):
         with extra("peers", type(self).__name__):
             import lightgbm
-        parameters = self._parameters(X, shares)
+        parameters = self._parameters(len(X), shares)
         # Coded once for all cost_weights.
         data = lightgbm.Dataset(X, labels, params=dict(parameters), free_raw_data=False)
         paths = []
@@ -225,12 +226,12 @@ class LightGBMCostClassifier(CostBoosting):
             paths.append(from_lightgbm(lightgbm.train(charged, data, n_iterations)))
         return paths
 
-    def _parameters(self, X, shares):
+    def _parameters(self, n_samples, shares):
         check_choice(self.penalty, "penalty", ("coupled", "lazy"))
         check_number(self.num_leaves, "num_leaves", low=2, integer=True)
         check_number(self.min_child_samples, "min_child_samples", low=1, integer=True)
         # Gains are sums over examples: "coupled" must be, too; "lazy" is charged an example.
-        penalties = shares * (len(X) if self.penalty == "coupled" else 1)
+        penalties = shares * (n_samples if self.penalty == "coupled" else 1)
         return {
             "objective": "binary" if self._n_outputs == 1 else "multiclass",
             "num_class": self._n_outputs,
@@ -238,7 +239,7 @@ class LightGBMCostClassifier(CostBoosting):
             "num_leaves": self.num_leaves,
             "min_data_in_leaf": self.min_child_samples,
             f"cegb_penalty_feature_{self.penalty}": penalties.tolist(),
-            "num_threads": boosting_threads(X, self.n_jobs),
+            "num_threads": effective_n_jobs(self.n_jobs),
             "seed": int(check_random_state(self.random_state).randint(INT32_MAX)),
             "deterministic": True,
             "force_row_wise": True,  # else LightGBM times both ways, and picks one

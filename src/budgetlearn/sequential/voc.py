@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from ..costs import affords
+from ..parallel import one_thread
 from ..protocol.documenting import documented
 from ..protocol.requests import walked
 from ..validation import check_number
@@ -68,7 +68,7 @@ class VoCClassifier(SequentialClassifier):
 
     def _walk(self, X, *, stop=True, max_cost=None):
         # Threads of the linear algebra would only stand in the way of ours.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_thread("blas"):
             return super()._walk(X, stop=stop, max_cost=max_cost)
 
     def _walk_block(self, X, threshold, max_cost):
