@@ -128,6 +128,21 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+@pytest.fixture(scope="module")
+def quick_scores():
+    """Let standard errors of scores be of few draws, whose parameters scikit-learn does not check.
+
+    Both take most of the time of what is fitted on few rows by a score that the user names.
+    """
+    from sklearn import config_context
+
+    from budgetlearn.protocol import scoring
+
+    with pytest.MonkeyPatch.context() as patch, config_context(skip_parameter_validation=True):
+        patch.setattr(scoring, "RESAMPLES", 30)
+        yield
+
+
 @pytest.fixture(scope="session")
 def data_dir():
     """Folder with the real data as ``<dataset>/<file>``; tests that need it are skipped without.
