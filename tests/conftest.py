@@ -34,23 +34,26 @@ SECONDS = {
     "tests/workflow": 150,
     "tests/cli": 110,
     "tests/project": 90,
-    "tests/study": 75,
-    "tests/report": 60,
-    "tests/report/sections": 30,
-    "tests/auto": 65,
-    "tests/cascade": 60,
+    "tests/cascade": 75,
+    "tests/report": 65,
+    "tests/study": 65,
+    "tests/auto": 55,
+    "tests": 50,
+    "tests/analysis": 45,
 }
 SECONDS_OF_OTHERS = 40
 # Files in the order in which workers take them; each is one worker's.
 LONGEST = (
     *("workflow/test_slurm", "workflow/test_deaths", "workflow/test_smoke", "cli/test_compare"),
-    *("workflow/test_studies", "project/test_gallery", "project/test_api_page", "cli/test_pages"),
-    *("report/test_reproduction", "report/test_report", "project/test_features_page"),
+    *("workflow/test_studies", "auto/test_estimator", "cli/test_pages", "project/test_api_page"),
+    *("report/test_report", "cascade/test_estimator", "project/test_gallery", "test_weights"),
     *("workflow/test_reruns", "workflow/test_kills", "workflow/test_elsewhere"),
     *("workflow/test_cluster_generic", "workflow/test_finished", "workflow/test_own_method"),
-    *("project/test_sdist", "auto/test_estimator", "cascade/test_estimator"),
-    *("report/test_comparing", "report/test_browser", "cli/test_forty_calls", "cli/test_serve"),
-    *("cli/test_hostile_names", "study/test_experiment", "budgetrf/test_classifier"),
+    *("report/test_reproduction", "study/test_counted_fits", "msb/test_search_options"),
+    *("report/test_comparing", "report/test_browser", "cli/test_serve", "cli/test_hostile_names"),
+    *("analysis/test_missing_runs", "cascade/test_scoring", "cli/test_forty_calls"),
+    *("cascade/test_gaps", "tree/test_growth", "project/test_sdist", "cli/test_hard_calls"),
+    *("auto/test_weights_and_gaps", "cli/test_stale_results", "msb/test_search"),
 )
 _spent = {"before": 0.0, "tests": defaultdict(float)}
 
@@ -126,6 +129,21 @@ def pytest_collection_finish():
     """Leave what was imported and collected out of all later searches for garbage."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="module")
+def quick_scores():
+    """Let standard errors of scores be of few draws, whose parameters scikit-learn does not check.
+
+    Both take most of the time of what is fitted on few rows by a score that the user names.
+    """
+    from sklearn import config_context
+
+    from budgetlearn.protocol import scoring
+
+    with pytest.MonkeyPatch.context() as patch, config_context(skip_parameter_validation=True):
+        patch.setattr(scoring, "RESAMPLES", 30)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,13 @@ import pytest
 
 from budgetlearn.auto import estimator, methods
 
-FAST = {"LightGBM", "linear model", "sparse linear", "LightGBM costs", "filter + boosting"}
+FILTER = "filter + boosting"
+FAST = {"LightGBM", "linear model", "sparse linear", "LightGBM costs", FILTER}
 FAST_REGRESSORS = {"LightGBM", "linear model", "BudgetRF+"}
 # Of these many trees say no more here than few.
 SMALLER = {
     "LightGBM costs": {"cost_weights": (0.1, 0.01, 0.0), "n_trees": (20,)},
-    "filter + boosting": {"n_estimators": 20},
+    FILTER: {"n_estimators": 20},
     "BudgetRF+": {"n_estimators": 10},
 }
 
@@ -33,6 +34,11 @@ def limit_methods(monkeypatch):
 
     def few(classifies, n_features):
         kept = FAST if classifies else FAST_REGRESSORS
-        return [smaller(each) for each in every(classifies, n_features) if each.name in kept]
+        found = [smaller(each) for each in every(classifies, n_features) if each.name in kept]
+        sizes = {"n_selected": sorted({1, n_features // 2 or 1, n_features})}
+        return [
+            replace(each, parameters=each.parameters | sizes) if each.name == FILTER else each
+            for each in found
+        ]
 
     monkeypatch.setattr(estimator, "competitors", few)

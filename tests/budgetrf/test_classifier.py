@@ -302,6 +302,7 @@ def test_miniboone_agrees_with_the_authors_code(data_dir):
     assert cost == pytest.approx(34.3, abs=2)
 
 
+@pytest.mark.usefixtures("quick_scores")
 def test_alphas_are_compared_by_what_scoring_names():
     X, y = make_classification(600, 8, n_informative=3, weights=[0.9], flip_y=0.1, random_state=0)
     parts, alphas = (X[:300], y[:300], X[300:], y[300:]), [0, 4, 16, 64]

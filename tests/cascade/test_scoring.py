@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn import config_context
 from sklearn.datasets import make_friedman1
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, make_scorer
@@ -11,16 +10,10 @@ from sklearn.naive_bayes import GaussianNB
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.validation import ParameterError
 
+pytestmark = pytest.mark.usefixtures("quick_scores")
 QUICK = {"orders": "gain_per_cost", "n_stages": 4, "cv": 3, "random_state": 0}
 SCORES = {"f1_macro": lambda y, p: f1_score(y, p, average="macro"),
           "balanced_accuracy": balanced_accuracy_score}  # fmt: skip
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unchecked_scores():
-    """Let scikit-learn not check the parameters of its scores anew, thousands of times."""
-    with config_context(skip_parameter_validation=True):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +25,10 @@ def table():
     return X, np.where(y, "rare", "common")
 
 
-def fitted(table, **settings):
+def fitted(table, n_rows=1500, **settings):
     X, y = table
     return ScheduleCascadeClassifier(estimators=GaussianNB(), **(QUICK | settings)).fit(
-        X[:1500], y[:1500]
+        X[:n_rows], y[:n_rows]
     )
 
 
@@ -49,7 +42,10 @@ def test_labels_lean_to_the_rare_class_where_that_scores_more(table, scoring, dy
     # Numbers: scikit-learn's scores of words take several times as long.
     table = table[0], (table[1] == "rare").astype(int)
     X, y = table[0][1500:], table[1][1500:]
-    plain, chosen = (fitted(table, dynamic=dynamic, scoring=each) for each in (None, scoring))
+    n_rows = 800 if dynamic else 1500
+    plain, chosen = (
+        fitted(table, n_rows, dynamic=dynamic, scoring=each) for each in (None, scoring)
+    )
     for cap in (3, None):
         found = [SCORES[scoring](y, each.predict(X, max_cost=cap)) for each in (plain, chosen)]
         assert found[1] > found[0] + 0.02
@@ -71,7 +67,7 @@ def test_one_at_a_time_the_labels_are_the_same(table, leaning):
 
 def test_a_score_of_probabilities_changes_no_label(table):
     X, y = table
-    model = fitted(table, scoring="neg_log_loss", n_stages=2, cv=2)
+    model = fitted(table, 800, scoring="neg_log_loss", n_stages=2, cv=2)
     assert all(point.leaning is None for point in model.points_)
     points = model.operating_points_
     assert points["score"].is_monotonic_increasing

@@ -8,6 +8,7 @@ from sklearn.metrics import balanced_accuracy_score, get_scorer, mean_absolute_e
 from budgetlearn import GIFClassifier, GIFRegressor
 from budgetlearn.gif.forest import STEPS
 
+pytestmark = pytest.mark.usefixtures("quick_scores")
 SMALL = {"n_estimators": 20, "learning_rate": 0.5, "random_state": 0}
 # Few of the second class: most labels are right where all are of the first one.
 X, Y = make_classification(700, 8, weights=[0.85], flip_y=0.15, class_sep=0.6, random_state=2)

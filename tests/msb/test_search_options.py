@@ -20,6 +20,7 @@ from budgetlearn.msb import ExhaustiveSearch, LogitPathClassifier, ModelSchedule
 from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
 from budgetlearn.validation import ParameterError
 
+pytestmark = pytest.mark.usefixtures("quick_scores")
 PRICES = [3, 1, 4, 1, 5]
 
 

@@ -47,6 +47,7 @@ def test_every_estimator_keeps_the_promises_of_the_protocol(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::budgetlearn.exceptions.BudgetlearnWarning")
+@pytest.mark.usefixtures("quick_scores")
 @pytest.mark.parametrize("place", range(len(EXAMPLES)), ids=IDS)
 def test_tags_say_what_an_estimator_can_do(place, tried):
     can = tried[place] = SCRIPT["abilities"](EXAMPLES[place])

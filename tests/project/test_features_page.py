@@ -211,6 +211,7 @@ def page_table():
     return {row[0]: dict(zip(cells[0][1:], row[1:], strict=True)) for row in cells[2:]}
 
 
+@pytest.mark.usefixtures("quick_scores")
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("row", TRIED)
 def test_the_table_says_what_was_tried(row, column, tmp_path):

@@ -39,6 +39,7 @@ METHODS = read_yaml(Path(__file__).parents[2] / "config" / "methods.yaml")
 POLICY = {"n_steps": 40}
 SMALLER = {"n_estimators": 5, "n_trees": [1, 5], "percents": [5, 10]}
 SHARES = {"n_full_trees": 50, "n_probes": 5}
+STAGES = {"n_stages": 3, "cv": 2}
 
 
 class Watch:
@@ -120,6 +121,8 @@ def smaller(spec):
             parameters[name] = smaller(value)
     if spec["class"].endswith("NodeShares"):
         parameters |= SHARES
+    if spec["class"].startswith("budgetlearn.cascade."):
+        parameters |= STAGES
     return {**spec, "parameters": parameters}
 
 
