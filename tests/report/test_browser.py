@@ -217,7 +217,7 @@ def test_a_data_set_that_nobody_completed_breaks_no_other(browser, tmp_path, dat
     other = "breast_cancer_random" if dataset == "wine" else "wine_random"
     assert chart(browser, other)
     assert texts(chart(browser, f"{dataset}_random")) == ["No method is shown."]
-    choose_case = Select(one(browser, "#buy-case"))
+    choose_case = selected(one(browser, "#buy-case"))
     choose_case.select_by_value(f"{dataset}_random")
     assert said(browser, "method").startswith("nothing: no method has an affordable model")
     choose_case.select_by_value(other)

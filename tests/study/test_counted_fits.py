@@ -16,6 +16,7 @@ from budgetbench.study.experiment import fit, run_method
 from budgetbench.study.methods import build
 from budgetlearn.auto.subset_average import SubsetClassifier, SubsetRegressor
 from budgetlearn.budgetrf.growing import TreeSource
+from budgetlearn.budgetrf.regrowing import Regrowth
 from budgetlearn.cascade import bayes, orders
 from budgetlearn.cascade.smooth import KernelFit, LinearKind
 from budgetlearn.costs import FeatureCosts
@@ -89,6 +90,7 @@ def watch(monkeypatch):
     watched(glmnet.LogitNet, "fit")
     watched(SAMMERClassifier, "fit")
     watched(TreeSource, "trees")
+    watched(Regrowth, "_grown")
     watched(fitting, "_grow")
     watched(LinearTreeGrower, "grow")
     watched(cost_boosting, "MiserGrower")

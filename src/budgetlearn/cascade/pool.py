@@ -20,7 +20,7 @@ from .mixture import fit_temperature, variance, with_temperature
 # must save a whole error" to "costs do not matter".
 TRADEOFFS = np.concatenate([np.geomspace(100, 1e-3, 39), [0.0]])
 N_PASSES = 2
-# Of neighbouring points the dearer one costs no more than so many times as much, if that can be.
+# Of neighbouring points the costlier one costs no more than so many times as much, if that can be.
 GAP = 1.1
 
 
@@ -230,11 +230,11 @@ def candidates(cascade, evidence, full_cost):
 
 
 def between(found, evidence, full_cost):
-    """Return candidates in the gaps between some: the dearer neighbour, one threshold lowered.
+    """Return candidates in the gaps between some: the costlier neighbour, one threshold lowered.
 
     Loss + λ · cost is least at the corners of a convex hull, whatever λ; a budget between two
-    corners would be left unspent in part. So more examples stop at one stage of the dearer one: as
-    many as the budget wants, at the stage at which that loses least.
+    corners would be left unspent in part. So more examples stop at one stage of the costlier one:
+    as many as the budget wants, at the stage at which that loses least.
     """
     losses = evidence.expected_losses
     one = np.ones(losses.shape)
@@ -243,20 +243,20 @@ def between(found, evidence, full_cost):
     prices = np.stack([means[0] * losses, means[1] * evidence.spent * one])
     cuts = [_Cuts(row) for row in evidence.confidence[:-1]]
     more = []
-    for cheap, dear in pairwise(best_at_each_cost(found)):
-        low = max(cheap.cost, 0.01 * dear.cost)  # the cheap one may be free
-        n_goals = int(np.log(dear.cost / low) / np.log(GAP))
+    for cheap, costly in pairwise(best_at_each_cost(found)):
+        low = max(cheap.cost, 0.01 * costly.cost)  # the cheap one may be free
+        n_goals = int(np.log(costly.cost / low) / np.log(GAP))
         if not n_goals:
             continue
-        stages, thresholds, (losses, costs) = _one_moved(dear, evidence.confidence, prices, cuts)
-        tradeoff = full_cost * (dear.score - cheap.score) / (dear.cost - cheap.cost)
-        for goal in np.geomspace(low, dear.cost, n_goals + 2)[1:-1]:
+        stages, thresholds, (losses, costs) = _one_moved(costly, evidence.confidence, prices, cuts)
+        tradeoff = full_cost * (costly.score - cheap.score) / (costly.cost - cheap.cost)
+        for goal in np.geomspace(low, costly.cost, n_goals + 2)[1:-1]:
             within = np.flatnonzero(affords(goal, costs) & ~affords(cheap.cost, costs))
             if within.size:
                 least = losses[within] <= losses[within].min() + ROUNDING
-                best, moved = within[least.argmax()], dear.thresholds.copy()
+                best, moved = within[least.argmax()], costly.thresholds.copy()
                 moved[stages[best]] = thresholds[best]
-                more.append(_judged(dear.cascade, evidence, moved, tradeoff))
+                more.append(_judged(costly.cascade, evidence, moved, tradeoff))
     return more
 
 
