@@ -182,7 +182,8 @@ class GrownOnBudget:
     tree_seeds_ : list of int
         Seed of each tree; its bootstrap sample follows from it.
     cost_exponent_, prune_ : float
-        The exponent and the weight of pruning in use; None without pruning.
+        The exponent and the weight of pruning in use; None without pruning, or where forests are
+        regrown on what several find.
     oob_score_ : float
         With `oob_score`: accuracy, R² in regression, on the examples that some tree left out.
     penalties_ : list of float
