@@ -6,7 +6,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
-from threadpoolctl import threadpool_limits
 
 from ..costs import affords
 from ..counting import count_fit
@@ -256,8 +255,6 @@ PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
 # Each refitted prefix has about so many times the trees of the one before.
 RATIO = np.sqrt(2)
 MOST_STEPS = 200
-# Vectors are short: threads of BLAS would cost more than they save, and change the rounding.
-ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
 @dataclass
@@ -313,7 +310,6 @@ class LeafRefit:
         self.table, self.start = LeafTable(trees, train.X, n_jobs), start
         self.weight = np.ones(len(train.y)) if train.weight is None else train.weight
 
-    @ONE_THREAD
     def chosen(self, penalties, valid):
         """Return each `RefittedPrefix` with the penalty that is best on validation data.
 
@@ -334,7 +330,6 @@ class LeafRefit:
             prefixes.append(self._prefix(n_trees, *best[1:], best[0]))
         return prefixes
 
-    @ONE_THREAD
     def again(self, prefixes):
         """Return prefixes of the same sizes and penalties, as far as there are trees."""
         return [
