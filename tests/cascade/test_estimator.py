@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
-from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, models, orders
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.metrics import average_precision_at_5
@@ -122,17 +122,20 @@ def test_who_can_afford_nothing_gets_the_class_shares(fitted, table):
     assert not made.acquired.any()
 
 
-def test_of_a_stage_that_is_too_expensive_the_first_features_are_acquired(table):
+OWN = QUICK | {"orders": [[[0], [0, 1, 2], [0, 1, 2, 3, 4, 5]]]}
+
+
+def test_of_a_stage_that_is_too_expensive_the_first_features_are_acquired(table, monkeypatch):
     X, y = table
-    own = [[0], [0, 1, 2], [0, 1, 2, 3, 4, 5]]
-    model = ScheduleCascadeClassifier(feature_costs=PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
+    monkeypatch.setattr(models, "MOST_BETWEEN", 0)
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, **OWN).fit(X, y)
     first, second = PRICES[1], PRICES[2]
     assert first + second == 13
     for cap, acquired in ((1, [0]), (first, [0]), (1 + first, [0, 1]), (13, [0, 1])):
         made = model.decisions(X, max_cost=cap)
         assert (np.flatnonzero(made.acquired.any(axis=0)) == acquired).all()
         assert made.acquired[:, acquired].all()
-    # Between its stages: as far on the way to the stand-in as the money is to the next stage.
+    # Without a model between its stages: as far on the way to the stand-in as to the next stage.
     stage = model.models_.models["GaussianNB 0", (0,)].predict(X[:, [0]])
     known = np.where(np.isin(np.arange(6), [0, 1]), X, np.nan)
     share = first / 13
@@ -141,6 +144,34 @@ def test_of_a_stage_that_is_too_expensive_the_first_features_are_acquired(table)
     # The stage's temperature moves its probabilities a little.
     assert np.abs(found - expected).max() < 0.2
     assert (found.argmax(axis=1) == expected.argmax(axis=1)).mean() > 0.95
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_between_two_stages_a_model_of_what_is_known_answers(table, numbers):
+    X, y = table
+    if numbers:
+        y = X @ np.arange(6.0)
+        model = ScheduleCascadeRegressor(
+            feature_costs=PRICES, **OWN | {"estimators": LinearRegression()}
+        )
+        expected = LinearRegression().fit(X[:, [0, 1]], y).predict(X[:, [0, 1]])
+    else:
+        model = ScheduleCascadeClassifier(feature_costs=PRICES, **OWN)
+        expected = GaussianNB().fit(X[:, [0, 1]], y).predict(X[:, [0, 1]])
+    model.fit(X, y)
+    cap = PRICES[0] + PRICES[1]
+    assert not model.models_.between._models  # none before it is asked
+    found = model.predict(X, max_cost=cap)
+    stored = pickle.loads(pickle.dumps(model))
+    assert stored.models_.between._waiting is None
+    for each in (found, stored.predict(X, max_cost=cap)):
+        if numbers:
+            np.testing.assert_allclose(each, expected)
+        else:
+            np.testing.assert_array_equal(each, expected)
+    # What is not paid for is not looked at.
+    rest = np.where(np.arange(6) < 2, X, np.nan)
+    np.testing.assert_array_equal(model.predict(rest, max_cost=cap, fallback=True), found)
 
 
 def test_the_largest_budget_is_as_good_as_a_model_of_all_features(fitted, table):

@@ -40,6 +40,19 @@ class Cascade:
             for kind in (*mixture.kinds, *more)
         ]
 
+    def mixtures_between(self, most, least):
+        """Return the mixtures of beginnings between two stages, of at most `most` features.
+
+        By ascending features: the stage's after them, of kinds that have the `least` weight in it.
+        """
+        return {
+            ascending(features[:n]): mixture.heaviest(least)
+            for features, before, mixture in zip(
+                self.stages[1:], self.sizes, self.mixtures[1:], strict=False
+            )
+            for n in range(before + 1, min(len(features), most + 1))
+        }
+
     def reader(self, models, X, answers):
         """Return a reader of predictions for the rows of X; cascades may share the answers."""
         return CascadeReader(self, models, X, answers)
@@ -193,8 +206,10 @@ class CascadeAcquisitions(Acquisitions):
         self._cascade, self._models = point.cascade, models
         self._reader = CascadeReader(self._cascade, models, self._X, Answers(n_samples))
         self._stage = np.full(n_samples, -1)  # the last one that was gone through
-        # How much of the way to the next stage was paid for, where a cap does not pay for it all.
-        self._further = np.zeros(n_samples)
+        # Features of the next stage, and how much of the way to it was paid for, where a cap does
+        # not pay for it all: the same for all examples that go so far.
+        self._beyond = np.zeros(n_samples, dtype=np.intp)
+        self._share = 0.0
         self._lacks = np.zeros(n_samples, dtype=bool)
 
     def requests(self, ledger):
@@ -229,7 +244,8 @@ class CascadeAcquisitions(Acquisitions):
             if not affords(ledger.max_cost, spent):
                 break
             self._lacks[rows] |= yield from self._ask(rows, features[place])
-            self._further[rows] = (spent - start) / (end - start)
+            self._beyond[rows] += 1
+            self._share = (spent - start) / (end - start)
 
     def _stop(self, stage, rows):
         """Return the mask of the rows that stop at a stage."""
@@ -263,22 +279,32 @@ class CascadeAcquisitions(Acquisitions):
         parts = []
         for stage in np.unique(self._stage[complete]):
             rows = np.flatnonzero(complete & (self._stage == stage))
-            parts.append((rows, self._with_the_rest(self._reader.predict(int(stage), rows), rows)))
+            parts.append((rows, self._with_the_rest(int(stage), rows)))
         if without.any():
             parts.append((without, self._models.fallback_model.predict(self._X[without])))
         return self._filled(without | complete, parts)
 
-    def _with_the_rest(self, found, rows):
-        """Return a stage's predictions with what was acquired beyond it, by the stand-in.
-
-        The stage's models are the better ones for the stage, the stand-in knows more: the farther
-        on the way to the next stage, the more it counts.
-        """
-        further = np.flatnonzero(self._further[rows])
-        if not further.size:
-            return found
-        share = self._further[rows[further], None]
-        known = self._models.fallback_model.predict(self._X[rows[further]])
-        found = found.copy()
-        found[further] = (1 - share) * found[further] + share * known
+    def _with_the_rest(self, stage, rows):
+        """Return the predictions of rows from a stage and what was acquired beyond it."""
+        found = self._reader.predict(stage, rows)
+        further = np.flatnonzero(self._beyond[rows])
+        if further.size:
+            found = found.copy()
+            found[further] = self._beyond_stage(stage, found[further], rows[further])
         return found
+
+    def _beyond_stage(self, stage, found, rows):
+        """Return the predictions of the models between two stages, or where there are none, mixed.
+
+        The stage's models, which found this, are the better ones for the stage, the stand-in knows
+        more: the farther on the way to the next stage, the more it counts.
+        """
+        n_known = len(self._cascade.stages[stage]) + self._beyond[rows[0]]
+        known = self._X[rows]
+        exact = self._models.between.predict(self._cascade.stages[stage + 1][:n_known], known)
+        if exact is None:
+            stand_in = self._models.fallback_model.predict(known)
+            return (1 - self._share) * found + self._share * stand_in
+        if self._cascade.temperatures is None:
+            return exact
+        return with_temperature(exact, self._cascade.temperatures[stage + 1])

@@ -21,6 +21,7 @@ from .mixture import Mixture, variance
 from .models import (
     ConstantModel,
     MaskedOnDemand,
+    ModelsBetween,
     StageModels,
     Table,
     as_kind,
@@ -190,6 +191,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         # Under a cap the route may be one that no mean budget asks for.
         self._routes = [each for each in pool if each.stops_all and each.n_features > 0]
         front = best_at_each_cost(pool)
+        cascades = [each.cascade for each in (*self._routes, *front) if not each.cascade.dynamic]
+        models.between = ModelsBetween(table, kinds, seed, cascades)
         # By a hundred scores each: only of what is an operating point.
         errors = vars(self).pop("_errors")
         if self.scoring is not None:

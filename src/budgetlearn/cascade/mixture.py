@@ -98,6 +98,13 @@ class Mixture:
         shares = weights[kept] / weights[kept].sum()
         return cls(tuple(kinds[i] for i in kept), shares, temperatures)
 
+    def heaviest(self, least):
+        """Return the mixture of the kinds with at least so much weight, or with the most."""
+        kept = np.flatnonzero(self.weights >= min(least, self.weights.max()))
+        temperatures = None if self.temperatures is None else self.temperatures[kept]
+        shares = self.weights[kept] / self.weights[kept].sum()
+        return Mixture(tuple(self.kinds[place] for place in kept), shares, temperatures)
+
     def of(self, predictions):
         """Return the mixture of the kinds' predictions, (n_samples, n_outputs) each."""
         if self.temperatures is not None:

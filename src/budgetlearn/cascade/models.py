@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
-from ..parallel import thread_map
+from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
 from ..tree.binning import bin_features
 from ..tree.convert import from_sklearn
@@ -212,8 +212,15 @@ class ForestModel:
         return found if self.seen is None else _in_all_classes(found, *self.seen)
 
 
+@dataclass(frozen=True)
 class ForestKind:
     """A random forest: each example is predicted by the trees that left it out."""
+
+    n_trees: int = N_TREES
+
+    def fit_whole(self, table, features, seed):
+        """Return the forest."""
+        return self.fit_both(table, features, seed)[1]
 
     def fit_both(self, table, features, seed):
         """Return the out-of-bag predictions and the forest."""
@@ -221,13 +228,13 @@ class ForestKind:
         below = None if table.below is None else table.below[features]
         if table.n_classes is None:
             forest = RandomForestRegressor(
-                N_TREES, max_features=1 / 3, oob_score=True, random_state=seed
+                self.n_trees, max_features=1 / 3, oob_score=True, random_state=seed
             )
             fit_counted(forest, X, table.y, sample_weight=table.weight)
             trees = ForestPredictor(from_sklearn(forest), len(features))
             return forest.oob_prediction_[:, None], ForestModel(trees, np.float32, False, below)
         forest = RandomForestClassifier(
-            n_estimators=N_TREES, max_bins=MAX_BINS, oob_score=True, random_state=seed
+            n_estimators=self.n_trees, max_bins=MAX_BINS, oob_score=True, random_state=seed
         )
         codes = table.codes.take(features)
         forest.fit(X, table.y, sample_weight=table.weight, binned=codes)
@@ -272,10 +279,9 @@ class LightGBMKind(FoldedKind):
         bins = MAX_BINS if n_classes is None else N_CLASS_BINS
         return BoostedModel.trained(X, y, n_classes, seed, weight, **leaves, max_bin=bins)
 
-    def fit_both(self, table, features, seed):
-        """Return the out-of-fold predictions and the model of all examples."""
-        held_out, model = super().fit_both(table, features, seed)
-        return held_out, model.compacted()
+    def fit_whole(self, table, features, seed):
+        """Return the model of all examples."""
+        return super().fit_whole(table, features, seed).compacted()
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,18 +373,23 @@ def ascending(features):
     return tuple(sorted(features))
 
 
+def _seed_of(seed, kind, features):
+    """Return the seed of a model: equal sets of features give equal ones, whatever the order."""
+    return derive_seed(seed, kind, *features) & INT32_MAX
+
+
 class StageModels:
     """Models of each kind on each set of features, whichever cascades ask for them.
 
     `models` and `held_out`, the predictions of models that had not seen the training examples,
     (n_samples, n_outputs), are keyed by kind and ascending features. `fallback_model`, a
     `MaskedModel` or one on demand, predicts where values that a stage needs cannot be had; `usual`
-    are the medians of the training examples, (n_features,).
+    are the medians of the training examples, (n_features,); `between` are `ModelsBetween` stages.
     """
 
-    def __init__(self, models, held_out, fallback_model=None, usual=None):
+    def __init__(self, models, held_out, fallback_model=None, usual=None, between=None):
         self.models, self.held_out = models, held_out
-        self.fallback_model, self.usual = fallback_model, usual
+        self.fallback_model, self.usual, self.between = fallback_model, usual, between
 
     @classmethod
     def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
@@ -390,9 +401,7 @@ class StageModels:
 
         def fit_one(key):
             name, features = key
-            # Equal sets of features give equal models, whatever the order.
-            drawn = derive_seed(seed, name, *features) & INT32_MAX
-            return kinds[name].fit_both(table, list(features), drawn)
+            return kinds[name].fit_both(table, list(features), _seed_of(seed, name, features))
 
         fitted = thread_map(fit_one, keys, n_jobs, "models")
         held_out, models = zip(*fitted, strict=True) if fitted else ((), ())
@@ -421,7 +430,55 @@ class StageModels:
         """Return the models that some cascades use, without the out-of-fold predictions."""
         keys = {key for cascade in cascades for key in cascade.model_keys()}
         kept = {key: model for key, model in self.models.items() if key in keys}
-        return StageModels(kept, {}, self.fallback_model, self.usual)
+        return StageModels(kept, {}, self.fallback_model, self.usual, self.between)
+
+
+# Beginnings of an order that end between two stages are asked about where a cap ends there. One
+# feature more changes little where more than so many are known, and so do kinds of little weight.
+MOST_BETWEEN = 24
+LEAST_BETWEEN = 0.15
+N_TREES_BETWEEN = 30
+
+
+class ModelsBetween:
+    """Models of an order's beginnings between two stages, of the kinds of the stage after them.
+
+    They are fitted when they are first asked, or stored; until then they refer to the training
+    data, which are not stored with them.
+    """
+
+    def __init__(self, table, kinds, seed, cascades):
+        few = {"forest": ForestKind(N_TREES_BETWEEN)}
+        self._waiting = table, {name: few.get(name, kind) for name, kind in kinds.items()}, seed
+        self._models, self._mixtures = {}, {}
+        for cascade in cascades:
+            self._mixtures = cascade.mixtures_between(MOST_BETWEEN, LEAST_BETWEEN) | self._mixtures
+
+    def predict(self, features, X):
+        """Return the predictions from the values of some features, or None: no model is for them.
+
+        `X`, (n_rows, n_features), has all columns.
+        """
+        key = ascending(features)
+        if key not in self._mixtures:
+            return None
+        mixture, X = self._mixtures[key], np.ascontiguousarray(X[:, list(key)])
+        return mixture.of([self._model(kind, key).predict(X) for kind in mixture.kinds])
+
+    def _model(self, kind, features):
+        if (kind, features) not in self._models:
+            table, kinds, seed = self._waiting
+            drawn = _seed_of(seed, kind, features)
+            with one_thread():
+                model = kinds[kind].fit_whole(table, list(features), drawn)
+            self._models[kind, features] = model
+        return self._models[kind, features]
+
+    def __getstate__(self):
+        for features, mixture in self._mixtures.items():
+            for kind in mixture.kinds:
+                self._model(kind, features)
+        return vars(self) | {"_waiting": None}
 
 
 # Masked models: one model that predicts from whatever features of an example are known.

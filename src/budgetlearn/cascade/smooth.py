@@ -88,7 +88,12 @@ class FoldedKind:
             weight = table.weight_of(inside)
             model = self.fit(X[inside], table.y[inside], table.n_classes, seed, weight)
             held_out[~inside] = model.predict(X[~inside])
-        return held_out, self.fit(X, table.y, table.n_classes, seed, table.weight)
+        return held_out, self.fit_whole(table, features, seed)
+
+    def fit_whole(self, table, features, seed):
+        """Return the model of all examples."""
+        X = np.ascontiguousarray(table.X[:, features])
+        return self.fit(X, table.y, table.n_classes, seed, table.weight)
 
 
 class LinearKind(FoldedKind):
@@ -207,6 +212,10 @@ class KernelKind:
             sharpness, held_out = _sharpened(scores, table)
         model = KernelModel(scaling, Z[landmarks], lengths[length], weights, centre, sharpness)
         return steady(held_out), model
+
+    def fit_whole(self, table, features, seed):
+        """Return the model of all examples, whose length and penalty leave each one out."""
+        return self.fit_both(table, features, seed)[1]
 
 
 def _least(errors):
