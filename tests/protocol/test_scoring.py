@@ -1,9 +1,11 @@
 """Scores at a budget: cross-validation and searches use the predictions that the budget allows."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -17,6 +19,8 @@ from budgetlearn import (
     make_budget_scorer,
 )
 from budgetlearn.exceptions import BudgetError
+from budgetlearn.protocol import Stage
+from budgetlearn.protocol.scoring import score_and_error, score_outcome
 from budgetlearn.validation import ParameterError
 from tests.protocol.conftest import COSTS, fit
 from tests.protocol.estimators import NeverFree
@@ -95,3 +99,25 @@ def test_a_pipeline_of_scikit_learn_is_scored_through_its_last_step(table):
 def test_limits_are_checked_at_once(limits):
     with pytest.raises(ParameterError):
         make_budget_scorer("accuracy", **limits)
+
+
+@pytest.mark.parametrize("scoring", ["f1_macro", "balanced_accuracy", "matthews_corrcoef", "f1"])
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 1, 5]], ids=["words", "numbers"])
+def test_a_score_of_labels_is_counted_as_scikit_learn_counts_it(scoring, labels):
+    random = np.random.default_rng(0)
+    labels = np.array(labels)
+    if scoring == "f1":
+        labels = np.arange(2)
+    y, other = labels[random.integers(labels.size, size=(2, 60))]
+    output = np.where(random.random(60) < 0.6, y, other)
+    estimator = DummyClassifier().fit(np.zeros((labels.size, 1)), labels)
+    estimator.scoring = scoring
+    stage = Stage({}, output=output)
+    score = partial(get_scorer(scoring)._score_func, **get_scorer(scoring)._kwargs)
+    for weight in (None, random.random(60)):
+        found = score_outcome(estimator, scoring, stage, y, weight)
+        assert found == pytest.approx(score(y, output, sample_weight=weight), abs=1e-14)
+    drawn = np.random.default_rng(0)
+    redrawn = [score(y[rows], output[rows]) for rows in drawn.integers(60, size=(100, 60))]
+    error = score_and_error(estimator, stage, y)[1]
+    assert error == pytest.approx(np.std(redrawn, ddof=1), abs=1e-14)

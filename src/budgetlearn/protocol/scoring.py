@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -88,8 +89,8 @@ def make_budget_scorer(
 def score_outcome(estimator, scoring, stage, y, weight=None):
     """Return the score of a stage's predictions by `scoring`; None: accuracy, in regression R²."""
     check_consistent_length(stage.output, y)
-    extra = {} if weight is None else {"sample_weight": np.asarray(weight)}
-    return _scorer(estimator, scoring, stage)(np.arange(len(y)), y, **extra)
+    weight = None if weight is None else np.asarray(weight)
+    return _scorer(estimator, scoring, stage, y)(np.arange(len(y)), weight)
 
 
 def score_and_error(estimator, stage, targets):
@@ -99,10 +100,9 @@ def score_and_error(estimator, stage, targets):
     if scoring is not None:
         # Any score has a standard error by resampling; a fixed seed gives all stages the same
         # rows.
-        score, random = _scorer(estimator, scoring, stage), np.random.default_rng(0)
-        drawn = (random.integers(n, size=n) for _ in range(RESAMPLES))
-        redrawn = [score(rows, targets[rows]) for rows in drawn]
-        return score(np.arange(n), targets), float(np.std(redrawn, ddof=1))
+        score, random = _scorer(estimator, scoring, stage, targets), np.random.default_rng(0)
+        redrawn = [score(random.integers(n, size=n)) for _ in range(RESAMPLES)]
+        return score(np.arange(n)), float(np.std(redrawn, ddof=1))
     if is_classifier(estimator):
         # The standard error of a share.
         right = float(np.mean(stage.output == targets))
@@ -148,10 +148,34 @@ class StandIn(BaseEstimator):
         return self.respond("predict_proba", X)
 
 
-def _scorer(estimator, scoring, stage):
-    """Return score(rows, y, weight) of the stage's predictions by a scikit-learn scorer."""
+def _scorer(estimator, scoring, stage, y):
+    """Return score(rows, weight=None) of the stage's predictions by a scikit-learn scorer."""
     made = {"predict": stage.output, "predict_proba": stage.probabilities}
     stand_in = StandIn(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"
     scorer = check_scoring(stand_in, scoring=plain if scoring is None else scoring)
-    return lambda rows, y, **weight: float(scorer(stand_in, rows, y, **weight))
+
+    def score(rows, weight=None):
+        extra = {} if weight is None else {"sample_weight": weight}
+        return float(scorer(stand_in, rows, y[rows], **extra))
+
+    if not (is_classifier(estimator) and np.ndim(y) == 1 and _counts_labels(scorer)):
+        return score
+    # Such a score follows from how often each label was given for each class.
+    pairs = np.unique(y, return_inverse=True)[1] * len(estimator.classes_)
+    pairs = pairs + np.searchsorted(estimator.classes_, stage.output)
+    _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+
+    def score_of_counts(rows, weight=None):
+        counts = np.bincount(pair[rows], weight, first.size)
+        there = np.flatnonzero(counts)
+        return score(first[there], counts[there])
+
+    return score_of_counts
+
+
+def _counts_labels(scorer):
+    """Return whether a scorer asks for labels alone, and counts an example as its weight says."""
+    metric = getattr(scorer, "_score_func", None)
+    of_labels = getattr(scorer, "_response_method", None) == "predict"
+    return of_labels and "sample_weight" in signature(metric).parameters
