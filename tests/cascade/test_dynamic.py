@@ -87,6 +87,20 @@ def test_what_is_told_holds_on_new_examples(fitted, table):
         assert (stage.output == y).mean() == pytest.approx(told["observed"], abs=0.1)
 
 
+def test_foreseen_gains_are_told_at_the_cost_of_the_trees_that_predict(fitted, table):
+    """Trees of a part of the examples foresee less, and acquire more."""
+    points = fitted.operating_points_
+    foreseen = [
+        place for place, each in enumerate(points["setting"]) if each["order"] == "foreseen"
+    ]
+    assert foreseen
+    stages = list(fitted.stages(table[0][:600]))
+    for place in foreseen:
+        assert stages[place].cost.mean() == pytest.approx(points["cost"][place])
+        own = stages[place].acquired.sum(axis=1).mean()
+        assert own == pytest.approx(points["n_features"][place])
+
+
 def test_numbers_stop_where_little_is_to_be_gained(numbers):
     model, X, y = numbers
     stages = list(model.stages(X))

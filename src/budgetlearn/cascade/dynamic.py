@@ -371,6 +371,7 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
     )
 
 
+FORESEEN = "foreseen"  # the name of its order
 # The share of what the reference tells of the class that naive Bayes trees must tell; and where
 # every one of them has found that what features tell depends on another.
 MUST_TELL, WITH_CONTEXTS = 0.95, 0.8
@@ -423,7 +424,7 @@ def foreseen_trace(table, units, seed, n_jobs=None):
     full = np.empty((len(table.y), table.n_classes))
     for fold, (tree, _) in zip(folds, parts, strict=True):
         full[table.folds == fold] = tree.predict(table.X[table.folds == fold])
-    order = DynamicOrder("foreseen", units, (), None, *final)
+    order = DynamicOrder(FORESEEN, units, (), None, *final)
     return _sent_along(order, parts, table), full
 
 

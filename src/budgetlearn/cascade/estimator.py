@@ -1,7 +1,7 @@
 """`ScheduleCascadeClassifier` and `-Regressor`: acquire stage by stage, stop when sure."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Answers, Cascade, walk
-from .dynamic import Units, dynamic_trace, foreseen_trace, foresees_class
+from .dynamic import FORESEEN, Units, dynamic_trace, foreseen_trace, foresees_class
 from .mixture import Mixture, variance
 from .models import (
     ConstantModel,
@@ -47,6 +47,8 @@ from .pool import (
 MOST_UNITS = 16
 # Where gains are foreseen, it chooses among single features, if these are no more than that.
 MOST_FORESEEN = 200
+# Examples that show what foreseen gains cost.
+MOST_WALKED = 2_000
 ONE_SE = "one_se"
 # Smooth models gain least on the tables on which they take longest.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
@@ -188,6 +190,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         models.usual = medians(table.X)
         self._errors = {}  # of each cascade: the function that measures a score's standard error
         pool = self._pool(orders, units, table, models, seed)
+        pool = self._at_own_cost(pool, table)
         # Under a cap the route may be one that no mean budget asks for.
         self._routes = [each for each in pool if each.stops_all and each.n_features > 0]
         front = best_at_each_cost(pool)
@@ -240,6 +243,31 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             first = chosen, orders[chosen], reference, seed, self.n_jobs
             share = confirmed_share(table, self.feature_costs_, *first)
         return above_constant(pool, self._constant(reference, table, models, seed), share)
+
+    def _at_own_cost(self, pool, table):
+        """Return candidates with foreseen gains at the cost of the trees that will foresee them.
+
+        Trees of four fifths of the examples foresee less, and acquire more: by a quarter on small
+        tables. The final ones are so simple that their own examples cost what others do.
+        """
+        rows = slice(None, None, -(-len(table.y) // MOST_WALKED))
+        counted = None if table.counted is None else table.counted[rows]
+
+        @cache
+        def reader_of(order):
+            return order.reader(None, table.X[rows], None)
+
+        def at_own_cost(each):
+            reader = reader_of(each.cascade)
+            acquired = reader.acquired(walk(each, reader, len(table.X[rows]))[0])
+            spent, n_acquired = self.feature_costs_.total(acquired), acquired.sum(axis=1)
+            return replace(
+                each,
+                cost=float(np.average(spent, weights=counted)),
+                n_features=float(np.average(n_acquired, weights=counted)),
+            )
+
+        return [at_own_cost(p) if p.cascade.name == FORESEEN else p for p in pool]
 
     def _dynamic_traces(self, units, table, models, reference, seed):
         """Return the traces of the dynamic orders, and the predictions from all features."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 
 from ..exceptions import extra
 from ..files import whole_file
@@ -25,16 +26,30 @@ def plus_minus(score, error):
     return f"{score:.3f} ± {error:.3f}".replace("± 0.", "± .")
 
 
-def bought(row):
-    """Return the columns of an operating point, in words."""
+def bought(row, rates=None):
+    """Return the columns of an operating point, in words.
+
+    `rates`, a Series, are the shares of rows that buy each: where they differ, what most rows buy
+    comes first.
+    """
     names = [shown(name) for name in row["variables"]]
     if not names:
         return "nothing"
-    text = ", ".join(names[:MOST_NAMES])
+    varies = row["n_features"] <= len(names) - 0.05
+    if varies and rates is not None:
+        often = rates[rates > 0].sort_values(ascending=False, kind="stable")
+        named = [f"{shown(name)} {percent(share)}" for name, share in often.items()]
+    else:
+        named = names
+    text = ", ".join(named[:MOST_NAMES])
     if len(names) > MOST_NAMES:
         text += f" … ({len(names)} columns)"
-    mean = row["n_features"]
-    return text if mean > len(names) - 0.05 else f"on average {mean:.1f} of: {text}"
+    return f"on average {row['n_features']:.1f} of: {text}" if varies else text
+
+
+def percent(share):
+    """Return a share above 0 in whole percent."""
+    return f"{100 * share:.0f} %" if share >= 0.005 else "<1 %"
 
 
 def lines_of(saved, budget=None):
@@ -44,6 +59,7 @@ def lines_of(saved, budget=None):
     chosen = saved.stage(budget) if auto or budget is not None else None
     steps = saved.steps(chosen)
     shown_steps = thinned(steps, chosen)
+    rates = saved.held_out.get("rates", pd.DataFrame())
     lines = [f"  {'price':>9}  {saved.score_name:<13}  {'held out':<13}  buys"]
     for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
@@ -52,7 +68,8 @@ def lines_of(saved, budget=None):
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"
-        lines.append(f"{mark} {row['cost']:>9.2f}{columns}  {bought(row)}{how}")
+        columns_bought = bought(row, rates.loc[index] if index in rates.index else None)
+        lines.append(f"{mark} {row['cost']:>9.2f}{columns}  {columns_bought}{how}")
     if len(shown_steps) < len(steps):
         lines.append("  (and steps between these; --report shows all)")
     return lines
