@@ -230,3 +230,30 @@ def test_wrong_lengths_are_refused():
         FeatureCosts.of([1, 2], 3)
     with pytest.raises(CostError, match=r"\(n_samples, 2\)"):
         FeatureCosts([1, 2]).total([[True, False, True]])
+
+
+@pytest.mark.parametrize("kind", [dict, pd.Series])
+def test_groups_have_names(kind):
+    prices = {"age": 1, "glucose": 15.5, "insulin": 20.7}
+    members, charges = kind({"glucose": "blood", "insulin": "blood"}), kind({"blood": 2.1})
+    costs = FeatureCosts(kind(prices), groups=members, group_costs=charges)
+    assert costs == FeatureCosts(kind(prices), groups=[-1, 0, 0], group_costs=[2.1])
+    unnamed = FeatureCosts(
+        [1, 2, 3], groups={2: "urine", 1: "blood"}, group_costs={"urine": 5, "blood": 7}
+    )
+    assert unnamed.subset([1]) == 9
+    assert unnamed.subset([2]) == 8
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"glucos": "blood"}, "unknown features: glucos"),
+        ({"glucose": "urine"}, "groups names urine"),
+        ([-1, 0, 0], "must be a dict or Series"),
+    ],
+)
+def test_names_of_groups_that_do_not_fit_are_refused(groups, message):
+    prices = {"age": 1, "glucose": 15.5, "insulin": 20.7}
+    with pytest.raises(CostError, match=message):
+        FeatureCosts(prices, groups=groups, group_costs={"blood": 2.1})

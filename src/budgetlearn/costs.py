@@ -45,9 +45,11 @@ class FeatureCosts:
     groups : array-like of int of shape (n_features,), dict or Series, default=None
         Cost group of each feature, -1 for none. The members of a group share one fixed charge,
         paid once per example as soon as one of them is acquired (one blood sample serves several
-        tests). An array follows the order of `costs`, a dict or Series the names.
+        tests). An array follows the order of `costs`, a dict or Series the names. Where
+        `group_costs` names the groups, a dict or Series with the name of each member's group.
     group_costs : array-like of shape (n_groups,), dict or Series, default=None
-        The fixed charge of each group, by its number in a dict or Series; required with `groups`.
+        The fixed charge of each group, by its number or its name in a dict or Series; required
+        with `groups`.
 
     Attributes
     ----------
@@ -70,6 +72,10 @@ class FeatureCosts:
     >>> costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
     >>> costs.subset([0, 1]), costs.full
     (13.0, 16.0)
+    >>> prices = {"age": 1, "glucose": 15.5, "insulin": 20.7}
+    >>> blood = {"glucose": "blood", "insulin": "blood"}
+    >>> FeatureCosts(prices, groups=blood, group_costs={"blood": 2.1}).full
+    39.3
     """
 
     def __init__(self, costs, groups=None, group_costs=None):
@@ -81,11 +87,29 @@ class FeatureCosts:
             return
         if groups is None or group_costs is None:
             raise CostError("groups and group_costs belong together: give both or none.")
+        groups, group_costs = self._numbered(groups, group_costs)
         # The charges come first: their number says which groups there may be.
         self.group_costs = nonnegative(_CHARGES.in_order(group_costs, None), "group_costs")
         if not self.group_costs.size:
             raise CostError("group_costs is empty: give one charge for each group, or no groups.")
         self.groups = self._checked_groups(_GROUPS.in_order(groups, self.names, self.n_features))
+
+    def _numbered(self, groups, charges):
+        """Return groups and charges by number where they are given by name."""
+        names = list(charges.keys()) if hasattr(charges, "keys") else []
+        if not (names and all(isinstance(name, str) for name in names)):
+            return groups, charges
+        if not hasattr(groups, "keys"):
+            raise CostError(
+                "group_costs names the groups: groups must be a dict or Series with the name of "
+                f"the group of each member, got {type(groups).__name__}."
+            )
+        unknown = sorted({str(group) for group in dict(groups).values() if group not in names})
+        if unknown:
+            raise CostError(f"groups names {', '.join(unknown)}, which group_costs does not.")
+        numbers = {feature: names.index(group) for feature, group in groups.items()}
+        alone = dict.fromkeys(self.names or range(self.n_features), -1)
+        return alone | numbers, list(dict(charges).values())
 
     def _checked_groups(self, groups):
         raw = np.asarray(groups)
