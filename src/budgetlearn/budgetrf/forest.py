@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from ..protocol.operating_points import measured
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
-from ..validation import ParameterError, check_choice, check_max_features, check_number
+from ..validation import ParameterError, check_choice, check_max_features, check_number, is_flag
 from .growing import PENALTIES, WEIGHTS, BudgetedForest, Validation, grow_within_budget
 from .regrowing import Regrowth, found_sets
 
@@ -136,6 +137,7 @@ class Leaves(ParameterGroup):
 KINDS = {"growth": Growth, "leaves": Leaves}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
@@ -197,36 +199,19 @@ class GrownOnBudget:
     _refitted = ()
     _regrown = ()  # the stages where forests were regrown
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        budget=None,
-        n_estimators=40,
-        cost_exponent=None,
-        growth=None,
-        leaves=None,
-        oob_score=False,
-        validation_fraction=0.3,
-        refit=False,
-        scoring=None,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.budget = budget
-        self.n_estimators = n_estimators
-        self.cost_exponent = cost_exponent
-        self.growth = growth
-        self.leaves = leaves
-        self.oob_score = oob_score
-        self.validation_fraction = validation_fraction
-        self.refit = refit
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    feature_costs: Any = None
+    budget: float | None = None
+    n_estimators: int = 40
+    cost_exponent: Any = None
+    growth: Growth | None = None
+    leaves: Leaves | None = None
+    oob_score: bool = False
+    validation_fraction: float = 0.3
+    refit: bool = False
+    scoring: Any = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _group(self, name, value):
         kind = KINDS[name]
@@ -289,7 +274,8 @@ class GrownOnBudget:
             return False
         lists = getattr(self, "alpha", 0), self.cost_exponent
         of_leaves = self._leaves.prune, self._leaves.joint_fit
-        several = (np.size(value) > 1 or value is True for value in lists + of_leaves)
+        # True stands for a list.
+        several = (np.size(value) > 1 or (is_flag(value) and value) for value in lists + of_leaves)
         return self.budget is not None or any(several)
 
     def _seeds(self, random):
@@ -469,7 +455,7 @@ class GrownOnBudget:
     def _tried(self, name, default, low_open=False):
         """Return the values of a parameter of `leaves` to try; none where it is off."""
         value = getattr(self._leaves, name)
-        if isinstance(value, bool):
+        if is_flag(value):
             return default if value else ()
         return listed(value, f"leaves.{name}", low_open=low_open)
 

@@ -1,7 +1,8 @@
 """`ScheduleCascadeClassifier` and `-Regressor`: acquire stage by stage, stop when sure."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,11 +11,11 @@ from sklearn.utils import check_random_state
 
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..protocol.examples import words_by_target
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
-from ..validation import INT32_MAX, ParameterError, check_number
+from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .acquisition import Answers, Cascade, walk
 from .dynamic import Units, dynamic_trace, foreseen_trace, foresees_class
 from .mixture import Mixture, variance
@@ -53,6 +54,7 @@ DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScheduleCascade(WeightedFit, BudgetedEstimator):
     """Acquire features stage by stage, stop where the stage is sure enough.
 
@@ -109,32 +111,22 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     _chooses_on_validation = True
     _spends_caps = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        estimators=DEFAULT_KINDS,
-        orders=("lightgbm", "schedule"),
-        n_stages=10,
-        cv=5,
-        dynamic="auto",
-        scoring=None,
-        budget=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=False,
-    ):
-        self.feature_costs = feature_costs
-        self.estimators = estimators
-        self.orders = orders
-        self.n_stages = n_stages
-        self.cv = cv
-        self.dynamic = dynamic
-        self.scoring = scoring
-        self.budget = budget
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    feature_costs: Any = None
+    estimators: Any = DEFAULT_KINDS
+    orders: Any = ("lightgbm", "schedule")
+    n_stages: int = 10
+    cv: int = 5
+    dynamic: Any = "auto"
+    scoring: Any = None
+    budget: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    @property
+    def _only_dynamic(self):
+        """Whether dynamic orders stand alone, instead of competing with the fixed ones."""
+        return is_flag(self.dynamic) and bool(self.dynamic)
 
     def _n_classes(self):
         """Return the number of classes; None in regression."""
@@ -177,7 +169,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
         orders, units = self._stages_of_orders(table, seed)
-        if self.dynamic is True:  # one stage of each order: the reference
+        if self._only_dynamic:  # one stage of each order: the reference
             orders = {name: stages[-1:] for name, stages in orders.items()}
         sets = [features for stages in orders.values() for features in stages]
         self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
@@ -220,7 +212,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         models.fallback_model = MaskedOnDemand(table, units[0], seed)
         if self.dynamic:
             dynamic, reference = self._dynamic_traces(units, table, models, reference, seed)
-            traces = [*(traces if self.dynamic == "auto" else []), *dynamic]
+            traces = [*([] if self._only_dynamic else traces), *dynamic]
         pool = []
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
@@ -242,7 +234,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """Return the traces of the dynamic orders, and the predictions from all features."""
         stretches, singles = units
         found, informed = [], {"fixed": reference}
-        if self.dynamic is True:
+        if self._only_dynamic:
             self._say("the dynamic order of learned gains")
             learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
             models.fallback_model = learned.route.masked
@@ -251,7 +243,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
         if few and table.n_classes is not None:
             self._say("whether naive Bayes trees foresee the class")
-            if self.dynamic is True or foresees_class(table, reference, seed):
+            if self._only_dynamic or foresees_class(table, reference, seed):
                 self._say("the dynamic order of foreseen gains")
                 foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
                 found.append(foreseen.calibrated(table))
@@ -323,7 +315,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         check_number(self.cv, "cv", low=2, integer=True)
         if self.budget not in (None, ONE_SE):
             check_number(self.budget, "budget", low=0)
-        if not (isinstance(self.dynamic, bool) or self.dynamic == "auto"):
+        if not is_flag(self.dynamic) and self.dynamic != "auto":
             raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
         # Each fold must leave at least two examples to judge by.
         if n_samples < 2 * self.cv:
@@ -485,6 +477,7 @@ def _affordable(kinds, n_samples):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     """Acquire features stage by stage, and stop as soon as a stage is sure of the class.
 
@@ -522,10 +515,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     True
     """
 
-    @extending(ScheduleCascade)
-    def __init__(self, *, feature_costs=None, class_weight=None, **shared):
-        super().__init__(feature_costs=feature_costs, **shared)
-        self.class_weight = class_weight
+    class_weight: Any = None
 
 
 @documented

@@ -1,6 +1,7 @@
 """The bases of the forests on our tree kernels: classes, numbers, features used at all."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import joblib
 import numpy as np
@@ -415,27 +416,17 @@ class ForestRegressor(RegressorMixin, Forest):
         stage.output = (scores / n_trees)[:, 0]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GrownTrees:
     """Mixin, named first, with the parameters of forests whose trees grow freely."""
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        n_estimators=100,
-        max_features="sqrt",
-        max_depth=None,
-        max_bins=None,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    feature_costs: Any = None
+    n_estimators: int = 100
+    max_features: Any = "sqrt"
+    max_depth: int | None = None
+    max_bins: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _rule(self, n_features, **how):
         """Return the rule of growth, after checking the parameters."""

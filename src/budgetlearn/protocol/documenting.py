@@ -197,20 +197,3 @@ def documented(estimator):
     estimator._written_doc = estimator.__doc__
     estimator.__doc__ = _joined(described | (own | described))
     return estimator
-
-
-def extending(base):
-    """Let the signature of a constructor name the parameters of `base` beside its own.
-
-    It passes them on as `**shared`. scikit-learn reads them there: `get_params` and `clone` see
-    all.
-    """
-
-    def decorate(init):
-        own, inherited = (inspect.signature(each).parameters for each in (init, base.__init__))
-        named = inherited | {name: p for name, p in own.items() if p.kind is not p.VAR_KEYWORD}
-        # By kind: what may be given by place stands before what may not.
-        init.__signature__ = inspect.Signature(sorted(named.values(), key=lambda each: each.kind))
-        return init
-
-    return decorate
