@@ -15,7 +15,7 @@ from ..curves import pareto_indices
 from ..exceptions import BudgetError
 from ..parallel import progress
 from ..protocol import Stage
-from ..protocol.examples import refuse_unlearned, words_by_target
+from ..protocol.examples import learned_together, refuse_unlearned
 from ..protocol.operating_points import measured
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
@@ -285,10 +285,7 @@ class GrownOnBudget:
         if not self.trains_on_validation:
             super()._learn_from(train, valid)
             return
-        if valid is not None:
-            train = train.joined(valid)
-            self.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
-        train, _ = words_by_target(self, train)
+        train = learned_together(self, train, valid)
         seeds, _ = self._seeds(check_random_state(self.random_state))
         self._fit_regrown(train.weighed_for(self), seeds)
 
@@ -339,17 +336,14 @@ class GrownOnBudget:
 
     def _out_of_bag(self, regrowth, forest):
         """Return a regrown forest as a stage, applied to the examples that some tree left out."""
-        stage = Stage({"trees": forest.n_trees}, nodes=forest.n_nodes)
         walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
-        stage.acquired = walk.acquired
-        self._answer(stage, forest.out_of_bag, 1)
-        return stage
+        answer = self._answer(forest.out_of_bag, 1)
+        return Stage({"trees": forest.n_trees}, *answer, walk.acquired, forest.n_nodes)
 
     def _fit(self, train, valid, seeds):
         self._refitted = self._regrown = ()
         self._check_oob()
-        if valid is not None:
-            refuse_unlearned(self, valid.X)
+        refuse_unlearned(self, valid)
         rules = self._rules(train.X.shape[1])
         penalties = self._tried("joint_fit", PENALTIES, low_open=True)
         several = self.refit or self._needs_validation() or len(rules) > 1

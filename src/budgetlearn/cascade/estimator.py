@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import documented
-from ..protocol.examples import words_by_target
+from ..protocol.examples import learned_together, n_classes_of
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
@@ -31,6 +31,7 @@ from .models import (
 )
 from .orders import ORDERS, acquisitions_of, confirmed_share, geometric_stages, nested_stages
 from .pool import (
+    ROUNDING,
     Trace,
     above_constant,
     at_stop,
@@ -39,7 +40,6 @@ from .pool import (
     candidates,
     class_evidence,
     number_evidence,
-    scored_by,
     under_cap,
 )
 
@@ -51,6 +51,9 @@ ONE_SE = "one_se"
 # Smooth models gain least on the tables on which they take longest.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
 DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
+# Labels may lean to rare classes: probabilities are divided by these powers of the classes' shares.
+# Accuracy is served by none of it, balanced accuracy by about 1, F1 by something between.
+LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
 
 
 @documented
@@ -128,16 +131,12 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """Whether dynamic orders stand alone, instead of competing with the fixed ones."""
         return is_flag(self.dynamic) and bool(self.dynamic)
 
-    def _n_classes(self):
-        """Return the number of classes; None in regression."""
-        return self.classes_.size if is_classifier(self) else None
-
     def _label(self, predictions, leaning=None):
         """Return labels or numbers for predictions, (n_samples, n_outputs).
 
         Probabilities are first multiplied by `leaning`, (n_classes,).
         """
-        if self._n_classes() is None:
+        if not is_classifier(self):
             return predictions[:, 0]
         if leaning is not None:
             predictions = predictions * leaning
@@ -153,16 +152,13 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         return [self.estimators] if one else list(self.estimators)
 
     def _learn_from(self, train, valid):
-        if valid is not None:
-            train = train.joined(valid)
-            self.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
-        train, _ = words_by_target(self, train)
+        train = learned_together(self, train, valid)
         self._fit(train, None, check_random_state(self.random_state))
 
     def _fit(self, train, valid, seeds):
         self._check_parameters(len(train.y))
         seed = int(seeds.randint(INT32_MAX))
-        n_classes = self._n_classes()
+        n_classes = n_classes_of(self)
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
         # Class weights count in what is learned and chosen; costs are averages over the examples.
         weights = _uneven(train.weighed_for(self).weight), _uneven(train.weight)
@@ -288,24 +284,35 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         return self._scored(found, evidence, trace, table)[0]
 
     def _scored(self, found, evidence, trace, table, leans=False):
-        """Return candidates judged by `scoring`, as they are where there is none."""
+        """Return candidates judged by `scoring`, as they are where there is none.
+
+        Labels that may lean to rare classes lean as far as scores most.
+        """
         if self.scoring is None:
             return found
         targets = table.y if table.n_classes is None else self.classes_[table.y]
-        shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y) if leans else None
+        leanings = [None]
+        if leans:
+            shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
+            leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
 
-        def made(predictions, leaning):
-            probabilities = None if table.n_classes is None else predictions
-            return Stage({}, self._label(predictions, leaning), probabilities)
+        def made(point, leaning):
+            there = at_stop(point, evidence, trace.predictions)
+            probabilities = None if table.n_classes is None else there
+            return Stage({}, self._label(there, leaning), probabilities)
 
-        def judge(*labelled):
-            return score_outcome(self, self.scoring, made(*labelled), targets, table.counted)
+        def scored(point):
+            stages = [made(point, leaning) for leaning in leanings]
+            how = targets, table.counted
+            scores = [score_outcome(self, self.scoring, stage, *how) for stage in stages]
+            # Of equal ones the first, so that scores of probabilities lean nowhere.
+            best = int(np.argmax(scores))
+            return replace(point, score=scores[best], observed=scores[best], leaning=leanings[best])
 
         def error(point):
-            there = at_stop(point, evidence, trace.predictions)
-            return score_and_error(self, made(there, point.leaning), targets)[1]
+            return score_and_error(self, made(point, point.leaning), targets)[1]
 
-        found = scored_by(judge, found, evidence, trace.predictions, shares)
+        found = [scored(each) for each in found]
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
         self._errors.update((id(each.cascade), error) for each in found)
         return found
@@ -433,7 +440,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             stops, predictions = walk(point, readers[key], len(X))
             stage = Stage(self._setting(point), facts={"budget": point.cost})
             stage.output = self._label(predictions, point.leaning)
-            if self._n_classes() is not None:
+            if is_classifier(self):
                 stage.probabilities = predictions
                 chosen = np.searchsorted(self.classes_, stage.output)
                 stage.estimate = predictions[np.arange(len(X)), chosen]

@@ -123,8 +123,7 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
 
     def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
-        if valid is not None:
-            refuse_unlearned(self, valid.X)
+        refuse_unlearned(self, valid)
         check_choice(self.thresholds, "thresholds", ("all", "random"))
         check_number(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
         rule = self._rule(
@@ -157,8 +156,8 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
             # What earlier trees acquired costs this one nothing (C_i = 0): one after another.
             penalties = self.cost_weight * self.feature_costs_.marginal(acquired)
             counts = sampling.draw(seed) if sampling else bootstrap_weights(labels.size, seed)
-            counts *= 1.0 if train.weight is None else train.weight
-            tree = grow_tree(data, labels, counts, self.classes_.size, rule, penalties, seed)
+            weights = counts * train.weights
+            tree = grow_tree(data, labels, weights, self.classes_.size, rule, penalties, seed)
             acquired |= self._used([tree])
             if sampling:
                 sampling.learn(tree)
@@ -247,8 +246,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
     def _fit(self, train, valid, seeds):
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        if valid is not None:
-            refuse_unlearned(self, valid.X)
+        refuse_unlearned(self, valid)
         data = bin_features(train.X, self.max_bins, self.n_jobs, self.missing_in_training_)
         self.cost_weights_ = self._weights(data, train)
         known = CostSensitiveRFClassifier().get_params()

@@ -277,7 +277,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent
-        self._take(*grown_forest(self, *data), self.joint_fit != 0)
+        self._take(*grown_forest(self, *data))
         if self.early_stopping:
             self._stop_early(valid, exponent)
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
@@ -289,18 +289,18 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 self._refit_within_bytes(data)
         return self
 
-    def _take(self, model, intercept, ridge, refitted):
+    def _take(self, model, intercept, ridge):
         """Make what was grown the fitted model."""
-        self._refitted, self.intercept_, self.ridge_ = refitted, intercept, ridge
+        self._refitted, self.intercept_, self.ridge_ = self.joint_fit != 0, intercept, ridge
         self._set(model)
 
     def _refit_within_bytes(self, data):
         """Find the nodes that the bytes hold, then grow these alone and refit them."""
         plain = copy.copy(self).set_params(joint_fit=0)
-        plain._take(*grown_forest(plain, *data), False)
+        plain._take(*grown_forest(plain, *data))
         plain._keep_to_bytes()
         smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
-        self._take(*grown_forest(smaller, *data), True)
+        self._take(*grown_forest(smaller, *data))
 
     def _keep_to_bytes(self):
         """Go back to the most nodes that take no more bytes than `byte_budget`."""
@@ -456,9 +456,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             # Trees without an answer (a cap, a missing cell) add nothing to the sum.
             outcome, had = Outcome.blank(self, n_samples), n_counted > 0
             scores = forest.intercept_ + totals[had]
-            outcome.output[had], outcome.answered = self._decided(scores), had
-            if outcome.probabilities is not None:
-                outcome.probabilities[had] = self._shares(scores)
+            outcome.fill(had, self._decided(scores), self._shares(scores))
             return outcome
 
         return (
