@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from .budgetrf.forest import Growth, Leaves
 from .protocol.operating_points import Certificate
 from .protocol.prediction import Session
 from .protocol.requests import Decisions
@@ -79,6 +80,8 @@ def annotation(value):
     if value is inspect.Signature.empty:
         return None
     text = value if isinstance(value, str) else inspect.formatannotation(value)
+    # The stub imports our classes by their names.
+    text = re.sub(r"\bbudgetlearn\.[\w.]*\.(\w+)", r"\1", text)
     return re.sub(r"\bArray\b", "NDArray[Any]", text)
 
 

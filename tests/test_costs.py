@@ -250,7 +250,7 @@ def test_groups_have_names(kind):
     [
         ({"glucos": "blood"}, "unknown features: glucos"),
         ({"glucose": "urine"}, "groups names urine"),
-        ([-1, 0, 0], "must be a dict or Series"),
+        ([-1, 0, 0], "unknown groups: blood"),
     ],
 )
 def test_names_of_groups_that_do_not_fit_are_refused(groups, message):

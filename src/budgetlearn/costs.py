@@ -97,13 +97,9 @@ class FeatureCosts:
     def _numbered(self, groups, charges):
         """Return groups and charges by number where they are given by name."""
         names = list(charges.keys()) if hasattr(charges, "keys") else []
-        if not (names and all(isinstance(name, str) for name in names)):
+        named = names and all(isinstance(name, str) for name in names)
+        if not (named and hasattr(groups, "keys")):
             return groups, charges
-        if not hasattr(groups, "keys"):
-            raise CostError(
-                "group_costs names the groups: groups must be a dict or Series with the name of "
-                f"the group of each member, got {type(groups).__name__}."
-            )
         unknown = sorted({str(group) for group in dict(groups).values() if group not in names})
         if unknown:
             raise CostError(f"groups names {', '.join(unknown)}, which group_costs does not.")

@@ -16,6 +16,11 @@ class ParameterError(BudgetlearnError, ValueError):
     """A parameter outside its range."""
 
 
+def is_flag(value):
+    """Return True for True and False, and for those of NumPy, which grids are made of."""
+    return isinstance(value, (bool, np.bool_))
+
+
 def check_number(
     value, name, *, low=None, high=None, integer=False, low_open=False, high_open=False
 ):
@@ -30,7 +35,7 @@ def check_number(
     if high is not None:
         wanted += f" and {'<' if high_open else '<='} {high}"
     # bool is an integer to Python, and NaN a number that compares with nothing.
-    good = isinstance(value, kind) and not isinstance(value, (bool, np.bool_)) and value == value
+    good = isinstance(value, kind) and not is_flag(value) and value == value
     if good and low is not None:
         good = value > low if low_open else value >= low
     if good and high is not None:
@@ -57,7 +62,7 @@ def check_max_features(max_features, n_features):
         return n_features
     if isinstance(max_features, str) and max_features == "sqrt":
         return max(1, int(np.sqrt(n_features)))
-    if isinstance(max_features, numbers.Real) and not isinstance(max_features, bool):
+    if isinstance(max_features, numbers.Real) and not is_flag(max_features):
         # 1 is one feature, 1.0 all of them.
         whole = isinstance(max_features, numbers.Integral)
         if whole and max_features >= 1:

@@ -67,3 +67,17 @@ def test_what_is_no_group_is_refused(parameters, message):
 def test_regression_refuses_what_is_of_classes(wrong):
     with pytest.raises(ParameterError, match="are of classes"):
         BudgetRFRegressor().set_params(**wrong).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("name", ["prune", "joint_fit"])
+@pytest.mark.parametrize("choice", [np.True_, np.False_])
+def test_true_and_false_may_be_those_of_numpy(name, choice):
+    """As a search over np.array([True, False]) sets them."""
+    forest = BudgetRFClassifier(n_estimators=3, random_state=0)
+    ours, same = (
+        clone(forest).set_params(**{f"leaves__{name}": each}).fit(X, Y)
+        for each in (choice, bool(choice))
+    )
+    # True tries a list on held-out rows.
+    assert (ours.validation_costs_ is not None) == bool(choice)
+    np.testing.assert_array_equal(ours.predict_proba(X), same.predict_proba(X))

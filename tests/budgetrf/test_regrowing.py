@@ -2,7 +2,6 @@
 
 import pickle
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, 
 from budgetlearn.budgetrf.growing import prefix_sizes
 from budgetlearn.budgetrf.regrowing import LEAST_SHARES, Regrowth, drops, found_sets
 from budgetlearn.curves import pareto_indices
+from budgetlearn.protocol.examples import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
 
@@ -114,7 +114,7 @@ class Spy(Regrowth):
 
 def eliminated(prices):
     estimator = regrowing(cost_exponent=1).fit(X, Y)
-    examples = SimpleNamespace(X=X, y=Y, targets=Y, weight=None)
+    examples = Examples(X, Y, Y)
     ((_, rule),) = estimator._rules(8)
     spy = Spy(estimator._grower(examples), rule, 12, seed=0)
     assert len(list(spy.forests([], prices, [1.0]))) == len(spy.grown)

@@ -169,3 +169,15 @@ def test_threads_and_a_pickle_change_nothing(fitted, table):
     np.testing.assert_array_equal(again.predict_proba(X[600:], budget=12), probabilities)
     kept = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(kept.predict_proba(X[600:], budget=12), probabilities)
+
+
+@pytest.mark.parametrize("choice", [np.True_, np.False_])
+def test_true_and_false_may_be_those_of_numpy(table, choice):
+    """As a search over np.array([True, False]) sets them."""
+    X, y = table[0][:200], table[1][:200]
+    ours, same = (
+        ScheduleCascadeClassifier(estimators="linear", **QUICK | {"dynamic": each}).fit(X, y)
+        for each in (choice, bool(choice))
+    )
+    assert any(point.cascade.dynamic for point in ours.points_) == bool(choice)
+    np.testing.assert_array_equal(ours.predict_proba(X), same.predict_proba(X))

@@ -1,9 +1,12 @@
 """BudgetRF: random forests whose predictions cost at most a budget on average."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from ..forests.base import ForestClassifier, ForestRegressor
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..tree import impurity as kinds
 from ..validation import ParameterError, check_choice
 from .forest import GrownOnBudget, Growth, Leaves, listed
@@ -18,6 +21,7 @@ IMPURITIES = {
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     """Random forest under a budget of feature acquisition (Nan, Wang and Saligrama 2015).
 
@@ -55,11 +59,8 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     np.True_
     """
 
-    @extending(GrownOnBudget)
-    def __init__(self, *, feature_costs=None, alpha=0.0, class_weight=None, **shared):
-        super().__init__(feature_costs=feature_costs, **shared)
-        self.alpha = alpha
-        self.class_weight = class_weight
+    alpha: Any = 0.0
+    class_weight: Any = None
 
     _source = TreeSource
 

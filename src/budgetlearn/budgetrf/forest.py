@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,12 @@ from ..curves import pareto_indices
 from ..exceptions import BudgetError
 from ..parallel import progress
 from ..protocol import Stage
-from ..protocol.examples import refuse_unlearned, words_by_target
+from ..protocol.examples import learned_together, refuse_unlearned
 from ..protocol.operating_points import measured
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
-from ..validation import ParameterError, check_choice, check_max_features, check_number
+from ..validation import ParameterError, check_choice, check_max_features, check_number, is_flag
 from .growing import PENALTIES, WEIGHTS, BudgetedForest, Validation, grow_within_budget
 from .regrowing import Regrowth, found_sets
 
@@ -136,6 +137,7 @@ class Leaves(ParameterGroup):
 KINDS = {"growth": Growth, "leaves": Leaves}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
@@ -197,36 +199,19 @@ class GrownOnBudget:
     _refitted = ()
     _regrown = ()  # the stages where forests were regrown
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        budget=None,
-        n_estimators=40,
-        cost_exponent=None,
-        growth=None,
-        leaves=None,
-        oob_score=False,
-        validation_fraction=0.3,
-        refit=False,
-        scoring=None,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.budget = budget
-        self.n_estimators = n_estimators
-        self.cost_exponent = cost_exponent
-        self.growth = growth
-        self.leaves = leaves
-        self.oob_score = oob_score
-        self.validation_fraction = validation_fraction
-        self.refit = refit
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    feature_costs: Any = None
+    budget: float | None = None
+    n_estimators: int = 40
+    cost_exponent: Any = None
+    growth: Growth | None = None
+    leaves: Leaves | None = None
+    oob_score: bool = False
+    validation_fraction: float = 0.3
+    refit: bool = False
+    scoring: Any = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _group(self, name, value):
         kind = KINDS[name]
@@ -289,7 +274,8 @@ class GrownOnBudget:
             return False
         lists = getattr(self, "alpha", 0), self.cost_exponent
         of_leaves = self._leaves.prune, self._leaves.joint_fit
-        several = (np.size(value) > 1 or value is True for value in lists + of_leaves)
+        # True stands for a list.
+        several = (np.size(value) > 1 or (is_flag(value) and value) for value in lists + of_leaves)
         return self.budget is not None or any(several)
 
     def _seeds(self, random):
@@ -299,10 +285,7 @@ class GrownOnBudget:
         if not self.trains_on_validation:
             super()._learn_from(train, valid)
             return
-        if valid is not None:
-            train = train.joined(valid)
-            self.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
-        train, _ = words_by_target(self, train)
+        train = learned_together(self, train, valid)
         seeds, _ = self._seeds(check_random_state(self.random_state))
         self._fit_regrown(train.weighed_for(self), seeds)
 
@@ -353,17 +336,14 @@ class GrownOnBudget:
 
     def _out_of_bag(self, regrowth, forest):
         """Return a regrown forest as a stage, applied to the examples that some tree left out."""
-        stage = Stage({"trees": forest.n_trees}, nodes=forest.n_nodes)
         walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
-        stage.acquired = walk.acquired
-        self._answer(stage, forest.out_of_bag, 1)
-        return stage
+        answer = self._answer(forest.out_of_bag, 1)
+        return Stage({"trees": forest.n_trees}, *answer, walk.acquired, forest.n_nodes)
 
     def _fit(self, train, valid, seeds):
         self._refitted = self._regrown = ()
         self._check_oob()
-        if valid is not None:
-            refuse_unlearned(self, valid.X)
+        refuse_unlearned(self, valid)
         rules = self._rules(train.X.shape[1])
         penalties = self._tried("joint_fit", PENALTIES, low_open=True)
         several = self.refit or self._needs_validation() or len(rules) > 1
@@ -469,7 +449,7 @@ class GrownOnBudget:
     def _tried(self, name, default, low_open=False):
         """Return the values of a parameter of `leaves` to try; none where it is off."""
         value = getattr(self._leaves, name)
-        if isinstance(value, bool):
+        if is_flag(value):
             return default if value else ()
         return listed(value, f"leaves.{name}", low_open=low_open)
 

@@ -212,7 +212,7 @@ def pruned(tree, examples, losses, left_out, acquisitions, weight):
 
 def _sums(tree, examples, losses, left_out, acquisitions):
     """Return the loss of each node as a leaf over that of the root, and the mean cost it adds."""
-    weights = np.ones(len(examples.y)) if examples.weight is None else examples.weight
+    weights = examples.weights
     loss, cost = np.zeros(tree.node_count), np.zeros(tree.node_count)
     rows, at = np.arange(len(examples.y)), np.zeros(len(examples.y), dtype=np.intp)
     acquired = acquisitions.acquired.copy()
@@ -308,7 +308,7 @@ class LeafRefit:
     def __init__(self, trees, train, start, n_jobs):
         self.trees, self.n_features, self.n_jobs = trees, train.X.shape[1], n_jobs
         self.table, self.start = LeafTable(trees, train.X, n_jobs), start
-        self.weight = np.ones(len(train.y)) if train.weight is None else train.weight
+        self.weight = train.weights
 
     def chosen(self, penalties, valid):
         """Return each `RefittedPrefix` with the penalty that is best on validation data.

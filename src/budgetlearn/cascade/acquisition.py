@@ -1,6 +1,7 @@
 """A cascade as a fixed order cut into stages: its predictions, and its requests for features."""
 
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -181,16 +182,12 @@ class Acquisitions:
         self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
         return answer.refused
 
-    def _filled(self, answered, parts):
+    def _filled(self, parts):
         """Return the outcome of rows and their predictions, the constant for all others."""
-        output, probabilities = self._blank.output.copy(), self._blank.probabilities
-        if probabilities is not None:
-            probabilities = probabilities.copy()
+        outcome = deepcopy(self._blank)
         for rows, found in parts:
-            output[rows] = self._label(found)
-            if probabilities is not None:
-                probabilities[rows] = found
-        return replace(self._blank, output=output, probabilities=probabilities, answered=answered)
+            outcome.fill(rows, self._label(found), found)
+        return outcome
 
 
 class CascadeAcquisitions(Acquisitions):
@@ -282,7 +279,7 @@ class CascadeAcquisitions(Acquisitions):
             parts.append((rows, self._with_the_rest(int(stage), rows)))
         if without.any():
             parts.append((without, self._models.fallback_model.predict(self._X[without])))
-        return self._filled(without | complete, parts)
+        return self._filled(parts)
 
     def _with_the_rest(self, stage, rows):
         """Return the predictions of rows from a stage and what was acquired beyond it."""

@@ -238,19 +238,15 @@ class DynamicAcquisitions(Acquisitions):
         return self._predict(rows).max(axis=1) >= threshold
 
     def _predict(self, rows):
-        found = self._order.masked.predict(self._X[rows])
-        if self._order.temperatures is None:
+        found, temperatures = self._order.masked.predict(self._X[rows]), self._order.temperatures
+        if temperatures is None:
             return found
-        made = np.empty_like(found)
-        for stage in np.unique(self._stage[rows]):
-            here = self._stage[rows] == stage
-            made[here] = with_temperature(found[here], self._order.temperatures[stage])
-        return made
+        return with_temperature(found, temperatures[self._stage[rows], None])
 
     def outcome(self):
         """Return the prediction of each example from its known values."""
         rows = np.flatnonzero(self._had)
-        return self._filled(self._had.copy(), [(rows, self._predict(rows))] if rows.size else [])
+        return self._filled([(rows, self._predict(rows))] if rows.size else [])
 
 
 def soft_losses(predictions, reference, scale):

@@ -1,7 +1,8 @@
 """`ScheduleCascadeClassifier` and `-Regressor`: acquire stage by stage, stop when sure."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,11 +11,11 @@ from sklearn.utils import check_random_state
 
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import documented, extending
-from ..protocol.examples import words_by_target
+from ..protocol.documenting import documented
+from ..protocol.examples import learned_together, n_classes_of
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
-from ..validation import INT32_MAX, ParameterError, check_number
+from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .acquisition import Answers, Cascade, walk
 from .dynamic import FORESEEN, Units, dynamic_trace, foreseen_trace, foresees_class
 from .mixture import Mixture, variance
@@ -31,6 +32,7 @@ from .models import (
 )
 from .orders import ORDERS, acquisitions_of, confirmed_share, geometric_stages, nested_stages
 from .pool import (
+    ROUNDING,
     Trace,
     above_constant,
     at_stop,
@@ -39,7 +41,6 @@ from .pool import (
     candidates,
     class_evidence,
     number_evidence,
-    scored_by,
     under_cap,
 )
 
@@ -53,9 +54,13 @@ ONE_SE = "one_se"
 # Smooth models gain least on the tables on which they take longest.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
 DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
+# Labels may lean to rare classes: probabilities are divided by these powers of the classes' shares.
+# Accuracy is served by none of it, balanced accuracy by about 1, F1 by something between.
+LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScheduleCascade(WeightedFit, BudgetedEstimator):
     """Acquire features stage by stage, stop where the stage is sure enough.
 
@@ -112,43 +117,29 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     _chooses_on_validation = True
     _spends_caps = True
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        estimators=DEFAULT_KINDS,
-        orders=("lightgbm", "schedule"),
-        n_stages=10,
-        cv=5,
-        dynamic="auto",
-        scoring=None,
-        budget=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=False,
-    ):
-        self.feature_costs = feature_costs
-        self.estimators = estimators
-        self.orders = orders
-        self.n_stages = n_stages
-        self.cv = cv
-        self.dynamic = dynamic
-        self.scoring = scoring
-        self.budget = budget
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    feature_costs: Any = None
+    estimators: Any = DEFAULT_KINDS
+    orders: Any = ("lightgbm", "schedule")
+    n_stages: int = 10
+    cv: int = 5
+    dynamic: Any = "auto"
+    scoring: Any = None
+    budget: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    def _n_classes(self):
-        """Return the number of classes; None in regression."""
-        return self.classes_.size if is_classifier(self) else None
+    @property
+    def _only_dynamic(self):
+        """Whether dynamic orders stand alone, instead of competing with the fixed ones."""
+        return is_flag(self.dynamic) and bool(self.dynamic)
 
     def _label(self, predictions, leaning=None):
         """Return labels or numbers for predictions, (n_samples, n_outputs).
 
         Probabilities are first multiplied by `leaning`, (n_classes,).
         """
-        if self._n_classes() is None:
+        if not is_classifier(self):
             return predictions[:, 0]
         if leaning is not None:
             predictions = predictions * leaning
@@ -164,23 +155,20 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         return [self.estimators] if one else list(self.estimators)
 
     def _learn_from(self, train, valid):
-        if valid is not None:
-            train = train.joined(valid)
-            self.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
-        train, _ = words_by_target(self, train)
+        train = learned_together(self, train, valid)
         self._fit(train, None, check_random_state(self.random_state))
 
     def _fit(self, train, valid, seeds):
         self._check_parameters(len(train.y))
         seed = int(seeds.randint(INT32_MAX))
-        n_classes = self._n_classes()
+        n_classes = n_classes_of(self)
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
         # Class weights count in what is learned and chosen; costs are averages over the examples.
         weights = _uneven(train.weighed_for(self).weight), _uneven(train.weight)
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
         orders, units = self._stages_of_orders(table, seed)
-        if self.dynamic is True:  # one stage of each order: the reference
+        if self._only_dynamic:  # one stage of each order: the reference
             orders = {name: stages[-1:] for name, stages in orders.items()}
         sets = [features for stages in orders.values() for features in stages]
         self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
@@ -226,7 +214,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         models.fallback_model = MaskedOnDemand(table, units[0], seed)
         if self.dynamic:
             dynamic, reference = self._dynamic_traces(units, table, models, reference, seed)
-            traces = [*(traces if self.dynamic == "auto" else []), *dynamic]
+            traces = [*([] if self._only_dynamic else traces), *dynamic]
         pool = []
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
@@ -273,7 +261,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """Return the traces of the dynamic orders, and the predictions from all features."""
         stretches, singles = units
         found, informed = [], {"fixed": reference}
-        if self.dynamic is True:
+        if self._only_dynamic:
             self._say("the dynamic order of learned gains")
             learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
             models.fallback_model = learned.route.masked
@@ -282,7 +270,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
         if few and table.n_classes is not None:
             self._say("whether naive Bayes trees foresee the class")
-            if self.dynamic is True or foresees_class(table, reference, seed):
+            if self._only_dynamic or foresees_class(table, reference, seed):
                 self._say("the dynamic order of foreseen gains")
                 foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
                 found.append(foreseen.calibrated(table))
@@ -327,24 +315,35 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         return self._scored(found, evidence, trace, table)[0]
 
     def _scored(self, found, evidence, trace, table, leans=False):
-        """Return candidates judged by `scoring`, as they are where there is none."""
+        """Return candidates judged by `scoring`, as they are where there is none.
+
+        Labels that may lean to rare classes lean as far as scores most.
+        """
         if self.scoring is None:
             return found
         targets = table.y if table.n_classes is None else self.classes_[table.y]
-        shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y) if leans else None
+        leanings = [None]
+        if leans:
+            shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
+            leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
 
-        def made(predictions, leaning):
-            probabilities = None if table.n_classes is None else predictions
-            return Stage({}, self._label(predictions, leaning), probabilities)
+        def made(point, leaning):
+            there = at_stop(point, evidence, trace.predictions)
+            probabilities = None if table.n_classes is None else there
+            return Stage({}, self._label(there, leaning), probabilities)
 
-        def judge(*labelled):
-            return score_outcome(self, self.scoring, made(*labelled), targets, table.counted)
+        def scored(point):
+            stages = [made(point, leaning) for leaning in leanings]
+            how = targets, table.counted
+            scores = [score_outcome(self, self.scoring, stage, *how) for stage in stages]
+            # Of equal ones the first, so that scores of probabilities lean nowhere.
+            best = int(np.argmax(scores))
+            return replace(point, score=scores[best], observed=scores[best], leaning=leanings[best])
 
         def error(point):
-            there = at_stop(point, evidence, trace.predictions)
-            return score_and_error(self, made(there, point.leaning), targets)[1]
+            return score_and_error(self, made(point, point.leaning), targets)[1]
 
-        found = scored_by(judge, found, evidence, trace.predictions, shares)
+        found = [scored(each) for each in found]
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
         self._errors.update((id(each.cascade), error) for each in found)
         return found
@@ -354,7 +353,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         check_number(self.cv, "cv", low=2, integer=True)
         if self.budget not in (None, ONE_SE):
             check_number(self.budget, "budget", low=0)
-        if not (isinstance(self.dynamic, bool) or self.dynamic == "auto"):
+        if not is_flag(self.dynamic) and self.dynamic != "auto":
             raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
         # Each fold must leave at least two examples to judge by.
         if n_samples < 2 * self.cv:
@@ -472,7 +471,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             stops, predictions = walk(point, readers[key], len(X))
             stage = Stage(self._setting(point), facts={"budget": point.cost})
             stage.output = self._label(predictions, point.leaning)
-            if self._n_classes() is not None:
+            if is_classifier(self):
                 stage.probabilities = predictions
                 chosen = np.searchsorted(self.classes_, stage.output)
                 stage.estimate = predictions[np.arange(len(X)), chosen]
@@ -516,6 +515,7 @@ def _affordable(kinds, n_samples):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     """Acquire features stage by stage, and stop as soon as a stage is sure of the class.
 
@@ -553,10 +553,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     True
     """
 
-    @extending(ScheduleCascade)
-    def __init__(self, *, feature_costs=None, class_weight=None, **shared):
-        super().__init__(feature_costs=feature_costs, **shared)
-        self.class_weight = class_weight
+    class_weight: Any = None
 
 
 @documented

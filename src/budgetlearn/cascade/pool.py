@@ -310,32 +310,6 @@ def _judged(cascade, evidence, thresholds, tradeoff):
     )
 
 
-# Labels may lean to rare classes: probabilities are divided by these powers of the classes' shares.
-# Accuracy is served by none of it, balanced accuracy by about 1, F1 by something between.
-LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
-
-
-def scored_by(judge, pool, evidence, predictions, shares):
-    """Return candidates of one cascade judged by what a user's score makes of their labels.
-
-    `judge` takes out-of-fold predictions, (n_samples, n_outputs), and a leaning, and returns a
-    score; `predictions` are those of all stages. `shares`, (n_classes,), are those of the classes,
-    None where labels lean nowhere: else how far they lean to rare classes is what scores most.
-    """
-    leanings = [None]
-    if shares is not None:
-        leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
-
-    def scored(each):
-        there = at_stop(each, evidence, predictions)
-        scores = [judge(there, leaning) for leaning in leanings]
-        # Of equal ones the first, so that scores of probabilities lean nowhere.
-        best = int(np.argmax(scores))
-        return replace(each, score=scores[best], observed=scores[best], leaning=leanings[best])
-
-    return [scored(each) for each in pool]
-
-
 def at_stop(candidate, evidence, predictions):
     """Return the predictions of all stages, (n_stages, n_samples, ...), where examples stop."""
     stops = exit_stages(evidence.confidence, candidate.thresholds)

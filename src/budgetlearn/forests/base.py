@@ -1,6 +1,7 @@
 """The bases of the forests on our tree kernels: classes, numbers, features used at all."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import joblib
 import numpy as np
@@ -175,9 +176,9 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     def _drawn(self, examples, seed):
         """Return the weight of each example for a tree."""
         # From the tree's seed alone: who asks later gets the same sample, which need not be kept.
-        n = len(examples.y)
-        drawn = bootstrap_weights(n, seed) if self._growth.bootstrap else np.ones(n)
-        return drawn if examples.weight is None else drawn * examples.weight
+        if not self._growth.bootstrap:
+            return examples.weights
+        return bootstrap_weights(len(examples.y), seed) * examples.weights
 
     def _check_oob(self):
         """Raise for `oob_score` of a forest whose trees leave no example out."""
@@ -236,7 +237,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
             stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]))
             stage.incremental = self._incremental
             if vote:
-                self._answer(stage, getattr(walk, self._vote_kind), n_trees)
+                sums = getattr(walk, self._vote_kind)
+                stage.output, stage.probabilities = self._answer(sums, n_trees)
             if "acquired" in want:
                 stage.acquired = self._acquired(walk, index, len(X))
             yield stage
@@ -262,11 +264,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
         def finish(totals, n_counted):
             outcome, had = Outcome.blank(self, n_samples), n_counted > 0
-            found = Stage({})
-            self._answer(found, totals[had], n_counted[had, None])
-            outcome.output[had], outcome.answered = found.output, had
-            if found.probabilities is not None:
-                outcome.probabilities[had] = found.probabilities
+            outcome.fill(had, *self._answer(totals[had], n_counted[had, None]))
             return outcome
 
         # The same walk as `predict` takes, cell by cell: what it asks for is what that is charged.
@@ -390,10 +388,9 @@ class ForestClassifier(ClassifierMixin, Forest):
         kind = {"classes": self.classes_, "votes": self._vote_kind == "votes"}
         return CompactForest.of(trees, self.n_features_in_, format=format, **kind)
 
-    def _answer(self, stage, scores, n_trees):
-        """Set the class with the most votes (equals go to the first one) and their shares."""
-        stage.output = self.classes_[scores.argmax(axis=1)]
-        stage.probabilities = self._shares(scores, n_trees)
+    def _answer(self, scores, n_trees):
+        """Return the class with the most votes (equals go to the first one) and their shares."""
+        return self.classes_[scores.argmax(axis=1)], self._shares(scores, n_trees)
 
     def _shares(self, scores, n_trees):
         """Return class probabilities of what the trees add up to."""
@@ -410,32 +407,22 @@ class ForestRegressor(RegressorMixin, Forest):
         trees = [replace(tree, value=(tree.value - common) / len(trees)) for tree in trees]
         return CompactForest.of(trees, self.n_features_in_, intercept=common, format=format)
 
-    def _answer(self, stage, scores, n_trees):
-        """Set the mean of the trees' predictions."""
-        stage.output = (scores / n_trees)[:, 0]
+    def _answer(self, scores, n_trees):
+        """Return the mean of the trees' predictions, and no class shares."""
+        return (scores / n_trees)[:, 0], None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GrownTrees:
     """Mixin, named first, with the parameters of forests whose trees grow freely."""
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        n_estimators=100,
-        max_features="sqrt",
-        max_depth=None,
-        max_bins=None,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    feature_costs: Any = None
+    n_estimators: int = 100
+    max_features: Any = "sqrt"
+    max_depth: int | None = None
+    max_bins: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _rule(self, n_features, **how):
         """Return the rule of growth, after checking the parameters."""

@@ -1,5 +1,8 @@
 """The cost-sensitive random forest (Thomas): information gain minus the cost of new features."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 
@@ -7,13 +10,13 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..protocol.examples import refuse_unlearned
 from ..tree.binning import bin_features
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_choice, check_number
+from ..validation import INT32_MAX, ParameterError, check_choice, check_number, is_flag
 from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest, bootstrap_weights
 
 # Least weight of an example that every tree so far classifies correctly: after one tree these are
@@ -50,8 +53,9 @@ class ComplementarySampling:
         self.weights = right if self.literal else np.maximum(1 - right, FLOOR)
 
 
-class CostSensitive:
-    """Mixin, named before `GrownTrees`: the parameters of a forest and of a path of them.
+@dataclass(eq=False, repr=False, kw_only=True)
+class CostSensitive(GrownTrees):
+    """Mixin, named first, with the parameters of a forest and of a path of them.
 
     Parameters
     ----------
@@ -64,28 +68,18 @@ class CostSensitive:
         Every midpoint, or a random 80, 40 or 20 (nodes of more than 2000, more than 500, fewer).
     """
 
-    @extending(GrownTrees)
-    def __init__(
-        self,
-        *,
-        max_features=None,
-        complementary=False,
-        thresholds="all",
-        min_samples_leaf=1,
-        class_weight=None,
-        **shared,
-    ):
-        super().__init__(max_features=max_features, **shared)
-        self.complementary = complementary
-        self.thresholds = thresholds
-        self.min_samples_leaf = min_samples_leaf
-        self.class_weight = class_weight
+    max_features: Any = None
+    complementary: Any = False
+    thresholds: str = "all"
+    min_samples_leaf: int = 1
+    class_weight: Any = None
 
     def _takes_missing(self):
         return True
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     """Random forest that trades information gain for the price of features (Thomas).
 
@@ -124,16 +118,12 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     True
     """
 
-    @extending(CostSensitive)
-    def __init__(self, *, cost_weight=0.0, warm_start=False, **shared):
-        super().__init__(**shared)
-        self.cost_weight = cost_weight
-        self.warm_start = warm_start
+    cost_weight: float = 0.0
+    warm_start: bool = False
 
     def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
-        if valid is not None:
-            refuse_unlearned(self, valid.X)
+        refuse_unlearned(self, valid)
         check_choice(self.thresholds, "thresholds", ("all", "random"))
         check_number(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
         rule = self._rule(
@@ -148,7 +138,7 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     def _sampling(self, X, labels):
         """Return how samples are drawn; None: with equal chances."""
         wanted = self.complementary
-        if isinstance(wanted, (bool, np.bool_)):
+        if is_flag(wanted):
             return ComplementarySampling(X, labels, literal=False) if wanted else None
         if not isinstance(wanted, str) or wanted != "literal":
             raise ParameterError(f"complementary must be True, False or 'literal', got {wanted!r}.")
@@ -166,8 +156,8 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
             # What earlier trees acquired costs this one nothing (C_i = 0): one after another.
             penalties = self.cost_weight * self.feature_costs_.marginal(acquired)
             counts = sampling.draw(seed) if sampling else bootstrap_weights(labels.size, seed)
-            counts *= 1.0 if train.weight is None else train.weight
-            tree = grow_tree(data, labels, counts, self.classes_.size, rule, penalties, seed)
+            weights = counts * train.weights
+            tree = grow_tree(data, labels, weights, self.classes_.size, rule, penalties, seed)
             acquired |= self._used([tree])
             if sampling:
                 sampling.learn(tree)
@@ -206,9 +196,8 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
 
 
 @documented
-class CostSensitiveRFPathClassifier(
-    CostSensitive, GrownTrees, WeightedFit, ClassifierMixin, BudgetedEstimator
-):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Cost-sensitive random forests of many λ, grown in parallel from the same seed.
 
     Parameters
@@ -250,18 +239,14 @@ class CostSensitiveRFPathClassifier(
     _takes_sparse = True
     _groups = True
 
-    @extending(CostSensitive)
-    def __init__(self, *, cost_weights=None, budget=None, scoring=None, **shared):
-        super().__init__(**shared)
-        self.cost_weights = cost_weights
-        self.budget = budget
-        self.scoring = scoring
+    cost_weights: Any = None
+    budget: float | None = None
+    scoring: Any = None
 
     def _fit(self, train, valid, seeds):
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        if valid is not None:
-            refuse_unlearned(self, valid.X)
+        refuse_unlearned(self, valid)
         data = bin_features(train.X, self.max_bins, self.n_jobs, self.missing_in_training_)
         self.cost_weights_ = self._weights(data, train)
         known = CostSensitiveRFClassifier().get_params()

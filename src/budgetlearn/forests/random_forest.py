@@ -1,12 +1,12 @@
 """Random forests on our tree kernels: Breiman's, and rfB, which draws cheap features more often."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..tree.growth import grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..validation import check_choice
@@ -28,6 +28,7 @@ def grown(forest, data, train, rule, seeds):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestClassifier(CodedFit, ForestClassifier):
     """Random forest (Breiman 2001): bootstrap samples, a few random features at each node.
 
@@ -58,12 +59,9 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
     L. Breiman. Random forests. Machine Learning 45, 2001.
     """
 
-    @extending(CodedFit)
-    def __init__(self, *, criterion="gini", bootstrap=True, oob_score=False, **shared):
-        super().__init__(**shared)
-        self.criterion = criterion
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
+    criterion: str = "gini"
+    bootstrap: bool = True
+    oob_score: bool = False
 
     def _fit(self, train, valid, seeds):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))
@@ -94,6 +92,7 @@ def drawing_odds(feature_costs):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     """Random forest whose nodes draw features with chances inverse to their costs (rfB).
 
@@ -135,10 +134,7 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     True
     """
 
-    @extending(CodedFit)
-    def __init__(self, *, subset="all", **shared):
-        super().__init__(**shared)
-        self.subset = subset
+    subset: str = "all"
 
     def _fit(self, train, valid, seeds):
         check_choice(self.subset, "subset", ("all", "above_mean"))

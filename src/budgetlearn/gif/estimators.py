@@ -1,10 +1,13 @@
 """Globally induced forests (Begon, Joly and Geurts, 2017): forests under a node budget."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
-from ..protocol.documenting import documented, extending
+from ..protocol.documenting import documented
 from ..protocol.examples import complete_table
 from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
@@ -14,6 +17,7 @@ from .nodes import GiniSplitter, VarianceSplitter
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     """Globally induced forest for regression, with squared loss and one or more outputs.
 
@@ -52,10 +56,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 
     _multi_output = True
 
-    @extending(BaseGIF)
-    def __init__(self, node_budget=10_000, *, quantile=0.5, **shared):
-        super().__init__(node_budget, **shared)
-        self.quantile = quantile
+    quantile: float = 0.5
 
     def _loss(self):
         if self.loss == "quantile":
@@ -88,6 +89,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 
 
 @documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class GIFClassifier(ClassifierMixin, BaseGIF):
     """Globally induced forest for classification.
 
@@ -122,13 +124,10 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     ICML 2017.
     """
 
-    @extending(BaseGIF)
-    def __init__(self, node_budget=10_000, *, saturation=3.0, class_weight=None, **shared):
-        super().__init__(node_budget, **shared)
-        self.class_weight = class_weight
-        self.saturation = saturation
-
     _regressions = ("ridge", "logistic")
+
+    saturation: float = 3.0
+    class_weight: Any = None
 
     def _loss(self):
         if self.loss_ == "squared":

@@ -3,6 +3,8 @@
 import copy
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -62,6 +64,7 @@ _NUMBERS = {
 _OPTIONAL = ("candidate_window", "max_depth", "byte_budget")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """Base of the regressor and the classifier: growing, stages, acquired features.
 
@@ -148,52 +151,27 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     _takes_sparse = True
     _regressions = ("ridge",)  # that `joint_fit` may name
 
-    def __init__(
-        self,
-        node_budget=10_000,
-        *,
-        n_estimators=1000,
-        learning_rate=10**-1.5,
-        candidate_window=1,
-        max_features="sqrt",
-        n_thresholds=1,
-        max_depth=None,
-        min_samples_leaf=1,
-        split_on="targets",
-        loss="squared",
-        joint_fit=0,
-        prune_factor=1,
-        ridge=0.3,
-        early_stopping=False,
-        scoring=None,
-        validation_fraction=0.2,
-        byte_budget=None,
-        byte_format="float32",
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.node_budget = node_budget
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.candidate_window = candidate_window
-        self.max_features = max_features
-        self.n_thresholds = n_thresholds
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.split_on = split_on
-        self.loss = loss
-        self.joint_fit = joint_fit
-        self.prune_factor = prune_factor
-        self.ridge = ridge
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.byte_budget = byte_budget
-        self.byte_format = byte_format
-        self.feature_costs = feature_costs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    node_budget: int = field(default=10_000, kw_only=False)
+    n_estimators: Any = 1000
+    learning_rate: float = 10**-1.5
+    candidate_window: int | None = 1
+    max_features: Any = "sqrt"
+    n_thresholds: int = 1
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    split_on: str = "targets"
+    loss: str = "squared"
+    joint_fit: Any = 0
+    prune_factor: float = 1
+    ridge: Any = 0.3
+    early_stopping: bool = False
+    scoring: Any = None
+    validation_fraction: float = 0.2
+    byte_budget: int | None = None
+    byte_format: str = "float32"
+    feature_costs: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _check_parameters(self, loss):
         for name, limits in _NUMBERS.items():
@@ -299,7 +277,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent
-        self._take(*grown_forest(self, *data), self.joint_fit != 0)
+        self._take(*grown_forest(self, *data))
         if self.early_stopping:
             self._stop_early(valid, exponent)
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
@@ -311,18 +289,18 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 self._refit_within_bytes(data)
         return self
 
-    def _take(self, model, intercept, ridge, refitted):
+    def _take(self, model, intercept, ridge):
         """Make what was grown the fitted model."""
-        self._refitted, self.intercept_, self.ridge_ = refitted, intercept, ridge
+        self._refitted, self.intercept_, self.ridge_ = self.joint_fit != 0, intercept, ridge
         self._set(model)
 
     def _refit_within_bytes(self, data):
         """Find the nodes that the bytes hold, then grow these alone and refit them."""
         plain = copy.copy(self).set_params(joint_fit=0)
-        plain._take(*grown_forest(plain, *data), False)
+        plain._take(*grown_forest(plain, *data))
         plain._keep_to_bytes()
         smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
-        self._take(*grown_forest(smaller, *data), True)
+        self._take(*grown_forest(smaller, *data))
 
     def _keep_to_bytes(self):
         """Go back to the most nodes that take no more bytes than `byte_budget`."""
@@ -478,9 +456,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             # Trees without an answer (a cap, a missing cell) add nothing to the sum.
             outcome, had = Outcome.blank(self, n_samples), n_counted > 0
             scores = forest.intercept_ + totals[had]
-            outcome.output[had], outcome.answered = self._decided(scores), had
-            if outcome.probabilities is not None:
-                outcome.probabilities[had] = self._shares(scores)
+            outcome.fill(had, self._decided(scores), self._shares(scores))
             return outcome
 
         return (

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from ..validation import check_choice, check_number
+
 # How a mean cost keeps a budget: as it was measured, or beyond reasonable doubt.
 EXPECTED, GUARANTEED = "expected", "guaranteed"
 
@@ -35,6 +37,14 @@ BudgetError
     When no operating point is within the budget or the cap; the message names the cheapest one.
 MissingValueError
     When a cell that has to be looked at is missing."""
+
+
+def check_limits(budget, max_cost, budget_mode):
+    """Raise for limits of what a prediction may cost that are none."""
+    for value, name in ((budget, "budget"), (max_cost, "max_cost")):
+        if value is not None:
+            check_number(value, name, low=0)
+    check_choice(budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
 
 
 class Limits(NamedTuple):
@@ -197,20 +207,3 @@ def documented(estimator):
     estimator._written_doc = estimator.__doc__
     estimator.__doc__ = _joined(described | (own | described))
     return estimator
-
-
-def extending(base):
-    """Let the signature of a constructor name the parameters of `base` beside its own.
-
-    It passes them on as `**shared`. scikit-learn reads them there: `get_params` and `clone` see
-    all.
-    """
-
-    def decorate(init):
-        own, inherited = (inspect.signature(each).parameters for each in (init, base.__init__))
-        named = inherited | {name: p for name, p in own.items() if p.kind is not p.VAR_KEYWORD}
-        # By kind: what may be given by place stands before what may not.
-        init.__signature__ = inspect.Signature(sorted(named.values(), key=lambda each: each.kind))
-        return init
-
-    return decorate

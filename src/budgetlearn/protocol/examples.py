@@ -132,9 +132,11 @@ def refuse_missing(estimator, missing, absent):
     )
 
 
-def refuse_unlearned(estimator, X):
-    """Raise for validation examples that lack a feature that training ones always have."""
-    rows, features = np.nonzero(np.isnan(X) & ~estimator.missing_in_training_)
+def refuse_unlearned(estimator, valid):
+    """Raise for validation examples, if any, that lack a feature that training ones always have."""
+    if valid is None:
+        return
+    rows, features = np.nonzero(np.isnan(valid.X) & ~estimator.missing_in_training_)
     if rows.size:
         name = estimator.feature_costs_.labels[features[0]]
         raise MissingValueError(
@@ -213,7 +215,7 @@ class Examples:
         other = other.take(np.flatnonzero(other.y != -1)) if other.y.ndim == 1 else other
         weight = None
         if self.weight is not None or other.weight is not None:
-            weight = np.concatenate([self._weights(), other._weights()])
+            weight = np.concatenate([self.weights, other.weights])
         pairs = zip((self.X, self.y, self.targets), (other.X, other.y, other.targets), strict=True)
         return Examples(*map(np.concatenate, pairs), weight, self.given)
 
@@ -222,10 +224,12 @@ class Examples:
         class_weight = getattr(estimator, "class_weight", None)
         if class_weight is not None:
             shares = _class_weights(class_weight, estimator.classes_, self)
-            return replace(self, weight=_relative(self._weights() * shares[self.y], "weights"))
+            return replace(self, weight=_relative(self.weights * shares[self.y], "weights"))
         return self if self.weight is None else replace(self, weight=_relative(self.weight))
 
-    def _weights(self):
+    @property
+    def weights(self):
+        """The weight of each example, also where all weigh 1."""
         return np.ones(len(self.y)) if self.weight is None else self.weight
 
 
@@ -267,6 +271,14 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     X_val = learned_codes(estimator, dense(estimator, X_val))
     X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
+
+
+def learned_together(estimator, train, valid):
+    """Return all examples, words in order, for a method that learns from validation ones too."""
+    if valid is not None:
+        train = train.joined(valid)
+        estimator.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
+    return words_by_target(estimator, train)[0]
 
 
 def n_classes_of(estimator):

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..costs import affords
 from ..exceptions import BudgetError
-from ..validation import check_choice, check_number, in_row
-from .documenting import EXPECTED, GUARANTEED
+from ..validation import in_row
+from .documenting import EXPECTED, GUARANTEED, check_limits
 from .examples import checked_table, missing_cells, refuse_missing, word_code, working_dtype
 from .operating_points import known_points, points_to_choose_from, surely_within
 from .requests import Answer, Decisions, Ledger, Outcome, Request, Stage, drive
@@ -16,10 +16,7 @@ from .requests import Answer, Decisions, Ledger, Outcome, Request, Stage, drive
 
 def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
     """Return the index of the stage that predictions use; None: the constant."""
-    for value, name in ((budget, "budget"), (max_cost, "max_cost")):
-        if value is not None:
-            check_number(value, name, low=0)
-    check_choice(budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
+    check_limits(budget, max_cost, budget_mode)
     if max_cost is not None:
         budget = _limit_of_mean(estimator, budget, max_cost)
     if budget is None:
@@ -192,8 +189,7 @@ def fixed_acquisitions(estimator, n_samples, stage):
 def _best_known(estimator, X, known, needs, order):
     """Return the prediction of each example by the best stage whose features are known of it."""
     outcome = Outcome.blank(estimator, len(X))
-    lacks = outcome.probabilities is None
-    want = frozenset({"output"} if lacks else {"output", "probabilities"})
+    want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
     for stage in order:
         rows = np.flatnonzero(~outcome.answered)
         if not rows.size:
@@ -203,11 +199,8 @@ def _best_known(estimator, X, known, needs, order):
         if not rows.size:
             continue
         values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
-        made = next(iter(estimator._stages(values, [stage], want)))
-        outcome.output[rows] = made.output
-        if not lacks:
-            outcome.probabilities[rows] = made.probabilities
-        outcome.answered[rows] = True
+        made = next(iter(estimator._stages(values, [stage], frozenset(want))))
+        outcome.fill(rows, made.output, made.probabilities)
     return outcome
 
 

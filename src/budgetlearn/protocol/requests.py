@@ -131,6 +131,12 @@ class Outcome:
             return cls(estimator.classes_[rows.argmax(axis=1)], rows, answered)
         return cls(rows[:, 0] if estimator.constant_.size == 1 else rows, None, answered)
 
+    def fill(self, rows, output, probabilities):
+        """Take the predictions of some rows, indices or a mask, as their answers."""
+        self.output[rows], self.answered[rows] = output, True
+        if self.probabilities is not None:
+            self.probabilities[rows] = probabilities
+
     @classmethod
     def blank(cls, estimator, n_samples):
         """Return an outcome to be filled in, with probabilities where the method has them."""

@@ -17,8 +17,7 @@ from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from ..validation import check_choice, check_number
-from .documenting import EXPECTED, GUARANTEED, described
+from .documenting import EXPECTED, check_limits, described
 
 RESAMPLES = 100
 
@@ -75,10 +74,7 @@ def make_budget_scorer(
     >>> bool((scores > 0.9).all())
     True
     """
-    for value, name in ((budget, "budget"), (max_cost, "max_cost")):
-        if value is not None:
-            check_number(value, name, low=0)
-    check_choice(budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
+    check_limits(budget, max_cost, budget_mode)
     # The class of scorers has no public name.
     made = isinstance(metric, str | type(get_scorer("accuracy")))
     scorer = get_scorer(metric) if made else make_scorer(metric)
