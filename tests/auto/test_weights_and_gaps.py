@@ -119,3 +119,14 @@ def test_gaps_in_regression():
     assert not made.skipped_
     held_out = made.measure(table[100:], y[100:])["score"]
     assert held_out[made.recommended_] > held_out[0]
+
+
+@pytest.mark.usefixtures("fast")
+def test_what_validation_rows_lack_others_may_lack():
+    """They are learned from, too."""
+    some, few = X[TRAIN].copy(), X[TEST][:3].copy()
+    some[:30, :] = np.nan
+    few[0, :] = np.nan
+    made = AutoBudgetClassifier(feature_costs=PRICES, random_state=0)
+    made.fit(X[TEST], Y[TEST], some, Y[TRAIN])
+    assert made.predict(few, budget=PRICES.sum()).shape == (3,)

@@ -16,7 +16,7 @@ from ..cascade.mixture import with_temperature
 from ..cascade.models import medians
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import described, documented
-from ..protocol.examples import words_by_target, working_dtype
+from ..protocol.examples import learned_together, working_dtype
 from ..protocol.operating_points import acquisitions_of
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -98,9 +98,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     n_jobs: int | None = None
 
     def _learn_from(self, train, valid):
-        if valid is not None:
-            train = train.joined(valid)
-        train, _ = words_by_target(self, train)
+        train = learned_together(self, train, valid)
         self._fit(train.weighed_for(self), None, check_random_state(self.random_state))
 
     def _takes_missing(self):
