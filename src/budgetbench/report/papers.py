@@ -103,7 +103,9 @@ def _after(found):
         rerun = found.of_variants[variant].query("n_runs > 0 and source == @table")
         if quantity:
             rerun = rerun[rerun["quantity"] == quantity]
-        settings = [e["setting"] for e in narrowed if (e["table"], e["variant"]) == (table, variant)]
+        settings = [
+            e["setting"] for e in narrowed if (e["table"], e["variant"]) == (table, variant)
+        ]
         kept = int(rerun["setting"].isin(settings).sum())
         whole = f"{quantity}s of the table" if quantity else "whole table"
         shares.append((table, variant, int(rerun["in_margin"].sum()), len(rerun), kept, whole))
