@@ -20,7 +20,9 @@ def read(name):
     return features, profiles_of(frame, features)[0]
 
 
-@pytest.mark.parametrize("name", ["heart", "thyroid", "pima", "pima_turney", "hepatitis"])
+@pytest.mark.parametrize(
+    "name", ["heart", "thyroid", "pima", "pima_turney", "hepatitis", "naval_printed"]
+)
 def test_features_are_those_of_the_registry(name):
     features, _ = read(name)
     assert features == load_registry()[name].parameters["names"]
@@ -60,3 +62,20 @@ def test_the_context_of_a_cube_is_bought_as_one():
     assert tuple(features) == load_dataset("cube_nm").feature_names
     assert costs.full == 51.0
     assert [costs.subset(bought) for bought in (range(5), [3], [20])] == [1.0, 1.0, 1.0]
+
+
+# The schedule of Yan et al., section 3.1.1: variables, counted from 1, and their cost.
+@pytest.mark.parametrize(
+    ("variables", "cost"),
+    [
+        ((4, 5, 8, 11, 13, 14, 15), 417),
+        ((4, 5, 11, 13, 14, 15), 385),
+        ((4, 11, 13, 14, 15), 340),
+        ((11, 13, 14, 15), 248),
+        ((11, 14, 15), 171),
+        ((11, 14), 119),
+    ],
+)
+def test_the_printed_schedule_of_naval_costs_what_is_printed(variables, cost):
+    _, costs = read("naval_printed")
+    assert costs.subset([variable - 1 for variable in variables]) == cost

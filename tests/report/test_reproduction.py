@@ -80,13 +80,31 @@ def test_what_was_decided_after_seeing_results_is_said(found):
     page = reproduction_text(found)
     said = page.partition("## Decided after seeing results")[2].partition("##")[0]
     changed = [claim for claim in found.claims if claim["verdict"] != claim["at_first"]]
-    assert changed
+    assert f"first rule {len(changed)} verdict" in " ".join(said.split())
     assert all(f"line {claim['line']} ({claim['at_first']})" in said for claim in changed)
     assert "to the 12 numbers of the settings that it has right" in said
     assert "49 of 66 within the margin" in said
+    assert "to the 4 numbers of the settings that it has right. On the costs of the table" in said
+    extended = [f"The runs of `{one['study']}` on {one['dataset']}." for one in found.extended]
+    assert extended
+    assert all(words in said for words in extended)
     explained = int((found.numbers["outcome"] == "explained").sum())
     assert 0 < found.explained_after(found.numbers) <= explained
     assert "by variants chosen after seeing the numbers" in count_lines(found)[1]
+
+
+def test_a_rerun_as_it_was_before_it_was_extended(found):
+    one = {"study": "msb-table-2", "dataset": "naval", "runs": 5}
+    earlier = found.with_first_runs(one).query("study == 'msb-table-2'")
+    rerun = earlier[earlier["n_runs"] > 0]
+    assert set(rerun.loc[rerun["run_on"] == "naval", "n_runs"]) == {5}
+    others = rerun["run_on"] != "naval"
+    same = found.numbers.merge(
+        rerun[others], on=["source", "dataset", "method", "setting", "quantity"]
+    )
+    assert len(same) == others.sum()
+    assert (same["ours_x"] == same["ours_y"]).all()
+    assert found.kept["msb-table-2"].runs["naval"] == 10
 
 
 def test_every_reason_is_confirmed_by_its_variant(found):

@@ -404,6 +404,13 @@ def counted_once(numbers, readings):
     return own[~again]
 
 
+def agreeing(numbers, study, dataset):
+    """Return {outcome: how many} of a rerun's numbers that are reproduced, explained or neither."""
+    own = numbers[(numbers["study"] == study) & (numbers["run_on"] == dataset)]
+    counts = outcome_counts(own)
+    return {name: counts[name] for name in (REPRODUCED, EXPLAINED, UNEXPLAINED)}
+
+
 def outcome_counts(numbers):
     """Return {outcome: number of rows} with every outcome in it."""
     counts = numbers["outcome"].value_counts()

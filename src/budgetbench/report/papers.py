@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -96,13 +97,31 @@ def _after(found):
     changed = [claim for claim in found.claims if claim["verdict"] != claim["at_first"]]
     narrowed = [entry for entry in found.entries if entry.get("narrowed_after")]
     shares = []
-    for table, variant in dict.fromkeys((e["table"], e["variant"]) for e in narrowed):
+    about = ((e["table"], e["variant"], e.get("quantity")) for e in narrowed)
+    for table, variant, quantity in dict.fromkeys(about):
         # The variant on all of the table, not only where an entry says that it explains.
-        rerun = found.of_variants[variant].query("n_runs > 0")
-        settings = [e["setting"] for e in narrowed if e["variant"] == variant]
+        rerun = found.of_variants[variant].query("n_runs > 0 and source == @table")
+        if quantity:
+            rerun = rerun[rerun["quantity"] == quantity]
+        settings = [
+            e["setting"] for e in narrowed if (e["table"], e["variant"]) == (table, variant)
+        ]
         kept = int(rerun["setting"].isin(settings).sum())
-        shares.append((table, variant, int(rerun["in_margin"].sum()), len(rerun), kept))
-    return {"claims": changed, "narrowed": shares}
+        whole = f"{quantity}s of the table" if quantity else "whole table"
+        shares.append((table, variant, int(rerun["in_margin"].sum()), len(rerun), kept, whole))
+    return {"claims": changed, "narrowed": shares, "extended": _extended(found)}
+
+
+def _extended(found):
+    """Return the reruns that got more runs after their numbers were seen, and what that changed."""
+    rows = []
+    for one in found.extended:
+        where = {"study": one["study"], "dataset": one["dataset"]}
+        # Each on its own, so that a row says what these runs changed and nothing else.
+        before = found.with_first_runs(one)
+        counts = [judging.agreeing(numbers, **where) for numbers in (before, found.numbers)]
+        rows.append(one | {"before": counts[0], "now": counts[1]})
+    return rows
 
 
 def _paper(name, about, found):
@@ -211,6 +230,14 @@ class Kept:
         self.hours = sum(one.get("seconds", 0.0) for one in origins) / 3600
         self.commits = sorted({one["commit"] for one in origins})
 
+    def first_runs(self, dataset, runs):
+        """Return this rerun with only the first `runs` runs of a data set."""
+        shorter = copy(self)
+        shorter.__dict__.pop("ours", None)
+        late = (self.points["dataset"] == dataset) & (self.points["run"] >= runs)
+        shorter.points = self.points[~late]
+        return shorter
+
     @cached_property
     def ours(self):
         """Our values of printed quantities."""
@@ -233,6 +260,7 @@ class Reproduction:
         self.papers, self.impossible = about["papers"], about["impossible"]
         self.readings, self._others = about["readings"], [about["variants"], about["figures"]]
         self.drawings, self.tried = about["drawings"], about["tried"]
+        self.extended = about["extended"]
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(self._folder / "claims.yaml")
         self.entries = read_reasons(self._folder / "deviations.yaml")
@@ -276,6 +304,18 @@ class Reproduction:
             now = judging.check_claim(claim, self._values)
             judged.append(claim | now | {"at_first": before})
         return judged
+
+    def with_first_runs(self, extended):
+        """Return the printed numbers as they were judged before a rerun was extended."""
+        earlier = copy(self)
+        for name in ("all_numbers", "numbers", "of_variants"):
+            earlier.__dict__.pop(name, None)
+        study = extended["study"]
+        shorter = self.kept[study].first_runs(extended["dataset"], extended["runs"])
+        earlier.kept = self.kept | {study: shorter}
+        # One table is enough: the others' numbers come from other studies.
+        earlier._tables = {t: names for t, names in self._tables.items() if study in names}
+        return earlier.numbers
 
     def explained_after(self, numbers):
         """Count the explained numbers whose variant was chosen after seeing what is printed."""
