@@ -87,7 +87,7 @@ class Growth(ParameterGroup):
         more than 2 % and 50 % of the examples acquire from the first 1, 2, 3, 4, 6, ... trees of
         the forest, with all settings that lists name; and what stays while those with the least
         drop in impurity over price^`cost_exponent` are left out, a fifth at a time. The first 30
-        trees, on at most 1,500 examples drawn at random, tell which sets, and which of 1, 5, 15 and
+        trees, on at most 1,000 examples drawn at random, tell which sets, and which of 1, 5, 15 and
         40 examples in a leaf, do well out of bag. Stages are then the forests that nothing cheaper
         equals out of bag; all examples are learned from, validation data too, and nothing is held
         out. None: stages are prefixes of the forest.

@@ -19,7 +19,7 @@ LEFT_OUT = 0.2
 # two features deep trees are noise.
 LEAF_SIZES = (1, 5, 15, 40)
 # Sets are found and judged on so many rows, and by so many trees, at most.
-MOST_ROWS, FIRST_TREES = 1500, 30
+MOST_ROWS, FIRST_TREES = 1000, 30
 # All trees grow on the sets whose first ones score no worse than those of any set that costs as
 # little, less so many standard errors of the score.
 SLACK = 0.5
