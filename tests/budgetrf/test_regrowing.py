@@ -4,12 +4,23 @@ import pickle
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
+from budgetlearn.budgetrf import regrowing as module
 from budgetlearn.budgetrf.growing import prefix_sizes
-from budgetlearn.budgetrf.regrowing import LEAST_SHARES, Regrowth, drops, found_sets
+from budgetlearn.budgetrf.regrowing import (
+    LEAF_SIZES,
+    LEAST_SHARES,
+    SLACK,
+    Candidates,
+    Regrowth,
+    drops,
+    found_sets,
+    near_front,
+)
 from budgetlearn.curves import pareto_indices
 from budgetlearn.protocol.examples import Examples
 from budgetlearn.testing import check_budgeted_estimator
@@ -65,14 +76,25 @@ def test_drops_are_those_of_gini_and_variance():
 
 def test_stages_are_the_forests_that_nothing_cheaper_equals(forest):
     points = forest.operating_points_
-    assert len(points) == forest.n_stages_ > 2
+    assert len(points) == forest.n_stages_ > 1
     np.testing.assert_array_equal(
         pareto_indices(points["cost"], points["score"]), np.arange(len(points))
     )
 
 
-def test_points_are_measured_out_of_bag(forest):
+@pytest.fixture(scope="module")
+def sampled():
+    # Sets are judged on fewer rows than the forests that stay have.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_ROWS", 120)
+        return regrowing().fit(X[TRAIN], Y[TRAIN])
+
+
+@pytest.mark.parametrize("which", ["forest", "sampled"])
+def test_points_are_measured_out_of_bag(which, request):
     # Row by row from the trees whose sample left the row out.
+    forest = request.getfixturevalue(which)
+    assert all(regrown.n_trees == 12 for regrown in forest._regrown)
     for stage, regrown in enumerate(forest._regrown):
         shares = np.zeros((200, 3))
         for tree, seed in zip(regrown.predictor.trees, forest.tree_seeds_, strict=True):
@@ -103,22 +125,64 @@ def test_trees_keep_to_their_features_and_average_class_shares(forest):
         np.testing.assert_allclose(shares, mean)
 
 
-class Spy(Regrowth):
-    """Remembers the forests in the order in which they grow."""
-
-    def on(self, features):
-        forest = super().on(features)
-        self.__dict__.setdefault("grown", {})[tuple(features.tolist())] = forest
-        return forest
+def regrowth(y=Y, n_trees=12):
+    estimator = regrowing(cost_exponent=1).fit(X, y)
+    examples = Examples(X, y, y)
+    ((_, rule),) = estimator._rules(8)
+    return Regrowth(estimator._grower(examples), rule, n_trees, seed=0)
 
 
 def eliminated(prices):
-    estimator = regrowing(cost_exponent=1).fit(X, Y)
-    examples = Examples(X, Y, Y)
-    ((_, rule),) = estimator._rules(8)
-    spy = Spy(estimator._grower(examples), rule, 12, seed=0)
-    assert len(list(spy.forests([], prices, [1.0]))) == len(spy.grown)
-    return spy.grown
+    """Return the forests in the order in which they grow, by their features."""
+    grown = list(Candidates(regrowth(), prices).forests([], [1.0]))
+    by_set = {tuple(forest.features.tolist()): forest for forest in grown}
+    assert len(by_set) == len(grown)
+    return by_set
+
+
+def test_sets_are_judged_on_a_sample_of_many_rows(sampled, monkeypatch):
+    monkeypatch.setattr(module, "MOST_ROWS", 120)
+    assert module.judging_rows(120, 0) is None
+    rows = module.judging_rows(200, 0)
+    assert rows.size == 120
+    assert (np.diff(rows) > 0).all()
+    assert rows[-1] < 200
+    # Forests that stay have a bootstrap sample of all rows in every root.
+    for regrown in sampled._regrown:
+        assert all(tree.value[0].sum() == 200 for tree in regrown.predictor.trees)
+
+
+def test_trees_that_are_there_are_the_first(monkeypatch):
+    monkeypatch.setattr(module, "FIRST_TREES", 5)
+    grower, features = regrowth(), np.array([0, 2, 3, 6])
+    begun = grower.begun(features)
+    assert begun.n_trees == 5
+    on, anew = grower.finished(begun, True), grower.finished(begun, False)
+    assert on.predictor.trees[:5] == begun.predictor.trees  # the very same
+    assert on.n_trees == anew.n_trees == 12
+    np.testing.assert_allclose(grower.out_of_bag(on), grower.out_of_bag(anew))
+    assert on.loss == pytest.approx(anew.loss)
+    np.testing.assert_array_equal(
+        on.predictor.walk(X, values=True).values, anew.predictor.walk(X, values=True).values
+    )
+
+
+def test_noise_gets_large_leaves_and_a_rule_small_ones():
+    noise = np.random.RandomState(0).randint(2, size=300)
+    assert regrowth(noise).begun(np.array([1])).leaf_size == LEAF_SIZES[-1]
+    rule = (X[:, 1] > 0).astype(int)
+    assert regrowth(rule).begun(np.array([1])).leaf_size == LEAF_SIZES[0]
+
+
+def test_sets_stay_that_no_cheaper_one_beats_by_the_slack():
+    points = pd.DataFrame(
+        {"cost": [4.0, 1, 2, 2, 3], "score": [0.6, 0.5, 0.7, 0.69, 0.6], "score_se": 0.1 / SLACK}
+    )
+    assert near_front(points).tolist() == [1, 2, 3, 4, 0]
+    assert near_front(points.assign(score_se=0.05 / SLACK)).tolist() == [1, 2, 3]
+    assert near_front(points.assign(score_se=0.0)).tolist() == [1, 2]
+    # A score of one example has no error.
+    assert near_front(points.assign(score_se=np.nan)).tolist() == [1, 2]
 
 
 def test_elimination_leaves_out_what_is_worth_least():

@@ -58,6 +58,15 @@ def test_definitions(counts, alpha):
     agree(Entropy(), "entropy", counts)
 
 
+# x log x of whole numbers below 4,096 comes from a table.
+@pytest.mark.parametrize(
+    "counts", [[1, 1], [4095, 4095], [4096, 5000], [4095, 4096], [2.5, 3.25], [0, 4095.5, 1e6]]
+)
+def test_entropy_of_small_large_and_broken_counts(counts):
+    expected = reference.impurity("entropy", np.array(counts))
+    assert Entropy()(counts) == pytest.approx(expected, rel=1e-12)
+
+
 def test_gini_and_entropy_are_not_monotone():
     for function in (Gini(), Entropy()):
         assert not function.admissible

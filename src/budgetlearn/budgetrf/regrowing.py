@@ -15,8 +15,21 @@ from .growing import prefix_sizes
 LEAST_SHARES = (0.02, 0.5)
 # The share of its features that each step of the elimination leaves out.
 LEFT_OUT = 0.2
-# Least examples in a leaf: of two forests on a set the one stays that does better out of bag.
-LEAF_SIZES = (1, 5)
+# Least examples in a leaf, tried in this order for as long as the loss out of bag falls: on one or
+# two features deep trees are noise.
+LEAF_SIZES = (1, 5, 15, 40)
+# Sets are found and judged on so many rows, and by so many trees, at most.
+MOST_ROWS, FIRST_TREES = 1000, 30
+# All trees grow on the sets whose first ones score no worse than those of any set that costs as
+# little, less so many standard errors of the score.
+SLACK = 0.5
+
+
+def judging_rows(n_samples, seed):
+    """Return the rows that sets of features are found and judged on, ascending; None: all."""
+    if n_samples <= MOST_ROWS:
+        return None
+    return np.sort(np.random.RandomState(seed).permutation(n_samples)[:MOST_ROWS])
 
 
 @dataclass
@@ -24,10 +37,11 @@ class RegrownForest:
     """A forest on a set of features, grown as if they were free."""
 
     features: np.ndarray  # ascending
+    leaf_size: int
     predictor: ForestPredictor
-    # (n_judged, n_values): the mean of the trees that left an example out.
-    out_of_bag: np.ndarray | None
-    loss: float  # mean squared error of that
+    # (n_judged, n_values): for each example the sum over the trees that left it out.
+    sums: np.ndarray | None = None
+    loss: float = np.inf  # mean squared error of the means of these
 
     @property
     def n_trees(self):
@@ -73,6 +87,14 @@ def drops(trees, n_features):
     return total
 
 
+def near_front(points):
+    """Return the points that none of as little cost beats by the slack, cheap to expensive."""
+    order = np.lexsort((-points["score"], points["cost"]))
+    score = points["score"].to_numpy()[order]
+    slack = SLACK * np.nan_to_num(points["score_se"].to_numpy()[order])
+    return order[score >= np.maximum.accumulate(score) - slack]
+
+
 class Regrowth:
     """Grows forests of `n_trees` on the features of a set as if they were free.
 
@@ -82,30 +104,88 @@ class Regrowth:
     """
 
     def __init__(self, source, rule, n_trees, seed):
-        self.source, self.drops = source, {}
+        self.source, self.n_first = source, min(FIRST_TREES, n_trees)
         self.seeds = np.random.RandomState(seed).randint(INT32_MAX, size=n_trees).tolist()
         self.rule = replace(rule, ties="random", max_depth=None, reuse_discount=1, cost_exponent=1)
         self.left_out = np.array([source.draw(seed) == 0 for seed in self.seeds])
-        self.judged = self.left_out.any(axis=0)  # the examples that some tree left out
+        # The examples that some of the first trees left out.
+        self.judged = self.left_out[: self.n_first].any(axis=0)
         self.left_out = self.left_out[:, self.judged]
         self.rows, y = source.examples.X[self.judged], source.examples.y[self.judged]
         self.target = np.eye(source.n_classes)[y] if source.n_classes > 1 else y[:, None]
 
-    def forests(self, sets, prices, exponents):
+    def begun(self, features):
+        """Return the forest of the first trees on some features, with leaves of the best size."""
+        best = None
+        for leaf_size in LEAF_SIZES:
+            forest = self._grown(features, leaf_size, self.n_first)
+            if best is not None and forest.loss >= best.loss:
+                break
+            best = forest
+        return best
+
+    def finished(self, forest, goes_on):
+        """Return the forest of all trees; if it `goes_on`, the trees that it has are the first."""
+        known = forest if goes_on else None
+        return self._grown(forest.features, forest.leaf_size, len(self.seeds), known)
+
+    def out_of_bag(self, forest):
+        """Return what the trees say that left an example out, (n_judged, n_values)."""
+        return forest.sums / self.left_out[: forest.n_trees].sum(axis=0)[:, None]
+
+    def _grown(self, features, leaf_size, n_trees, known=None):
+        count_fit()
+        trees = [] if known is None else list(known.predictor.trees)
+        n_known, source = len(trees), copy(self.source)
+        n_features, source.data = source.data.n_features, source.data.take(features)
+        drawn = round(features.size**0.5)
+        rule = replace(self.rule, max_features=drawn, min_samples_leaf=leaf_size)
+
+        def grown(seed):
+            tree = source._tree(source.draw(seed), rule, np.ones(features.size), seed)
+            tested = np.where(tree.is_leaf, LEAF, features[tree.feature])
+            return replace(tree, feature=tested)
+
+        trees += thread_map(grown, self.seeds[n_known:n_trees], source.n_jobs)
+        # Each tree counts the same in the mean, whatever its leaves weigh.
+        predictor = ForestPredictor(trees, n_features, shares=source.n_classes > 1)
+        forest = RegrownForest(features, leaf_size, predictor)
+        forest.sums = self._sums(predictor, n_known) + (0 if known is None else known.sums)
+        forest.loss = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1).mean()
+        return forest
+
+    def _sums(self, predictor, n_known):
+        """Return the sums of the trees after the known ones, each over the rows it left out."""
+        new = n_known, predictor.n_trees
+        walk = predictor.walk(self.rows, leaves=True, trees=new, n_jobs=self.source.n_jobs)
+        total, span = np.zeros(self.target.shape), slice(*new)
+        parts = predictor.trees[span], walk.leaves.T, self.left_out[span]
+        for tree, at, rows in zip(*parts, strict=True):
+            total[rows] += means(tree)[at[rows]]
+        return total
+
+
+class Candidates:
+    """The sets of features that are judged by the first trees on each of them."""
+
+    def __init__(self, regrowth, prices):
+        self.regrowth, self.prices, self.drops = regrowth, prices, {}
+
+    def forests(self, sets, exponents):
         """Yield a forest for each set that an elimination comes by, and for each of `sets`."""
         for exponent in exponents:
-            yield from self._eliminating(prices, exponent)
+            yield from self._eliminating(exponent)
         for features in sets:
             if features.size and tuple(features.tolist()) not in self.drops:
                 yield self.on(features)
 
-    def _eliminating(self, prices, exponent):
+    def _eliminating(self, exponent):
         """Yield the forests on fewer and fewer features, the first on all, that are new.
 
         A fifth of them is left out from one to the next: those with the least drop in impurity over
         price to the power `exponent`. What is free stays.
         """
-        features = np.arange(prices.size)
+        prices, features = self.prices, np.arange(self.prices.size)
         while True:
             if tuple(features.tolist()) not in self.drops:
                 yield self.on(features)
@@ -118,35 +198,7 @@ class Regrowth:
             features = np.delete(features, paid[np.argsort(worth, kind="stable")[:n_left_out]])
 
     def on(self, features):
-        """Return the forest on some features, and note what each of them contributes."""
-        grown = [self._grown(features, size) for size in LEAF_SIZES]
-        best = min(grown, key=lambda forest: forest.loss)
-        trees = best.predictor.trees
-        self.drops[tuple(features.tolist())] = drops(trees, self.source.data.n_features)
-        return best
-
-    def _grown(self, features, leaf_size):
-        count_fit()
-        source = copy(self.source)
-        n_features, source.data = source.data.n_features, source.data.take(features)
-        drawn = round(features.size**0.5)
-        rule = replace(self.rule, max_features=drawn, min_samples_leaf=leaf_size)
-
-        def grown(seed):
-            tree = source._tree(source.draw(seed), rule, np.ones(features.size), seed)
-            tested = np.where(tree.is_leaf, LEAF, features[tree.feature])
-            return replace(tree, feature=tested)
-
-        trees = thread_map(grown, self.seeds, source.n_jobs)
-        # Each tree counts the same in the mean, whatever its leaves weigh.
-        predictor = ForestPredictor(trees, n_features, shares=source.n_classes > 1)
-        out_of_bag = self._out_of_bag(predictor)
-        loss = ((out_of_bag - self.target) ** 2).sum(axis=1).mean()
-        return RegrownForest(features, predictor, out_of_bag, loss)
-
-    def _out_of_bag(self, predictor):
-        leaves = predictor.walk(self.rows, leaves=True, n_jobs=self.source.n_jobs).leaves
-        total = np.zeros(self.target.shape)
-        for tree, at, rows in zip(predictor.trees, leaves.T, self.left_out, strict=True):
-            total[rows] += means(tree)[at[rows]]
-        return total / self.left_out.sum(axis=0)[:, None]
+        """Return the first trees on some features, and note what each of these contributes."""
+        forest = self.regrowth.begun(features)
+        self.drops[tuple(features.tolist())] = drops(forest.predictor.trees, self.prices.size)
+        return forest

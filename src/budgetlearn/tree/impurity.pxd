@@ -34,8 +34,22 @@ cdef inline double power(double x, int exponent) noexcept nogil:
     return result
 
 
+cdef enum:
+    N_TABLED = 4096
+
+# x log2 x of the whole numbers below: a logarithm takes longer than all else that a threshold does.
+cdef double TABLED[N_TABLED]
+
+
 cdef inline double x_log_x(double x) noexcept nogil:
-    return x * log2(x) if x > 0 else 0.0
+    cdef int32_t whole
+    if x <= 0:
+        return 0.0
+    if x < N_TABLED:
+        whole = <int32_t> x
+        if whole == x:
+            return TABLED[whole]
+    return x * log2(x)
 
 
 cdef inline double shift_pairs(

@@ -12,6 +12,17 @@ from libc.stdint cimport int32_t
 from ..validation import ParameterError, check_number
 
 
+cdef void tabulate() noexcept:
+    """Fill the table of x log2 x, of which other modules read."""
+    cdef int32_t whole
+    TABLED[0] = 0.0
+    for whole in range(1, N_TABLED):
+        TABLED[whole] = whole * log2(<double> whole)
+
+
+tabulate()
+
+
 def _evaluate(int kind, double parameter, counts):
     """Return F of class counts, adding one class after the other as the splitter does."""
     cdef double[::1] n = np.ascontiguousarray(counts, dtype=np.float64)
