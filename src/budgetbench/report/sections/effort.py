@@ -41,7 +41,8 @@ class Effort(Section):
             # With the fits beyond equal tries, which all other tables leave out.
             whole = report.display.under(ACQUISITION, report.all_points)
             beyond = self.study.beyond_tries(whole)
-            tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other)
+            expected = report.results.expected
+            tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other, expected)
         return tables
 
     def summary(self, report):
