@@ -42,7 +42,6 @@ def _by_default(points):
 
 
 def _areas_of(points, expected):
-    """Return the areas of operating points, compressed anew."""
     return area_table(points, compressed_points(points), expected)
 
 

@@ -265,7 +265,6 @@ def check_claim(claim, values_of, fewest=FEWEST):
 
 
 def _comparison(one, values_of, fewest):
-    """Return the verdict on one comparison, and its numbers."""
     from scipy import stats  # here: planning a report loads no more than it needs
 
     less, factor = values_of(one["less"]), one.get("factor", 1.0)
@@ -340,7 +339,6 @@ def with_variants(table, entries, variants):
 
 
 def _confirms(found, entry):
-    """Return True if a variant's row says that its entry explains the printed number."""
     if not entry.get("one_sample"):
         return bool(found["in_margin"])
     # The margin alone would be no test of numbers that lie within it anyway. What is printed is one

@@ -133,14 +133,12 @@ def render_page(sections, report, drawings, cases):
 
 
 def _of_all(sections, report, kind):
-    """Return the products of one kind of all sections, by name."""
     # In the order of the page: a name that two sections gave would be the later one's.
     made = [getattr(section, kind)(report) for section in sections]
     return {name: product for products in made for name, product in products.items()}
 
 
 def _write_figures(figures, kind, folder):
-    """Write the figures as files of a kind and return {name: content}."""
     drawn = {name: figure_bytes(figure, kind) for name, figure in figures.items()}
     for name, content in drawn.items():
         _write(content, folder / "figures" / f"{name}.{kind}")

@@ -85,7 +85,6 @@ def reproduction_page(found):
 
 
 def _rendered(template, found, **more):
-    """Render the content of both pages by a template."""
     papers = [_paper(name, paper, found) for name, paper in found.papers.items()]
     template = template_environment().get_template(template)
     return template.render(found=found, papers=papers, **more)
@@ -106,7 +105,6 @@ def _after(found):
 
 
 def _paper(name, about, found):
-    """Return the part of the reproducibility report on one paper."""
     # Apart from the printed numbers, as they were never published.
     held_out = found.held_out[found.held_out["paper"] == name]
     claims = [claim for claim in found.claims if claim["paper"] == name]
@@ -124,7 +122,6 @@ def _paper(name, about, found):
 
 
 def _results(numbers):
-    """Return the counts of some numbers in a sentence."""
     counts = judging.outcome_counts(numbers)
     parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
     return f"{', '.join(parts)}." if parts else "no numbers are printed."
@@ -160,7 +157,6 @@ def count_lines(found):
 
 
 def _cell(row, found):
-    """Return the content that a cell of the matrix opens into."""
     numbers = found.all_numbers
     own = numbers[(numbers["source"] == row["source"]) & (numbers["dataset"] == row["dataset"])]
     rerun = own[own["n_runs"] > 0]
@@ -196,7 +192,6 @@ def dots(rows):
 
 
 def _place(share):
-    """Return the place of a share of the printed error in a drawing."""
     return round(_WIDTH * (np.clip(share, -_REACH, _REACH) + _REACH) / (2 * _REACH), 1)
 
 
@@ -316,7 +311,6 @@ class Reproduction:
         )
 
     def _values(self, side):
-        """Return our values of one side of a claim, by run."""
         kept = self.kept.get(side["study"])
         # No points, no verdict: the claim is then untestable.
         own = [] if kept is None else kept.points["dataset"] == side["dataset"]
@@ -328,6 +322,5 @@ class Reproduction:
 
 
 def _alone(printed):
-    """Return printed numbers with nothing of ours beside them."""
     nothing = judging.OurValues(records.table([]), pd.DataFrame)
     return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")

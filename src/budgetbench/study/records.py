@@ -241,7 +241,6 @@ def read(paths):
 
 
 def _part(path):
-    """Return the content of one file, checked."""
     with _reading(path):
         content = pq.read_table(path)
         content.validate(full=True)  # text that is none would come up much later

@@ -55,7 +55,6 @@ def keep(study, root="."):
 
 
 def _stays(kept, fresh, before, now):
-    """Return a mask of the kept points that stay beside fresh ones."""
     done = set(fresh[_PLACE].itertuples(index=False, name=None))
     again = [place in done for place in kept[_PLACE].itertuples(index=False, name=None)]
     changed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
@@ -284,7 +283,6 @@ def pack(study, path):
 
 
 def _files(study):
-    """Yield (name in the archive, file) of what is packed."""
     own = [study.config["datasets_file"], study.config["methods_file"]]
     for source in (*SOURCES, *own):
         place = Path(place_of(source, study.root))

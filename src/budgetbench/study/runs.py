@@ -88,7 +88,6 @@ def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
 
 
 def _given_costs(dataset, given):
-    """Return the price list in the order of the features, refusing gaps and strangers."""
     if given is None:
         raise ConfigError(
             f"{dataset.id}: the cost profile 'given' needs a price list; name a csv file as "

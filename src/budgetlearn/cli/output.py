@@ -101,7 +101,6 @@ def print_schedule(saved):
 
 
 def _classes(model, most=6):
-    """Return the classes and how frequent they are in training."""
     shares = zip(model.classes_[:most], model.constant_, strict=False)
     text = ", ".join(f"{shown(label)} ({100 * share:.0f} %)" for label, share in shares)
     return text + " …" * (len(model.classes_) > most)

@@ -77,7 +77,6 @@ def predict(model, table, budget, fallback, out, row_id, separator, decimal, na,
 
 
 def _names(source, table, asked, remembered):
-    """Return the column that names the rows, as text; None where there is none."""
     name = asked or remembered
     if name is None:
         return None
@@ -167,7 +166,6 @@ def _refuse_absent(table, source, lacking, absent):
 
 
 def _tell_lacking(lacking, names):
-    """Note the number of rows that are predicted without a value that they would have bought."""
     rows = np.flatnonzero(lacking.any(axis=1))
     if rows.size:
         first = rows[0]
@@ -271,7 +269,6 @@ class Case:
         self.given += text is not None
 
     def _value(self, name, text):
-        """Return an answer as the table would hold it."""
         if name in self.encoder.categories_:
             return text
         if name in self._dates:

@@ -164,7 +164,6 @@ def _refuse_unknown(name, frame, wanted):
 
 
 def _weight(frame, name, others):
-    """Return the weight of each row from a column of weights; None without one."""
     if name is None:
         return None
     if name in others:
@@ -183,7 +182,6 @@ def _weight(frame, name, others):
 
 
 def _ranges(X):
-    """Return the least and the greatest number of each column of numbers."""
     numbers = X[[name for name in X.columns if is_number(X[name]) and X[name].notna().any()]]
     return {
         name: (float(low), float(high))

@@ -73,12 +73,10 @@ def _elo_row(row, display):
 
 
 def _record(row):
-    """Return in words what a method won, tied and lost."""
     return f"{row['wins']} / {row['ties']} / {row['losses']}"
 
 
 def _variance_rows(variances, display):
-    """Return the mean standard deviations of each method over data sets, as texts."""
     if variances is None:
         return []
     # Means of standard deviations: the page shows their size, tests use the table.

@@ -123,7 +123,6 @@ _KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "
 
 
 def _cells(numbers, quantities):
-    """Return printed, ours and difference of each quantity."""
     cells = []
     for name in quantities:
         if name not in numbers.index:
@@ -156,7 +155,6 @@ def read_published(paths):
 
 
 def _read_one(path):
-    """Read one table and check it."""
     # "None" is a setting (candidate_window=None: all of them), an empty field is not.
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
     # A number that is read wrongly would be judged wrongly: refuse what is not understood.

@@ -97,7 +97,6 @@ def standings(summary, ranking, display, part="test"):
 
 
 def _area_cell(row):
-    """Return the cell of a mean area."""
     if not row:  # the study does not ask for it
         return {"text": DASH}
     note = f"{row['n_constant']} of {row['most']} as the constant" if row["n_constant"] else ""
@@ -143,7 +142,6 @@ def lead_sentences(leads, display):
 
 
 def _who_wins(leads, display):
-    """Return the sentence that counts the best means."""
     wins = counts_of(leads["best"]).rename(display.label)
     if len(wins) == 1:
         few = {1: "the one data set compared", 2: "both data sets"}
@@ -155,7 +153,6 @@ def _who_wins(leads, display):
 
 
 def _how_sure(leads):
-    """Return the sentence that says which leads other splits would hardly undo."""
     # One run has no spread, so no interval.
     measured = leads.dropna(subset="low")
     if measured.empty:
