@@ -181,7 +181,7 @@ def template_environment():
             [
                 PackageLoader("budgetbench.report"),
                 PackageLoader("budgetbench.report", "sections"),
-                PackageLoader("budgetlearn.cli"),  # style.css, which the model page shares
+                PackageLoader("budgetlearn.cli"),  # base.html.j2 and style.css, which all pages share
             ]
         ),
         autoescape=True,

@@ -74,13 +74,8 @@ def reproduction_page(found):
     """Return the page of every printed number as one HTML document that works offline."""
     counts = [line.partition(". ")[2].replace("**", "") for line in count_lines(found)]
     # The margin is a tenth of the printed error, so it is as wide in every drawing.
-    marks = dict(
-        zip(
-            ("least", "zero", "most"),
-            map(_place, (-judging.MARGIN, 0, judging.MARGIN)),
-            strict=True,
-        )
-    )
+    band = {"least": -judging.MARGIN, "zero": 0, "most": judging.MARGIN}
+    marks = {name: _place(share) for name, share in band.items()}
     return _rendered("reproduction.html.j2", found, counts=counts, **marks, width=_WIDTH)
 
 

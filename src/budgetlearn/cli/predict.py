@@ -30,7 +30,7 @@ from .table import days, example, with_days
 @options.reading
 @options.trust
 @options.debug
-def predict(model, table, budget, fallback, out, row_id, separator, decimal, na, trust):
+def predict(model, table, budget, fallback, out, row_id, trust, **how):
     """Predict the rows of TABLE (- for a pipe) with a MODEL of `budgetlearn fit`, as csv.
 
     Only the columns that are bought are read: others may be empty or absent. Each row gets its
@@ -40,13 +40,8 @@ def predict(model, table, budget, fallback, out, row_id, separator, decimal, na,
     """
     saved = SavedModel.load(model, trust)
     learned = saved.reading
-    source = partial(
-        read_table,
-        table,
-        separator or learned.get("separator"),
-        decimal or learned.get("decimal"),
-        na or learned.get("na"),
-    )
+    how = [how[name] or learned.get(name) for name in ("separator", "decimal", "na")]
+    source = partial(read_table, table, *how)
     # Only these columns are parsed: others may be broken, or missing altogether.
     wanted = needed(saved, budget)
     names = _names(source, table, row_id, learned.get("id"))

@@ -194,12 +194,10 @@ _CONTEXT = {
     "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
     "dct": "http://purl.org/dc/terms/",
-    "field": "cr:field",
-    "recordSet": "cr:recordSet",
-    "source": "cr:source",
-    "extract": "cr:extract",
-    "column": "cr:column",
-    "fileObject": "cr:fileObject",
+    **{
+        name: f"cr:{name}"
+        for name in ("field", "recordSet", "source", "extract", "column", "fileObject")
+    },
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "conformsTo": "dct:conformsTo",
 }

@@ -38,13 +38,9 @@ class Differences(Section):
 
     @staticmethod
     def _reference(report):
-        results = report.results
-        # Before a run is completed there is nobody to compare with.
-        return (
-            paired.reference_of(results.ranking, report.display.methods)
-            if results.completed
-            else None
-        )
+        if not report.results.completed:  # nobody to compare with
+            return None
+        return paired.reference_of(report.results.ranking, report.display.methods)
 
     def context(self, report):
         reference, display = self._reference(report), report.display

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
-from ...analysis.ranks import LEVEL, critical_difference, rank_table
+from ...analysis.ranks import LEVEL, critical_difference, rank_table, ranking_of
 from ...analysis.schedules import CASE, columns_of, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
@@ -56,10 +56,11 @@ class Standings(Section):
     def context(self, report):
         results, display = report.results, report.display
         summary, ranking = results.summary, results.ranking
+        valid_ranking = ranking_of(summary, display.rivals(summary), "valid")
         return {
             "score": display.score(),
             "standings": standings(summary, ranking, display),
-            "valid_standings": standings(summary, results.valid_ranking, display, part="valid"),
+            "valid_standings": standings(summary, valid_ranking, display, part="valid"),
             "ranked": ranking.pairs is not None and len(ranking.ranks) >= FEWEST_CASES,
             "rank_sentences": rank_sentences(ranking, display),
             "control_rows": control_rows(report.tables["controls"], display),
