@@ -175,15 +175,14 @@ def template_environment():
     """Return the template environment: escapes everything, refuses unknown names."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+    # Searched in this order: page, sections, then head and style, which the model page shares.
+    loaders = [
+        PackageLoader("budgetbench.report"),
+        PackageLoader("budgetbench.report", "sections"),
+        PackageLoader("budgetlearn.cli"),
+    ]
     environment = Environment(
-        loader=ChoiceLoader(
-            # Searched in this order: page, sections, then the command line's.
-            [
-                PackageLoader("budgetbench.report"),
-                PackageLoader("budgetbench.report", "sections"),
-                PackageLoader("budgetlearn.cli"),  # base.html.j2 and style.css, which all pages share
-            ]
-        ),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
