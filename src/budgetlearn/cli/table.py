@@ -105,7 +105,7 @@ def read_own_table(
     read are separator, decimal and na.
     """
     name, how = as_file(path).name, dict.fromkeys(("separator", "decimal", "na")) | how
-    frame = read_table(path, *how.values())
+    frame = read_table(path, how["separator"], how["decimal"], how["na"])
     ids = () if row_id is None else (row_id,)
     weighs = () if weights is None else (weights,)
     _refuse_unknown(name, frame, (target, *ids, *weighs, *drop, *dates, *(keep or ())))
