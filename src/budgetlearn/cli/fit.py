@@ -68,7 +68,6 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
     "--method",
     type=click.Choice(NAMES),
     default=AUTO,
-    show_default=True,
     help="auto compares methods out of fold and takes the best one for each budget.",
 )
 @options.minutes

@@ -23,8 +23,8 @@ MOST_BYTES = 1 << 20  # of a request
 @click.argument("model", type=options.FILE)
 @options.budget()
 @options.max_cost
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="[default: a free one]")
-@click.option("--browser/--no-browser", default=True, help="Open the page.  [default: browser]")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="a free one")
+@click.option("--browser/--no-browser", default=True, help="Open the page.")
 @options.trust
 @options.debug
 def serve(model, budget, max_cost, port, browser, trust):
