@@ -159,10 +159,9 @@ class Times(Section):
     id = "times"
     title = "Time"
     place = 90
-
-    @property
-    def parts(self):
-        return [figure("times", "Time", figure="by method and data set"), table("times")]
+    category = "Time"
+    pictures = (("times", "by method and data set"),)
+    names = ("times",)
 
     def tables(self, report):
         return {"times": report.results.times}

@@ -14,7 +14,7 @@ from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION, SCHEDULE
 from .. import style
 from ..data_page import names_of
-from ..section import Section, case_name, figure, table
+from ..section import Section, case_name, figure
 from ..text import counted, plus_minus
 
 _MOST_VARIABLES = 40
@@ -280,10 +280,9 @@ class OwnCost(Section):
     id = "own-cost"
     title = "At their own cost"
     place = 84
-
-    @property
-    def parts(self):
-        return [figure("own_cost", "Inside msB"), table("own_cost")]
+    category = "Inside msB"
+    pictures = (("own_cost", "own_cost"),)
+    names = ("own_cost",)
 
     @property
     def _methods(self):

@@ -9,7 +9,7 @@ from ...analysis.differences import FEWEST_CASES, lead_table
 from ...analysis.ranks import LEVEL, critical_difference, rank_table, ranking_of
 from ...analysis.schedules import CASE, columns_of, of_case, score_table
 from ...study.study import ACQUISITION
-from ..section import Section, figure, table
+from ..section import Section
 from ..style import LABEL_WIDTH, MANY_POINTS, drawing, legend_below, message_figure
 from ..text import DASH, counted, counts_of, interval, mean_rank, plus_minus
 
@@ -21,14 +21,9 @@ class Standings(Section):
     title = "Who wins"
     place = 20
     under = ACQUISITION
-
-    @property
-    def parts(self):
-        return [
-            figure("ranks", "Who wins", figure="mean ranks"),
-            figure("areas", "Who wins", figure="areas under the Pareto"),
-            *map(table, ("areas", "summary", "ranks", "leads", "controls")),
-        ]
+    category = "Who wins"
+    pictures = (("ranks", "mean ranks"), ("areas", "areas under the Pareto"))
+    names = ("areas", "summary", "ranks", "leads", "controls")
 
     def tables(self, report):
         results, display = report.results, report.display
