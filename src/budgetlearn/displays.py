@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .curves import pareto_indices
 from .protocol.documenting import described
-from .protocol.scoring import score_outcome
 
 __all__ = ["AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"]
 SHARED = """\
@@ -191,14 +190,11 @@ class CostAccuracyDisplay(_Display):
         -------
         CostAccuracyDisplay
         """
-        scoring, costs, scores = getattr(estimator, "scoring", None), [], []
-        for stage in estimator.stages(X):
-            costs.append(float(np.mean(stage.cost)))
-            scores.append(score_outcome(estimator, scoring, stage, np.asarray(y)))
+        scoring, points = getattr(estimator, "scoring", None), estimator.measure(X, y)
         plain = "accuracy" if is_classifier(estimator) else "R²"
         display = cls(
-            np.array(costs),
-            np.array(scores),
+            points["cost"].to_numpy(),
+            points["score"].to_numpy(),
             chosen_points(estimator),
             estimator_name=type(estimator).__name__ if name is None else name,
             score_name=plain if scoring is None else str(getattr(scoring, "__name__", scoring)),

@@ -6,6 +6,7 @@ import pytest
 
 from budgetbench.analysis import Results
 from budgetbench.analysis.areas import HORIZONS, mean_curve
+from budgetbench.analysis.efforts import effort_table
 from budgetbench.analysis.ranks import elo_table, horizon_ranks
 from budgetbench.analysis.schedules import CASE, RUN
 from tests.factories import fail, make_display, make_points
@@ -114,6 +115,17 @@ def test_the_mean_curve_counts_failed_runs_too(points):
     area = np.diff(np.r_[0, curve["budget"], 1]) @ np.r_[free.mean(), curve["mean"]]
     mean = results.summary.set_index(["dataset", "method"]).loc[("wine", "msb"), "mean_test"]
     assert area == pytest.approx(mean)
+
+
+def test_a_run_without_a_record_counts_only_where_it_was_planned(points):
+    lost = (points["method"] == "msb") & (points["run"] == 2)
+    for expected, n_runs in ((None, N_RUNS - 1), (all_runs(points), N_RUNS)):
+        results = results_of(points[~lost], expected)
+        own = results.areas.query("method == 'msb' and dataset == 'wine'")
+        assert own["run"].nunique() == n_runs
+        table = effort_table(results.bought, results.areas).set_index(["dataset", "method"])
+        row = table.loc[("wine", "msb")]
+        assert row["aup"] == row["default_aup"] == pytest.approx(own["aup_test"].mean())
 
 
 def test_a_method_that_the_study_does_not_ask_for_is_not_counted(points):

@@ -22,9 +22,10 @@ def test_records_are_a_good_frame(points):
     )
 
 
-def test_a_missing_column_is_named(points):
-    with pytest.raises(KeyError, match="cost_fraction"):
-        check_points(points.drop(columns="cost_fraction"))
+@pytest.mark.parametrize("column", ["cost_fraction", "run", "status"])
+def test_a_missing_column_is_named_with_what_to_do(points, column):
+    with pytest.raises(RecordError, match=rf"lack the columns \['{column}'\]\. Read them with"):
+        compressed_points(points.drop(columns=column))
 
 
 def test_a_repeated_point_is_refused(points):

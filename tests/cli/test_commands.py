@@ -159,7 +159,7 @@ def test_rows_are_capped_and_it_is_told(folder, told):
 def test_the_rows_that_are_drawn_keep_the_classes_in_proportion(folder, told):
     table = patients().assign(ill=lambda t: np.where(t.index % 8 == 0, "rare", "usual"))
     table.to_csv("table.csv", index=False)
-    own = read_own_table("table.csv", "ill", None, (), None, None, ".", None)
+    own = read_own_table("table.csv", "ill", None, (), None)
     drawn = [sampled(own, 80, np.random.RandomState(seed)) for seed in (0, 0, 1, 2, 3)]
     for rows in drawn:
         assert (own.y[rows] == "rare").sum() == 10

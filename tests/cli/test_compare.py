@@ -136,9 +136,7 @@ def test_recommend_fits_what_the_comparison_found_best(recommended):
 def test_recommend_quotes_the_model_that_it_writes_on_rows_that_this_has_not_seen(recommended):
     folder, said = recommended
     saved = SavedModel.load(folder / "m.joblib")
-    own = read_own_table(
-        folder / "my_table.csv", "ill", folder / "prices.csv", (), None, None, None, None
-    )
+    own = read_own_table(folder / "my_table.csv", "ill", folder / "prices.csv", (), None)
     seed = yaml.safe_load((folder / "results/my-table/study.yaml").read_text())["seed"]
     held_out = parts_of(own, np.arange(150), check_random_state(seed))[2]
     X = saved.preprocessor.transform(own.X.iloc[held_out])

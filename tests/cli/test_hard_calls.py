@@ -343,7 +343,7 @@ def test_the_expected_spread_is_that_of_the_rows_held_out(models):
 
 def predictions_held_out(saved, folder):
     """Return how often a model is right on the rows that were held out, and what each costs."""
-    described = ("ill", folder / "prices.csv", (), None, None, None, None)
+    described = ("ill", folder / "prices.csv", (), None)
     own = read_own_table(folder / "table.csv", *described)
     test = parts_of(own, np.arange(len(own.y)), check_random_state(0))[2]
     X, budget = saved.preprocessor.transform(own.X.iloc[test]), saved.limit()
@@ -409,7 +409,7 @@ def test_a_mark_of_a_missing_cell_is_no_answer(models, told, monkeypatch):
 
 
 def test_a_model_that_buys_nothing_predicts_every_row(folder, told):
-    own = read_own_table("table.csv", "ill", "prices.csv", (), None, None, None, None)
+    own = read_own_table("table.csv", "ill", "prices.csv", (), None)
     constant, about = (
         FreeConstantClassifier(feature_costs=own.costs),
         {"method": "constant", "budget": 20},

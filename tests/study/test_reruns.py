@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from budgetbench.datasets import load_dataset
@@ -48,6 +49,14 @@ def test_what_is_kept_comes_back_to_the_last_bit(study, tmp_path):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     reruns.keep(study)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_kept_file_that_lacks_a_column_is_refused(study):
+    write(study, records.table(make_points(n_runs=2)))
+    path = reruns.keep(study) / reruns.POINTS
+    pd.read_csv(path).drop(columns="test_score").to_csv(path, index=False)
+    with pytest.raises(records.RecordError, match=r"lack the columns \['test_score'\]\. Take the"):
+        reruns.read_kept(path.parent)
 
 
 def test_runs_are_added_and_those_of_other_settings_replaced(study):

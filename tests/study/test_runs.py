@@ -18,7 +18,7 @@ from budgetbench.study.runs import (
     ratio_of_test_rows,
 )
 from budgetlearn.costs import read_prices
-from budgetlearn.exceptions import ConfigError, CostError
+from budgetlearn.exceptions import CostError
 
 SIZES = [0.6, 0.2, 0.2]
 
@@ -144,11 +144,6 @@ def test_given_costs_with_groups_survive_the_file(wine, tmp_path):
 def test_wrong_price_lists_are_refused(wine, change, message):
     with pytest.raises(CostError, match=message):
         draw_costs(wine, "given", [0], 5, change(price_list(wine)))
-
-
-def test_given_costs_need_a_list(wine):
-    with pytest.raises(ConfigError, match="needs a price list"):
-        draw_costs(wine, "given", [0], 5)
 
 
 def test_gaps_are_filled_from_the_training_rows_of_each_run(wine):

@@ -41,9 +41,8 @@ def _by_default(points):
     return points[(points["fit"] == 0) | (points["status"] != OK)]
 
 
-def _areas_of(points):
-    """Return the areas of operating points, compressed anew."""
-    return area_table(points, compressed_points(points))
+def _areas_of(points, expected):
+    return area_table(points, compressed_points(points), expected)
 
 
 def _spent(points, areas):
@@ -68,20 +67,22 @@ def effort_table(points, areas):
     """
     first = _by_default(points)
     names = ["models", "seconds", "aup"]
-    default = _spent(first, _areas_of(first))[names].add_prefix("default_")
+    default = _spent(first, _areas_of(first, areas))[names].add_prefix("default_")
     return pd.DataFrame({**default, **_spent(points, areas)}).reset_index()
 
 
-def equal_seconds_table(points, beyond, other):
+def equal_seconds_table(points, beyond, other, expected=None):
     """Return the areas of methods at equally many settings, and at equally many seconds.
 
     `beyond` is a mask of the points that come of seconds that were left after the tries, `other`
-    the method whose processor seconds in a run all others may use. equal is "tries", or "seconds"
-    (the settings begun before the seconds were over).
+    the method whose processor seconds in a run all others may use, `expected` as in `area_table`.
+    equal is "tries", or "seconds" (the settings begun before the seconds were over).
     """
     parts = {"tries": points[~beyond], "seconds": points[_in_time(points, other)]}
     names = ["settings", "processor_seconds", "aup"]
-    tables = {equal: _spent(part, _areas_of(part))[names] for equal, part in parts.items()}
+    tables = {
+        equal: _spent(part, _areas_of(part, expected))[names] for equal, part in parts.items()
+    }
     return pd.concat([table.reset_index().assign(equal=name) for name, table in tables.items()])
 
 
@@ -110,7 +111,7 @@ def straw_men(points, areas, methods):
     free = areas[areas["method"] == CONSTANT].set_index(CASE_RUN)["aup_test"]
     keys = [(dataset, costs, run) for dataset, costs, _, run in own.index]
     constant = pd.Series(free.reindex(keys).to_numpy(), own.index)
-    default = _areas_of(_by_default(points)).set_index(RUN)["aup_test"].reindex(own.index)
+    default = _areas_of(_by_default(points), areas).set_index(RUN)["aup_test"].reindex(own.index)
     # In every run: one bad run may be chance, all of them are a fault of set-up.
     nothing = (own <= constant + EQUAL).groupby(GROUP).transform("all")
     worse = (own < default - EQUAL).groupby(GROUP).transform("all") & ~nothing

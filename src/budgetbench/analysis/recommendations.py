@@ -183,7 +183,6 @@ class _Chooser:
         return np.sqrt(spread * (1 / n_runs + self.ratio))
 
     def _row(self, budget, chosen, ranked, free):
-        """Return the row of a recommendation."""
         n_runs = len(chosen.test)
         row = {"budget": budget, "method": chosen.method, "n_runs": n_runs, **self._told(chosen)}
         row |= {"valid": chosen.valid.mean(), "choice": chosen.choice.mean()}
@@ -206,5 +205,4 @@ class _Chooser:
 
 
 def _same(one, other):
-    """Return True if two offers are of the same models."""
     return other is not None and one.method == other.method and (one.models == other.models).all()

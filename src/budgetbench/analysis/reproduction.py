@@ -13,7 +13,6 @@ measured, and compressed again, on test data. The rectangles of the area have th
 right end; that was chosen after seeing the printed numbers, as one of 16 readings.
 """
 
-from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -30,37 +29,28 @@ class Quantity(NamedTuple):
     """A quantity that papers print."""
 
     name: str  # on the page
-    value: Callable | None  # of operating points; None: a reading of the area of a whole run
+    value: str | None  # of columns of the points; None: a reading of the area of a whole run
     best: float = 0.0  # the value that it cannot pass; what a number lacks of it is its error
     sign: int = -1  # 1 where higher is better, -1 where lower is, 0 where neither is
     digits: int = 3  # that the page shows
 
 
-def _score(name, column):
-    """Return a quantity that is a score: at most 1, the higher the better."""
-    return Quantity(name, lambda points: points[column], best=1.0, sign=1)
-
-
 QUANTITIES = {
-    "cost": Quantity("mean cost", lambda points: points["cost"], digits=1),
-    "cost_percent": Quantity(
-        "% of the full cost", lambda points: 100 * points["cost_fraction"], digits=1
-    ),
+    "cost": Quantity("mean cost", "cost", digits=1),
+    "cost_percent": Quantity("% of the full cost", "100 * cost_fraction", digits=1),
     "entropy_percent": Quantity(
-        "entropy of nodes over trees, %", lambda points: 100 * points["node_entropy"], 100.0, 0, 2
+        "entropy of nodes over trees, %", "100 * node_entropy", best=100.0, sign=0, digits=2
     ),
-    "error_percent": Quantity(
-        "test error, %", lambda points: 100 * (1 - points["test_score"]), digits=2
-    ),
-    "estimated_score": _score("estimated test score", "estimated_score"),
-    "mse": Quantity("mean squared error", lambda points: points["test_mse"], digits=4),
-    "n_features": Quantity("features", lambda points: points["n_features"], digits=1),
-    "n_nodes": Quantity("nodes", lambda points: points["n_nodes"], digits=0),
-    "predict_seconds": Quantity("seconds to predict", lambda points: points["predict_seconds"]),
-    "seconds": Quantity("seconds to fit", lambda points: points["fit_seconds"], digits=2),
-    "test_error": Quantity("test error", lambda points: 1 - points["test_score"]),
-    "test_score": _score("test score", "test_score"),
-    "valid_score": _score("validation score", "valid_score"),
+    "error_percent": Quantity("test error, %", "100 * (1 - test_score)", digits=2),
+    "estimated_score": Quantity("estimated test score", "estimated_score", best=1.0, sign=1),
+    "mse": Quantity("mean squared error", "test_mse", digits=4),
+    "n_features": Quantity("features", "n_features", digits=1),
+    "n_nodes": Quantity("nodes", "n_nodes", digits=0),
+    "predict_seconds": Quantity("seconds to predict", "predict_seconds"),
+    "seconds": Quantity("seconds to fit", "fit_seconds", digits=2),
+    "test_error": Quantity("test error", "1 - test_score"),
+    "test_score": Quantity("test score", "test_score", best=1.0, sign=1),
+    "valid_score": Quantity("validation score", "valid_score", best=1.0, sign=1),
     "aup_test": Quantity("AUP (test)", None, best=1.0, sign=1),
     "aup_valid": Quantity("AUP (validation)", None, best=1.0, sign=1),
     "aup_paper": Quantity("AUP (third reading)", None, best=1.0, sign=1),
@@ -108,13 +98,13 @@ class OurValues:
         good = good.sort_values("valid_score", ascending=False, kind="stable")
         # By label, as a dict: a Series takes a hundred times as long for each of them.
         self.settings = good["setting"].map(parse_setting).to_dict()
-        self.points, self.areas = good, cache(areas)
+        known = {name: good.eval(q.value) for name, q in QUANTITIES.items() if q.value}
+        self.points, self.areas = good.assign(**known), cache(areas)
 
     def of(self, row):
         """Return the values that belong to a printed number by run; `row` is one of its table."""
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
-        quantity = QUANTITIES[row["quantity"]]
-        if quantity.value is None:
+        if QUANTITIES[row["quantity"]].value is None:
             areas = _rows(self.areas(), where).set_index("run")
             if row["quantity"] == "aup_paper":  # only when it is asked for: it takes time
                 areas["aup_paper"] = paper_areas(self.points, **where)
@@ -125,7 +115,7 @@ class OurValues:
         wanted, own = wanted.items(), _rows(self.points, where)
         match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
         chosen = own.loc[match].groupby(RUN).head(1).set_index("run")
-        return quantity.value(chosen)
+        return chosen[row["quantity"]]
 
 
 def _rows(frame, where):
@@ -265,7 +255,6 @@ def check_claim(claim, values_of, fewest=FEWEST):
 
 
 def _comparison(one, values_of, fewest):
-    """Return the verdict on one comparison, and its numbers."""
     from scipy import stats  # here: planning a report loads no more than it needs
 
     less, factor = values_of(one["less"]), one.get("factor", 1.0)
@@ -340,7 +329,6 @@ def with_variants(table, entries, variants):
 
 
 def _confirms(found, entry):
-    """Return True if a variant's row says that its entry explains the printed number."""
     if not entry.get("one_sample"):
         return bool(found["in_margin"])
     # The margin alone would be no test of numbers that lie within it anyway. What is printed is one

@@ -66,16 +66,6 @@ class Comparison:
         budgets = {name: entry.budget for name, entry in self.datasets.items()}
         return frame[frame["dataset"].map(budgets) == budget]
 
-    def check_covers(self, points):
-        """Refuse points of a method or data set that is not compared: raise a ConfigError."""
-        for column, known in (("method", self.methods), ("dataset", self.datasets)):
-            unknown = sorted(set(points[column]) - set(known))
-            if unknown:
-                raise ConfigError(
-                    f"The operating points hold the {column} {unknown[0]!r}, which the study does "
-                    f"not compare (it compares {', '.join(known)}). Add it there."
-                )
-
 
 @dataclass(frozen=True, eq=False)
 class Results:
@@ -86,7 +76,14 @@ class Results:
     expected: pd.DataFrame | None = None
 
     def __post_init__(self):
-        self.compared.check_covers(self.points)
+        compared = {"method": self.compared.methods, "dataset": self.compared.datasets}
+        for column, known in compared.items():
+            unknown = sorted(set(self.points[column]) - set(known))
+            if unknown:
+                raise ConfigError(
+                    f"The operating points hold the {column} {unknown[0]!r}, which the study does "
+                    f"not compare (it compares {', '.join(known)}). Add it there."
+                )
 
     @cached_property
     def bought(self):
@@ -122,11 +119,6 @@ class Results:
     def ranking(self):
         """`Ranking` by AUP on test data."""
         return ranking_of(self.summary, self.compared.rivals(self.summary))
-
-    @cached_property
-    def valid_ranking(self):
-        """`Ranking` by AUP on validation data."""
-        return ranking_of(self.summary, self.compared.rivals(self.summary), "valid")
 
     @cached_property
     def horizons(self):

@@ -6,7 +6,8 @@ valid_score, test_score, fit_seconds, predict_seconds, status, and optionally va
 out of time.
 
 Several functions take `expected`: a frame with dataset, costs, method, run of everything that was
-to be done. Without it a run counts of which the points hold a row.
+to be done, as a run that was planned and left no record is a failure. Without it a run of a method
+counts if the points hold a row of it: that it was planned is then not known.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 
 from budgetlearn.curves import pareto_indices
 
-from ..study.records import OK, RecordError
+from ..study.records import OK, RecordError, refuse_lacking
 
 CASE = ["dataset", "costs"]
 CASE_RUN = [*CASE, "run"]
@@ -39,6 +40,9 @@ def check_points(points):
 
     What is computed from it then does not depend on the order of files, to the last bit.
     """
+    needed = [*RUN, "stage", "fit", "status", *_NUMBERS]
+    remedy = "Read them with `budgetbench.study.records.read`, or add what is missing."
+    refuse_lacking(points, needed, "operating points", remedy)
     points = points.sort_values([*RUN, "stage"], ignore_index=True)
     repeated = points[points.duplicated([*RUN, "stage"])]
     if len(repeated):
@@ -102,15 +106,15 @@ def first_message(status):
 
 
 def counted_runs(points, expected=None):
-    """Return dataset, costs, method, run of all that counts, whether or not it left a record.
+    """Return dataset, costs, method, run of all that counts: in `points`, or `expected`.
 
-    Runs that no method has a record of are left out.
+    Expected runs that no method has a record of are left out.
     """
-    runs = points[CASE_RUN].drop_duplicates()
-    if expected is None:
-        expected = runs.merge(points[GROUP].drop_duplicates(), on=CASE)
-    # Runs nobody has begun are not missing but still to come.
-    counted = pd.concat([expected[RUN].merge(runs, on=CASE_RUN), points[RUN]])
+    counted = points[RUN]
+    if expected is not None:
+        # Runs nobody has begun are not missing but still to come.
+        begun = expected[RUN].merge(points[CASE_RUN].drop_duplicates(), on=CASE_RUN)
+        counted = pd.concat([begun, counted])
     return counted.drop_duplicates().sort_values(RUN, ignore_index=True)
 
 

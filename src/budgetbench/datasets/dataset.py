@@ -284,7 +284,6 @@ def _per_class(dataset, sizes, rng):
 
 
 def _counts(dataset, sizes):
-    """Return rows of train, validation and test."""
     n_samples, known = dataset.n_samples, [size for size in sizes if size != "rest"]
     plain = all(isinstance(s, numbers.Real) and not isinstance(s, bool) for s in known)
     if len(sizes) != 3 or not plain or len(known) < 2 or min(known) < 0:

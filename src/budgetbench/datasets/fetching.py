@@ -365,12 +365,10 @@ def _match(member, names):
 
 
 def _limit_of(path):
-    """Return the most bytes that may come out of a compressed file."""
     return LEAST_LIMIT + MOST_GROWTH * path.stat().st_size
 
 
 def _copy(source, target, limit, write=open):
-    """Copy an open file to a path, and close it."""
     # Counted while it is written: what a header promises cannot be trusted.
     with source, write(target, "wb") as out:
         while block := source.read(_BLOCK):

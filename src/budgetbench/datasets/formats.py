@@ -89,7 +89,6 @@ def _count_rows(path):
 
 
 def _fill(path, X, y, qid, with_queries):
-    """Parse a file chunk by chunk into the rows given."""
     from sklearn.datasets import load_svmlight_file  # here: planning does without scikit-learn
 
     row, size = 0, path.stat().st_size

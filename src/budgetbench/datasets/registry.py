@@ -128,12 +128,12 @@ def _spec(dataset_id, entry):
         id=dataset_id,
         classes=None if classes is None else {str(name): count for name, count in classes.items()},
         parts=None if parts is None else tuple(parts),
-        **_origin(dataset_id, source, reader),
+        **_origin(source, reader),
         **entry,
     )
 
 
-def _origin(dataset_id, source, reader):
+def _origin(source, reader):
     """Return kind, reader, parameters and files as the form of `source` implies them."""
     source = dict(source)
     # The form of the source says what it is: no second key can contradict it.

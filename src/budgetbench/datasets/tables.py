@@ -140,7 +140,6 @@ def _standardised(X, names):
 
 
 def _places(frame, columns):
-    """Return the positions of columns given by place or by name."""
     if columns is None:
         return []
     if isinstance(columns, (int, str)):

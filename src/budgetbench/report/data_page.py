@@ -82,7 +82,6 @@ def write_data_page(study, files, path):
 
 
 def _page(study, data):
-    """Return the parts of the page on a data set: facts by name, drawings by caption."""
     shown, list_of = study.shown[data.id], study.datasets[data.id].costs
     prices = None if list_of is None else read_prices(list_of).set_index("feature")["cost"]
     # What makes a data set hard or odd stands here: gaps, constants, skewed classes.
@@ -122,7 +121,6 @@ def _target_facts(data):
 
 
 def _target_figure(data):
-    """Draw the rows of the largest classes, or a histogram of the target."""
     if not data.class_names:
         with drawing(5.2, 2.8) as (figure, axes):
             axes.hist(data.y, bins=40, color="#0072b2")
@@ -139,7 +137,6 @@ def _target_figure(data):
 
 
 def _price_figure(prices):
-    """Draw the prices from the most expensive feature down."""
     # From the most expensive: whether few features hold most of the cost is seen at once.
     shown, axis = prices.sort_values(ascending=False, kind="stable"), {"ylabel": "price"}
     axis["xlabel"] = "feature"
@@ -150,7 +147,6 @@ def _price_figure(prices):
 
 
 def _bars(heights, names, axis, height, turned, **look):
-    """Draw bars with their names, if they have any, `turned` or not."""
     with drawing(5.2, height) as (figure, axes):
         axes.bar(range(len(heights)), heights, **look)
         if names is not None:

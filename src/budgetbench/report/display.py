@@ -89,7 +89,6 @@ class Display(Comparison):
 
 
 def _styled(methods, ranked):
-    """Return the methods with a colour, a marker and a line each, controls in grey."""
     taken, styled = {True: 0, False: 0}, {}
     # The best choose first, so that those that are looked at most look least alike.
     for name in dict.fromkeys([*ranked, *methods]):

@@ -133,14 +133,12 @@ def render_page(sections, report, drawings, cases):
 
 
 def _of_all(sections, report, kind):
-    """Return the products of one kind of all sections, by name."""
     # In the order of the page: a name that two sections gave would be the later one's.
     made = [getattr(section, kind)(report) for section in sections]
     return {name: product for products in made for name, product in products.items()}
 
 
 def _write_figures(figures, kind, folder):
-    """Write the figures as files of a kind and return {name: content}."""
     drawn = {name: figure_bytes(figure, kind) for name, figure in figures.items()}
     for name, content in drawn.items():
         _write(content, folder / "figures" / f"{name}.{kind}")
@@ -177,15 +175,14 @@ def template_environment():
     """Return the template environment: escapes everything, refuses unknown names."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+    # Searched in this order: page, sections, then head and style, which the model page shares.
+    loaders = [
+        PackageLoader("budgetbench.report"),
+        PackageLoader("budgetbench.report", "sections"),
+        PackageLoader("budgetlearn.cli"),
+    ]
     environment = Environment(
-        loader=ChoiceLoader(
-            # Searched in this order: page, sections, then the command line's.
-            [
-                PackageLoader("budgetbench.report"),
-                PackageLoader("budgetbench.report", "sections"),
-                PackageLoader("budgetlearn.cli"),  # style.css, which the model page shares
-            ]
-        ),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -75,18 +75,12 @@ def reproduction_page(found):
     """Return the page of every printed number as one HTML document that works offline."""
     counts = [line.partition(". ")[2].replace("**", "") for line in count_lines(found)]
     # The margin is a tenth of the printed error, so it is as wide in every drawing.
-    marks = dict(
-        zip(
-            ("least", "zero", "most"),
-            map(_place, (-judging.MARGIN, 0, judging.MARGIN)),
-            strict=True,
-        )
-    )
+    band = {"least": -judging.MARGIN, "zero": 0, "most": judging.MARGIN}
+    marks = {name: _place(share) for name, share in band.items()}
     return _rendered("reproduction.html.j2", found, counts=counts, **marks, width=_WIDTH)
 
 
 def _rendered(template, found, **more):
-    """Render the content of both pages by a template."""
     papers = [_paper(name, paper, found) for name, paper in found.papers.items()]
     template = template_environment().get_template(template)
     return template.render(found=found, papers=papers, **more)
@@ -125,7 +119,6 @@ def _extended(found):
 
 
 def _paper(name, about, found):
-    """Return the part of the reproducibility report on one paper."""
     # Apart from the printed numbers, as they were never published.
     held_out = found.held_out[found.held_out["paper"] == name]
     claims = [claim for claim in found.claims if claim["paper"] == name]
@@ -143,7 +136,6 @@ def _paper(name, about, found):
 
 
 def _results(numbers):
-    """Return the counts of some numbers in a sentence."""
     counts = judging.outcome_counts(numbers)
     parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
     return f"{', '.join(parts)}." if parts else "no numbers are printed."
@@ -179,7 +171,6 @@ def count_lines(found):
 
 
 def _cell(row, found):
-    """Return the content that a cell of the matrix opens into."""
     numbers = found.all_numbers
     own = numbers[(numbers["source"] == row["source"]) & (numbers["dataset"] == row["dataset"])]
     rerun = own[own["n_runs"] > 0]
@@ -215,7 +206,6 @@ def dots(rows):
 
 
 def _place(share):
-    """Return the place of a share of the printed error in a drawing."""
     return round(_WIDTH * (np.clip(share, -_REACH, _REACH) + _REACH) / (2 * _REACH), 1)
 
 
@@ -356,7 +346,6 @@ class Reproduction:
         )
 
     def _values(self, side):
-        """Return our values of one side of a claim, by run."""
         kept = self.kept.get(side["study"])
         # No points, no verdict: the claim is then untestable.
         own = [] if kept is None else kept.points["dataset"] == side["dataset"]
@@ -368,6 +357,5 @@ class Reproduction:
 
 
 def _alone(printed):
-    """Return printed numbers with nothing of ours beside them."""
     nothing = judging.OurValues(records.table([]), pd.DataFrame)
     return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")

@@ -74,6 +74,7 @@ class Section:
     script = None  # name of its script beside the module, if it has one
     inputs = ()  # files that it reads, beside operating points, data sets and prices
     stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
+    pictures = ()  # name and label of each other figure
     names = ()  # of its tables
 
     def __init__(self, study):
@@ -92,13 +93,12 @@ class Section:
     @property
     def parts(self):
         """The `Part` of each figure, table and file."""
-        drawn = self.cases if self.stem else []
-        labels = [{"data set": dataset, "costs": costs} for dataset, costs in drawn]
-        names = [case_name(*case, self.stem) for case in drawn]
-        figures = [
-            figure(name, self.category, self.stem, **label)
-            for name, label in zip(names, labels, strict=True)
-        ]
+        figures = []
+        for dataset, costs in self.cases if self.stem else ():
+            labels = {"data set": dataset, "costs": costs}
+            name = case_name(dataset, costs, self.stem)
+            figures.append(figure(name, self.category, self.stem, **labels))
+        figures += [figure(name, self.category, figure=label) for name, label in self.pictures]
         return [*figures, *map(table, self.names)]
 
     def tables(self, report):

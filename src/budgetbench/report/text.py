@@ -67,7 +67,6 @@ def complete(table):
 
 
 def _listed(display, names):
-    """Return the labels of methods as a list in words."""
     # One label stands alone; of none the sentence stays empty rather than fails.
     *others, last = [display.label(name) for name in names] or [""]
     return f"{', '.join(others)} and {last}" if others else last

@@ -142,7 +142,6 @@ def _score_of(score, y, outcome, queries, rows):
 
 
 def _stages(model, X, part, method):
-    """Yield the stages of a model; any other estimator is a single one."""
     if hasattr(model, "stages"):
         yield from model.stages(X, {part, "acquired", "estimate"})
         return

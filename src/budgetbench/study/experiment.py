@@ -65,7 +65,6 @@ def settings_of(method, spec, study_seed, dataset):
 
 
 def _drawn(values, random):
-    """Return one of the values of a list, or a number of a range."""
     if isinstance(values, list):
         return values[random.integers(len(values))]
     low, high = values["low"], values["high"]
@@ -180,7 +179,6 @@ def refitted(model, run):
 
 
 def _sees_validation(model, run):
-    """Return True if the fit of a model uses validation data."""
     if scores_out_of_fold(model) and not trains_on_validation(model, run):
         return False
     chooses = getattr(get_tags(model), "chooses_on_validation", True)

@@ -81,7 +81,6 @@ def _collect(child, receiver, seconds, megabytes):
 
 
 def _held(process):
-    """Return the MB that a process holds, none where it has just ended."""
     try:
         return process.memory_info().rss / MB
     except psutil.Error:
@@ -89,7 +88,6 @@ def _held(process):
 
 
 def _death(child):
-    """Return the status of a child that ended without sending one."""
     child.join()
     code = child.exitcode
     if code >= 0:

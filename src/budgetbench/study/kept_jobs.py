@@ -189,7 +189,6 @@ def job_usage(study):
 
 
 def _usage(study, path):
-    """Return a row of `job_usage` for each job that a benchmark file of Snakemake lists."""
     # A dash, or NA, stands for a job that it did not get to look at.
     rows = pd.read_csv(path, sep="\t", usecols=["s", "max_rss"], na_values="-")
     # Files of an earlier, larger study stay; runs it no longer has count for nothing.

@@ -119,6 +119,13 @@ class RecordError(BudgetlearnError, ValueError):
     """A table of operating points that does not have the columns it should have."""
 
 
+def refuse_lacking(frame, columns, where, remedy):
+    """Raise `RecordError` where a frame lacks some of the columns; `remedy` says what to do."""
+    lacking = [name for name in columns if name not in frame]
+    if lacking:
+        raise RecordError(f"{where} lack the columns {lacking}. {remedy}")
+
+
 def is_failure(status):
     """Return True if a status means that there is no result, not even one in part."""
     return status != OK and not status.startswith(PARTIAL)
@@ -234,7 +241,6 @@ def read(paths):
 
 
 def _part(path):
-    """Return the content of one file, checked."""
     with _reading(path):
         content = pq.read_table(path)
         content.validate(full=True)  # text that is none would come up much later

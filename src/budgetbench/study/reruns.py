@@ -55,7 +55,6 @@ def keep(study, root="."):
 
 
 def _stays(kept, fresh, before, now):
-    """Return a mask of the kept points that stay beside fresh ones."""
     done = set(fresh[_PLACE].itertuples(index=False, name=None))
     again = [place in done for place in kept[_PLACE].itertuples(index=False, name=None)]
     changed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
@@ -99,6 +98,8 @@ def read_kept(folder):
     """Return the operating points of a kept rerun, with all columns of `records.COLUMNS`."""
     path = Path(folder) / POINTS
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=["NA"])
+    remedy = "Take the file from the repository again, or rerun the study and keep it."
+    records.refuse_lacking(frame, KEPT, f"the points in {path}", remedy)
     for name in KEPT:
         if records.COLUMNS[name] != "string":  # Python's own reading keeps the last bit
             frame[name] = frame[name].map(float, na_action="ignore")
@@ -282,7 +283,6 @@ def pack(study, path):
 
 
 def _files(study):
-    """Yield (name in the archive, file) of what is packed."""
     own = [study.config["datasets_file"], study.config["methods_file"]]
     for source in (*SOURCES, *own):
         place = Path(place_of(source, study.root))

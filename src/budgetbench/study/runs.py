@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from budgetlearn.costs import FeatureCosts, profile_of, random_costs
-from budgetlearn.exceptions import ConfigError, CostError, DatasetError
+from budgetlearn.exceptions import CostError, DatasetError
 from budgetlearn.validation import derive_seed
 
 from ..datasets.dataset import TEST, TRAIN, VALID, split
@@ -88,12 +88,6 @@ def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
 
 
 def _given_costs(dataset, given):
-    """Return the price list in the order of the features, refusing gaps and strangers."""
-    if given is None:
-        raise ConfigError(
-            f"{dataset.id}: the cost profile 'given' needs a price list; name a csv file as "
-            "`costs` in the data set's entry."
-        )
     names = list(dataset.feature_names)
     listed = given["feature"].astype(str).tolist()
     missing, strange = sorted(set(names) - set(listed)), sorted(set(listed) - set(names))

@@ -42,8 +42,9 @@ def script_fingerprint(script, *classes):
 def report_fingerprint(script):
     """Return a hash of what draws the report: code, templates, style and scripts of the page."""
     report = ROOT / "budgetbench" / "report"
-    style = ROOT / "budgetlearn" / "cli" / "templates" / "style.css"  # the model page has the same
-    parts = [style, *(path for path in report.rglob("*") if path.suffix in REPORT_PARTS)]
+    shared = ROOT / "budgetlearn" / "cli" / "templates"  # head and style, as of the model page
+    files = *report.rglob("*"), shared / "base.html.j2", shared / "style.css"
+    parts = [path for path in files if path.suffix in REPORT_PARTS]
     # The page finds its sections by looking: no import names them.
     sections = (report / "sections").glob("[!_]*.py")
     return _digest([*_reached(Path(script), sections), *parts])

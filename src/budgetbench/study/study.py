@@ -379,13 +379,11 @@ def place_of(path, root):
 
 
 def _own(config):
-    """Return the settings of each data set in use that has some of its own."""
     by_dataset = config.get("by_dataset", {})
     return [by_dataset[name] for name in config["datasets"] if name in by_dataset]
 
 
 def _named_methods(config):
-    """Return every method that a study names, those of all data sets first."""
     own = (settings.get("methods", ()) for settings in _own(config))
     return list(dict.fromkeys(itertools.chain(config["methods"], *own)))
 
@@ -413,7 +411,6 @@ def _check_names(config, registry, root):
 
 
 def _overridden(methods, settings):
-    """Return specifications of methods with the overrides of some settings laid over them."""
     overrides = settings.get("overrides", {})
     return {name: merged(spec, overrides.get(name, {})) for name, spec in methods.items()}
 
@@ -434,7 +431,6 @@ def _installed(config, specs):
 
 
 def _check_methods(specs, schemas, trust):
-    """Refuse specifications that overrides have spoilt."""
     check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
     for name, spec in specs.items():
         if "grid" in spec and spec.get("kind") == SCHEDULE:

@@ -34,7 +34,7 @@ _OPTIONS = {
 }
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, package_name="budgetlearn")
 def cli():
     """Predict under a budget: train on a table with a price list, buy only what is needed."""

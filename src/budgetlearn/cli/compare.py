@@ -224,13 +224,12 @@ def own_name(context, parameter, value):
     multiple=True,
     help="A method by its id, such as msb; repeatable.  [default: ten of them]",
 )
-@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True)
-@click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--runs", type=click.IntRange(min=1), default=5)
+@click.option("--cores", type=click.IntRange(min=1), default=1)
 @click.option(
     "--time-limit",
     type=click.IntRange(min=1),
     default=600,
-    show_default=True,
     help="Seconds that a method may take in a run.",
 )
 @options.max_rows(20_000, "each run draws so many rows")

@@ -68,7 +68,6 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
     "--method",
     type=click.Choice(NAMES),
     default=AUTO,
-    show_default=True,
     help="auto compares methods out of fold and takes the best one for each budget.",
 )
 @options.minutes
@@ -208,7 +207,6 @@ def parts_of(table, rows, random, guaranteed=False, whole=False):
 
 
 def _refuse_rare_classes(table, rows):
-    """Refuse classes that would be in no part but the training data."""
     if table.task != CLASSIFICATION:
         return
     labels, codes = np.unique(table.y, return_inverse=True)
@@ -290,7 +288,6 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
 
 def _curve(estimator, encoder, X_test, y_test, **weighs):
-    """Return the costs and scores of a fitted estimator, as `SavedModel` keeps them."""
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
     curve["variables"] = [encoder.original_names(names) for names in points["variables"]]

@@ -89,7 +89,6 @@ columns = _all(  # what the columns of a table are
         "--missing",
         type=click.Choice([INDICATOR, MEDIAN, REFUSE]),
         default=INDICATOR,
-        show_default=True,
         help="Empty cells: a value of their own, the median of the training data, or an error.",
     ),
     click.option(
@@ -102,10 +101,8 @@ columns = _all(  # what the columns of a table are
 trust = click.option(
     "--trust", is_flag=True, help="Run code that the file or folder names: look at it first."
 )
-seed = click.option("--seed", type=int, default=0, show_default=True, help="Of all that is random.")
-jobs = click.option(
-    "--jobs", type=int, default=1, show_default=True, help="Threads; -1: all cores."
-)
+seed = click.option("--seed", type=int, default=0, help="Of all that is random.")
+jobs = click.option("--jobs", type=int, default=1, help="Threads; -1: all cores.")
 guaranteed = click.option(
     "--guaranteed",
     is_flag=True,
@@ -119,7 +116,6 @@ minutes = click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
     default=10,
-    show_default=True,
     help="Of auto: methods that would take longer are left out.",
 )
 
@@ -132,7 +128,7 @@ def budget(required=False):
 
 def max_rows(default, drawn):
     """Return the option of the most rows to use; `drawn` says how others are chosen from more."""
-    known = {"type": click.IntRange(min=10), "default": default, "show_default": True}
+    known = {"type": click.IntRange(min=10), "default": default}
     return click.option("--max-rows", **known, help=f"Of a larger table {drawn}.")
 
 

@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 from math import ceil, floor, log10
-from pathlib import Path
 
 import click
 import numpy as np
@@ -18,7 +17,6 @@ MOST_COLUMNS, MOST_WORDS = 500, 50
 # The picture of the curve, in its own units; drawn without a drawing library.
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 def plus_minus(score, error):
@@ -118,7 +116,6 @@ def print_schedule(saved):
 
 
 def _classes(model, most=6):
-    """Return the classes and how frequent they are in training."""
     shares = zip(model.classes_[:most], model.constant_, strict=False)
     text = ", ".join(f"{shown(label)} ({100 * share:.0f} %)" for label, share in shares)
     return text + " …" * (len(model.classes_) > most)
@@ -160,20 +157,25 @@ def for_nothing(saved):
     return f"{text} {what} is better on the rows held out."
 
 
-def write_page(saved, path):
-    """Write the page of a model; it needs no network and no other file."""
-    with extra("cli", "the page of a model"):
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+def rendered(template, **values):
+    """Return a page; it needs no network and no other file."""
+    with extra("cli", "a page"):
+        from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=PackageLoader("budgetlearn.cli"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return environment.get_template(template).render(**values)
+
+
+def write_page(saved, path):
+    """Write the page of a model."""
     with whole_file(path, through_links=True) as partial:
-        text = environment.get_template("model.html.j2").render(**_content(saved))
+        text = rendered("model.html.j2", **_content(saved))
         partial.write_text(text, encoding="utf-8")
 
 

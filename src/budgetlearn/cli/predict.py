@@ -30,7 +30,7 @@ from .table import days, example, with_days
 @options.reading
 @options.trust
 @options.debug
-def predict(model, table, budget, fallback, out, row_id, separator, decimal, na, trust):
+def predict(model, table, budget, fallback, out, row_id, trust, **how):
     """Predict the rows of TABLE (- for a pipe) with a MODEL of `budgetlearn fit`, as csv.
 
     Only the columns that are bought are read: others may be empty or absent. Each row gets its
@@ -40,13 +40,8 @@ def predict(model, table, budget, fallback, out, row_id, separator, decimal, na,
     """
     saved = SavedModel.load(model, trust)
     learned = saved.reading
-    source = partial(
-        read_table,
-        table,
-        separator or learned.get("separator"),
-        decimal or learned.get("decimal"),
-        na or learned.get("na"),
-    )
+    how = [how[name] or learned.get(name) for name in ("separator", "decimal", "na")]
+    source = partial(read_table, table, *how)
     # Only these columns are parsed: others may be broken, or missing altogether.
     wanted = needed(saved, budget)
     names = _names(source, table, row_id, learned.get("id"))
@@ -77,7 +72,6 @@ def predict(model, table, budget, fallback, out, row_id, separator, decimal, na,
 
 
 def _names(source, table, asked, remembered):
-    """Return the column that names the rows, as text; None where there is none."""
     name = asked or remembered
     if name is None:
         return None
@@ -167,7 +161,6 @@ def _refuse_absent(table, source, lacking, absent):
 
 
 def _tell_lacking(lacking, names):
-    """Note the number of rows that are predicted without a value that they would have bought."""
     rows = np.flatnonzero(lacking.any(axis=1))
     if rows.size:
         first = rows[0]
@@ -271,7 +264,6 @@ class Case:
         self.given += text is not None
 
     def _value(self, name, text):
-        """Return an answer as the table would hold it."""
         if name in self.encoder.categories_:
             return text
         if name in self._dates:

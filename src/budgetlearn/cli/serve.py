@@ -5,18 +5,16 @@ import secrets
 import webbrowser
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Lock
 
 import click
 
 from ..exceptions import DatasetError
 from . import options
-from .output import plus_minus
+from .output import plus_minus, rendered
 from .predict import Case
 from .saved_model import SavedModel
 
-PAGE = Path(__file__).parent / "templates" / "case.html"
 LOCAL = "127.0.0.1"
 MOST_BYTES = 1 << 20  # of a request
 
@@ -25,8 +23,8 @@ MOST_BYTES = 1 << 20  # of a request
 @click.argument("model", type=options.FILE)
 @options.budget()
 @options.max_cost
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="[default: a free one]")
-@click.option("--browser/--no-browser", default=True, help="Open the page.  [default: browser]")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="a free one")
+@click.option("--browser/--no-browser", default=True, help="Open the page.")
 @options.trust
 @options.debug
 def serve(model, budget, max_cost, port, browser, trust):
@@ -66,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self._is_allowed(""):
             nonce = secrets.token_urlsafe(16)
-            page = PAGE.read_text(encoding="utf-8").replace("NONCE", nonce)
+            page = rendered("case.html.j2", nonce=nonce)
             self._send(HTTPStatus.OK, "text/html; charset=utf-8", page, nonce)
 
     def do_POST(self):

@@ -97,25 +97,15 @@ class OwnTable:
 
 
 def read_own_table(
-    path,
-    target,
-    costs,
-    drop,
-    task,
-    separator,
-    decimal,
-    na,
-    keep=(),
-    row_id=None,
-    dates=(),
-    weights=None,
+    path, target, costs, drop, task, keep=(), row_id=None, dates=(), weights=None, **how
 ):
     """Return the `OwnTable` that options of the command line describe.
 
-    Columns that number the rows are left out, unless `keep` names them or is None.
+    Columns that number the rows are left out, unless `keep` names them or is None. `how` a table is
+    read are separator, decimal and na.
     """
-    name = as_file(path).name
-    frame = read_table(path, separator, decimal, na)
+    name, how = as_file(path).name, dict.fromkeys(("separator", "decimal", "na")) | how
+    frame = read_table(path, how["separator"], how["decimal"], how["na"])
     ids = () if row_id is None else (row_id,)
     weighs = () if weights is None else (weights,)
     _refuse_unknown(name, frame, (target, *ids, *weighs, *drop, *dates, *(keep or ())))
@@ -146,8 +136,7 @@ def read_own_table(
         )
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
     notes = (*_assumed(frame, left_out, ids, weights), *notes)
-    reading = {"separator": separator, "decimal": decimal, "na": na, "id": row_id, "dates": forms}
-    reading["ranges"] = _ranges(X)
+    reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
     return OwnTable(name, X, y, target, task, prices, (*ids, *left_out), notes, reading, weight)
 
 
@@ -164,7 +153,6 @@ def _refuse_unknown(name, frame, wanted):
 
 
 def _weight(frame, name, others):
-    """Return the weight of each row from a column of weights; None without one."""
     if name is None:
         return None
     if name in others:
@@ -183,7 +171,6 @@ def _weight(frame, name, others):
 
 
 def _ranges(X):
-    """Return the least and the greatest number of each column of numbers."""
     numbers = X[[name for name in X.columns if is_number(X[name]) and X[name].notna().any()]]
     return {
         name: (float(low), float(high))

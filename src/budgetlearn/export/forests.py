@@ -214,7 +214,6 @@ def _decision(helper, n_columns):
 
 
 def _labels(forest):
-    """Return the type of the labels and the labels, one for each class."""
     classes = np.arange(forest.n_classes) if forest.classes is None else forest.classes
     if np.issubdtype(classes.dtype, np.integer):
         return "INT64", classes.tolist()
@@ -261,7 +260,6 @@ def c_header(forest, name="model"):
 
 
 def _block(key):
-    """Return one part of the template."""
     return re.search(rf"^//= {key}\n(.*?)(?=^//= |\Z)", TEMPLATE, re.S | re.M)[1]
 
 
@@ -280,7 +278,6 @@ def _sums(forest):
 
 
 def _tables(forest, sum_type):
-    """Yield the tables as C definitions."""
     # In int8 splits name a place in `used`, mostly a byte where columns would take two.
     int8 = forest.format == "int8"
     n_features = forest.used.size if int8 else forest.n_features

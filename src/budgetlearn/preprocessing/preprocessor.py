@@ -343,7 +343,6 @@ def _below(numbers, names):
 
 
 def _numbers_of(frame):
-    """Return a frame as an array of floats; refuse other values."""
     try:
         return frame.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -351,7 +350,6 @@ def _numbers_of(frame):
 
 
 def _as_numbers(column):
-    """Return a column as floats; refuse other values."""
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):

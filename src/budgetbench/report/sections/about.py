@@ -54,7 +54,6 @@ def coverage_rows(table, display):
 
 
 def _counts(row):
-    """Return the cell that counts the runs of a method on a data set."""
     counts = {word: row[name] for name, word in _WORDS.items() if row.get(name)}
     # Nothing was asked for where there is no row: that is no gap.
     text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
@@ -108,13 +107,11 @@ def settings_of(study):
 
 
 def _same_or_each(settings):
-    """Return the value that all data sets share, or else the mapping."""
     # Ten equal lines say less than one.
     return next(iter(settings.values())) if len(set(settings.values())) == 1 else settings
 
 
 def _split(sizes):
-    """Return the sizes of a split in words."""
     if isinstance(sizes, str):
         return sizes
     if isinstance(sizes, dict):
@@ -197,12 +194,10 @@ _CONTEXT = {
     "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
     "dct": "http://purl.org/dc/terms/",
-    "field": "cr:field",
-    "recordSet": "cr:recordSet",
-    "source": "cr:source",
-    "extract": "cr:extract",
-    "column": "cr:column",
-    "fileObject": "cr:fileObject",
+    **{
+        name: f"cr:{name}"
+        for name in ("field", "recordSet", "source", "extract", "column", "fileObject")
+    },
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "conformsTo": "dct:conformsTo",
 }

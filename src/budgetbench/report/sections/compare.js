@@ -7,10 +7,12 @@ const rivals = study.methods.filter(({ id }) => cases.some((name) => id in study
 const horizons = [...form.elements.horizon].map(({ value }) => value);
 const PREFIX = "#compare?";
 
+const make = (tag, facts = {}) => Object.assign(document.createElement(tag), facts);
+
 function boxes(place, entries) {
   document.getElementById(place).append(...entries.map(([value, text]) => {
-    const label = document.createElement("label");
-    const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: true, value, name: place });
+    const label = make("label");
+    const box = make("input", { type: "checkbox", checked: true, value, name: place });
     label.append(box, ` ${text}`);
     return label;
   }));
@@ -80,29 +82,21 @@ function standings(chosen, methods, charge, place) {
   return { rows, ranked };
 }
 
-function cell(tag, text, best = false) {
-  const made = document.createElement(tag);
-  made.textContent = best ? `${text} ★` : text;
-  if (tag === "td") made.className = best ? "number best" : "number";
-  else made.scope = "row";
-  return made;
+function numberCell(value, digits, best = false) {
+  const text = value === null ? "–" : value.toFixed(digits);
+  return make("td", { textContent: best ? `${text} ★` : text, className: best ? "number best" : "number" });
 }
 
 function fillTable(rows, chosen) {
   const heads = ["Method", "Mean rank", "Mean AUP", ...chosen.map((name) => study.cases[name].title)];
-  const top = document.createElement("tr");
-  top.append(...heads.map((text, turn) => {
-    const head = document.createElement("th");
-    Object.assign(head, { textContent: text, scope: "col", className: turn ? "number" : "" });
-    return head;
-  }));
+  const top = make("tr");
+  top.append(...heads.map((textContent, turn) => make("th", { textContent, scope: "col", className: turn ? "number" : "" })));
   table.tHead.replaceChildren(top);
   const most = chosen.map((_, turn) => Math.max(...rows.map(({ areas }) => areas[turn] ?? -Infinity)));
   table.tBodies[0].replaceChildren(...rows.map(({ method, rank, areas, mean: average }) => {
-    const row = document.createElement("tr");
-    const text = (value, digits) => (value === null ? "–" : value.toFixed(digits));
-    row.append(cell("th", method.label), cell("td", text(rank, 2)), cell("td", text(average, 3)),
-      ...areas.map((value, turn) => cell("td", text(value, 3), value !== null && value === most[turn])));
+    const row = make("tr");
+    row.append(make("th", { textContent: method.label, scope: "row" }), numberCell(rank, 2), numberCell(average, 3),
+      ...areas.map((value, turn) => numberCell(value, 3, value !== null && value === most[turn])));
     row.dataset.method = method.id;
     return row;
   }));

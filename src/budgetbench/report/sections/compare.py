@@ -103,7 +103,6 @@ class Compare(Section):
 
 
 def _views(results):
-    """Return the areas by what is charged: the mean example, or the most expensive one."""
     return {MEAN: results.horizons, HARD: results.hard_horizons}
 
 

@@ -123,7 +123,6 @@ def _draw_curve(axes, points, method):
 
 
 def _draw_control(axes, points, method):
-    """Draw a control as a level (free) or as a point with its standard deviation."""
     score = points["test_score"]
     # What costs nothing is there at every budget: a level.
     if (points["cost"] == 0).all():
@@ -210,5 +209,4 @@ def _first_runs(points):
 
 
 def _digits(values):
-    """Return numbers with five digits that matter as a list, None for NaN."""
     return [None if np.isnan(v) else float(f"{v:.5g}") for v in np.asarray(values, dtype=float)]

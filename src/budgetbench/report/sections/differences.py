@@ -38,13 +38,9 @@ class Differences(Section):
 
     @staticmethod
     def _reference(report):
-        results = report.results
-        # Before a run is completed there is nobody to compare with.
-        return (
-            paired.reference_of(results.ranking, report.display.methods)
-            if results.completed
-            else None
-        )
+        if not report.results.completed:  # nobody to compare with
+            return None
+        return paired.reference_of(report.results.ranking, report.display.methods)
 
     def context(self, report):
         reference, display = self._reference(report), report.display
@@ -73,12 +69,10 @@ def _elo_row(row, display):
 
 
 def _record(row):
-    """Return in words what a method won, tied and lost."""
     return f"{row['wins']} / {row['ties']} / {row['losses']}"
 
 
 def _variance_rows(variances, display):
-    """Return the mean standard deviations of each method over data sets, as texts."""
     if variances is None:
         return []
     # Means of standard deviations: the page shows their size, tests use the table.

@@ -41,7 +41,8 @@ class Effort(Section):
             # With the fits beyond equal tries, which all other tables leave out.
             whole = report.display.under(ACQUISITION, report.all_points)
             beyond = self.study.beyond_tries(whole)
-            tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other)
+            expected = report.results.expected
+            tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other, expected)
         return tables
 
     def summary(self, report):
@@ -158,10 +159,9 @@ class Times(Section):
     id = "times"
     title = "Time"
     place = 90
-
-    @property
-    def parts(self):
-        return [figure("times", "Time", figure="by method and data set"), table("times")]
+    category = "Time"
+    pictures = (("times", "by method and data set"),)
+    names = ("times",)
 
     def tables(self, report):
         return {"times": report.results.times}

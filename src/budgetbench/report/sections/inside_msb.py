@@ -14,7 +14,7 @@ from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION, SCHEDULE
 from .. import style
 from ..data_page import names_of
-from ..section import Section, case_name, figure, table
+from ..section import Section, case_name, figure
 from ..text import counted, plus_minus
 
 _MOST_VARIABLES = 40
@@ -44,7 +44,6 @@ def exhaustive_method(study, dataset):
 
 
 def _read(paths, columns):
-    """Return the rows of several files."""
     # Under `strict: false` some are not there.
     frames = [pd.read_csv(path) for path in paths if Path(path).exists()]
     return pd.concat(frames) if frames else pd.DataFrame(columns=columns)
@@ -265,7 +264,6 @@ def space_figure(space, visited, title, score):
 
 
 def _number(axes, models, sequence, colour, marks):
-    """Mark the models of a sequence with the number or letter of their step."""
     axes.plot(models["cost"], models["score"], color=colour, linewidth=0.8, alpha=0.6)
     axes.scatter(
         models["cost"], models["score"], s=90, facecolors="white", edgecolors=colour, zorder=3,
@@ -282,10 +280,9 @@ class OwnCost(Section):
     id = "own-cost"
     title = "At their own cost"
     place = 84
-
-    @property
-    def parts(self):
-        return [figure("own_cost", "Inside msB"), table("own_cost")]
+    category = "Inside msB"
+    pictures = (("own_cost", "own_cost"),)
+    names = ("own_cost",)
 
     @property
     def _methods(self):
@@ -329,7 +326,6 @@ def own_cost_figure(table, display, own_cost):
 
 
 def _draw_panel(axes, part, display, cases):
-    """Draw the method and its rivals, each on a line of its own within the data set."""
     # The method first, its rivals below it: on one line intervals would hide each other.
     own = part.drop_duplicates(CASE), part["method"].iloc[0], ", at its own cost"
     shown = [(*own, "score", "score_sd")]

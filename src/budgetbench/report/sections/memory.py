@@ -50,7 +50,6 @@ class Memory(Section):
 
 
 def _error_name(display, dataset):
-    """Return the name of the error that belongs to the score of a data set."""
     score = display.score(dataset)
     return _ERRORS.get(score, f"1 − test {score}")
 
@@ -123,7 +122,6 @@ def memory_sentences(table, display):
 
 
 def _case(table, case, display):
-    """Return name, title, error's name and rows of texts of a case for the page."""
     frame = of_case(table, *case)
     rows = [
         [

@@ -18,7 +18,7 @@ from budgetlearn.files import read_yaml
 from ...analysis import reproduction as judging
 from ...study.records import setting_text
 from ...study.study import PUBLISHED, place_of
-from ..section import Section, table
+from ..section import Section
 from ..text import DASH, counted, plus_minus, span_of_runs
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
@@ -35,6 +35,7 @@ class Printed(Section):
     id = "published"
     title = "Printed and ours"
     place = 10
+    names = ("published",)
 
     def applies(self):
         return bool(self.study.published)
@@ -42,10 +43,6 @@ class Printed(Section):
     @property
     def inputs(self):
         return [*self.study.published, place_of(_REASONS, self.study.root)]
-
-    @property
-    def parts(self):
-        return [table("published")]
 
     def tables(self, report):
         printed = read_published(self.study.published)
@@ -123,7 +120,6 @@ _KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "
 
 
 def _cells(numbers, quantities):
-    """Return printed, ours and difference of each quantity."""
     cells = []
     for name in quantities:
         if name not in numbers.index:
@@ -156,7 +152,6 @@ def read_published(paths):
 
 
 def _read_one(path):
-    """Read one table and check it."""
     # "None" is a setting (candidate_window=None: all of them), an empty field is not.
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
     # A number that is read wrongly would be judged wrongly: refuse what is not understood.

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
-from ...analysis.ranks import LEVEL, critical_difference, rank_table
+from ...analysis.ranks import LEVEL, critical_difference, rank_table, ranking_of
 from ...analysis.schedules import CASE, columns_of, of_case, score_table
 from ...study.study import ACQUISITION
-from ..section import Section, figure, table
+from ..section import Section
 from ..style import LABEL_WIDTH, MANY_POINTS, drawing, legend_below, message_figure
 from ..text import DASH, counted, counts_of, interval, mean_rank, plus_minus
 
@@ -21,14 +21,9 @@ class Standings(Section):
     title = "Who wins"
     place = 20
     under = ACQUISITION
-
-    @property
-    def parts(self):
-        return [
-            figure("ranks", "Who wins", figure="mean ranks"),
-            figure("areas", "Who wins", figure="areas under the Pareto"),
-            *map(table, ("areas", "summary", "ranks", "leads", "controls")),
-        ]
+    category = "Who wins"
+    pictures = (("ranks", "mean ranks"), ("areas", "areas under the Pareto"))
+    names = ("areas", "summary", "ranks", "leads", "controls")
 
     def tables(self, report):
         results, display = report.results, report.display
@@ -56,10 +51,11 @@ class Standings(Section):
     def context(self, report):
         results, display = report.results, report.display
         summary, ranking = results.summary, results.ranking
+        valid_ranking = ranking_of(summary, display.rivals(summary), "valid")
         return {
             "score": display.score(),
             "standings": standings(summary, ranking, display),
-            "valid_standings": standings(summary, results.valid_ranking, display, part="valid"),
+            "valid_standings": standings(summary, valid_ranking, display, part="valid"),
             "ranked": ranking.pairs is not None and len(ranking.ranks) >= FEWEST_CASES,
             "rank_sentences": rank_sentences(ranking, display),
             "control_rows": control_rows(report.tables["controls"], display),
@@ -97,7 +93,6 @@ def standings(summary, ranking, display, part="test"):
 
 
 def _area_cell(row):
-    """Return the cell of a mean area."""
     if not row:  # the study does not ask for it
         return {"text": DASH}
     note = f"{row['n_constant']} of {row['most']} as the constant" if row["n_constant"] else ""
@@ -143,7 +138,6 @@ def lead_sentences(leads, display):
 
 
 def _who_wins(leads, display):
-    """Return the sentence that counts the best means."""
     wins = counts_of(leads["best"]).rename(display.label)
     if len(wins) == 1:
         few = {1: "the one data set compared", 2: "both data sets"}
@@ -155,7 +149,6 @@ def _who_wins(leads, display):
 
 
 def _how_sure(leads):
-    """Return the sentence that says which leads other splits would hardly undo."""
     # One run has no spread, so no interval.
     measured = leads.dropna(subset="low")
     if measured.empty:

@@ -93,7 +93,6 @@ def _plain(row):
 
 
 def _model(row):
-    """Return the values of one model for the page."""
     return {
         "cost": row["valid_cost"],  # users choose by it
         "share": row["valid_fraction"],
@@ -147,7 +146,6 @@ class ModelSchedules(Section):
 
 
 def _example(report, dataset, costs):
-    """Return the schedule to show of a case, and the prices of its run."""
     results, methods = report.results, report.display.competitors
     chosen = example_schedule(results.schedules, methods, dataset, costs)
     # Prices are those of the run that is shown: other runs have drawn others.
@@ -156,7 +154,6 @@ def _example(report, dataset, costs):
 
 
 def _case(case, table, display):
-    """Return the values of one schedule for the page."""
     first, rows = table.iloc[0], []
     for row in table.itertuples():
         variables = json.loads(row.variables)
@@ -242,7 +239,6 @@ def _right_end(schedule):
 
 
 def _draw_staircase(axes, schedule, method):
-    """Draw validation accuracy as a staircase over the budget, test accuracy as open dots."""
     cost, valid, test = schedule[["cost", "valid_score", "test_score"]].to_numpy(dtype=float).T
     colour, dots = method.colour, {"linestyle": "none", "marker": "o"}
     hollow = {"markerfacecolor": "white", "markeredgecolor": "#222222"}
@@ -272,7 +268,6 @@ def _ownership(schedule):
 
 
 def _draw_ownership(axes, spans, prices, method):
-    """Draw a bar for each variable over the budgets that buy it."""
     features = list(spans["feature"].drop_duplicates())
     labels = variable_labels(prices, features)
     for row, feature in enumerate(features):
@@ -319,7 +314,6 @@ def most_bought(table, dataset, costs):
 
 
 def _map(table, case, display):
-    """Return title, caption, heads and rows of the table that the page shows as a heat map."""
     own, title = of_case(table, *case), display.case_title(*case)
     features, rates, hidden = most_bought(own, *case)
     # Methods may lack runs, so each column says how many it is the mean of.

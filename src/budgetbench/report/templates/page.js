@@ -26,9 +26,7 @@ function sortBy(table, head) {
 
 function makeSortable() {
   for (const head of document.querySelectorAll("thead tr:only-child > th:not(:has(button))")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sort";
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "sort" });
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => sortBy(head.closest("table"), head));
@@ -40,9 +38,8 @@ const OPEN = new Set(["overview", "areas"]);
 
 function fold(section) {
   const [heading, ...rest] = section.children;
-  const folded = document.createElement("details");
+  const folded = Object.assign(document.createElement("details"), { className: "fold" });
   const line = document.createElement("summary");
-  folded.className = "fold";
   line.append(heading);
   folded.append(line, ...rest);
   section.append(folded);
