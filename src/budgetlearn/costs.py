@@ -72,10 +72,10 @@ class FeatureCosts:
     >>> costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
     >>> costs.subset([0, 1]), costs.full
     (13.0, 16.0)
-    >>> prices = {"age": 1, "glucose": 15.5, "insulin": 20.7}
+    >>> prices = {"age": 1, "glucose": 15.5, "insulin": 20.5}
     >>> blood = {"glucose": "blood", "insulin": "blood"}
-    >>> FeatureCosts(prices, groups=blood, group_costs={"blood": 2.1}).full
-    39.3
+    >>> FeatureCosts(prices, groups=blood, group_costs={"blood": 2}).full
+    39.0
     """
 
     def __init__(self, costs, groups=None, group_costs=None):

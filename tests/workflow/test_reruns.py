@@ -185,6 +185,12 @@ EDITS = {
     "a data set's title": (DATASETS, entry("datasets", "wine", title="W"), (), {"report": 1}),
     "template": (
         "budgetbench/report/templates/page.html.j2",
+        text(b"<header>", b"<header >"),
+        (),
+        {"report": 1},
+    ),
+    "base of the pages": (
+        "budgetlearn/cli/templates/base.html.j2",
         text(b"<html", b"<html "),
         (),
         {"report": 1},
