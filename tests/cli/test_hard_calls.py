@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.fit import fit_table, parts_of
-from budgetlearn.cli.output import lines_of, print_schedule
+from budgetlearn.cli.output import bought, lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
@@ -442,3 +442,13 @@ def test_a_budget_that_is_spent_on_what_is_no_better_is_told(folder, told, capsy
         (chosen,) = (line for line in out.splitlines() if line.startswith("→  "))
         assert f"{points['cost'][row]:.2f}" in chosen
         assert ("no better than what costs less, but not surely worse" in out) == is_told
+
+
+def test_columns_that_most_rows_buy_come_first():
+    point = pd.Series({"variables": ("age", "blood", "urine"), "n_features": 1.3})
+    rates = pd.Series({"age": 0.3, "blood": 1.0, "urine": 0.001, "weight": 0.0})
+    assert bought(point, rates) == "on average 1.3 of: blood 100 %, age 30 %, urine <1 %"
+    # Held out, not one row bought any.
+    assert bought(point, 0 * rates) == "on average 1.3 of: age, blood, urine"
+    everything = point.replace(1.3, 3.0)
+    assert bought(everything, rates) == "age, blood, urine"

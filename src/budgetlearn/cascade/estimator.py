@@ -327,21 +327,21 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
             leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
 
-        def made(point, leaning):
-            there = at_stop(point, evidence, trace.predictions)
-            probabilities = None if table.n_classes is None else there
-            return Stage({}, self._label(there, leaning), probabilities)
+        def made(predictions, leaning):
+            probabilities = None if table.n_classes is None else predictions
+            return Stage({}, self._label(predictions, leaning), probabilities)
 
         def scored(point):
-            stages = [made(point, leaning) for leaning in leanings]
-            how = targets, table.counted
+            there, how = at_stop(point, evidence, trace.predictions), (targets, table.counted)
+            stages = (made(there, leaning) for leaning in leanings)
             scores = [score_outcome(self, self.scoring, stage, *how) for stage in stages]
             # Of equal ones the first, so that scores of probabilities lean nowhere.
             best = int(np.argmax(scores))
             return replace(point, score=scores[best], observed=scores[best], leaning=leanings[best])
 
         def error(point):
-            return score_and_error(self, made(point, point.leaning), targets)[1]
+            there = at_stop(point, evidence, trace.predictions)
+            return score_and_error(self, made(there, point.leaning), targets)[1]
 
         found = [scored(each) for each in found]
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))

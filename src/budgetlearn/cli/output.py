@@ -34,7 +34,7 @@ def bought(row, rates=None):
     if not names:
         return "nothing"
     varies = row["n_features"] <= len(names) - 0.05
-    if varies and rates is not None:
+    if varies and rates is not None and rates.any():
         often = rates[rates > 0].sort_values(ascending=False, kind="stable")
         named = [f"{shown(name)} {percent(share)}" for name, share in often.items()]
     else:
