@@ -10,9 +10,10 @@ import pytest
 from sklearn.utils import check_random_state
 
 from budgetlearn import FreeConstantClassifier
+from budgetlearn.cli import output
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.fit import fit_table, parts_of
-from budgetlearn.cli.output import bought, lines_of, print_schedule
+from budgetlearn.cli.output import lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
@@ -447,8 +448,8 @@ def test_a_budget_that_is_spent_on_what_is_no_better_is_told(folder, told, capsy
 def test_columns_that_most_rows_buy_come_first():
     point = pd.Series({"variables": ("age", "blood", "urine"), "n_features": 1.3})
     rates = pd.Series({"age": 0.3, "blood": 1.0, "urine": 0.001, "weight": 0.0})
-    assert bought(point, rates) == "on average 1.3 of: blood 100 %, age 30 %, urine <1 %"
+    assert output.bought(point, rates) == "on average 1.3 of: blood 100 %, age 30 %, urine <1 %"
     # Held out, not one row bought any.
-    assert bought(point, 0 * rates) == "on average 1.3 of: age, blood, urine"
+    assert output.bought(point, 0 * rates) == "on average 1.3 of: age, blood, urine"
     everything = point.replace(1.3, 3.0)
-    assert bought(everything, rates) == "age, blood, urine"
+    assert output.bought(everything, rates) == "age, blood, urine"
