@@ -13,6 +13,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 import budgetlearn
 from budgetlearn import (
+    AllFeaturesClassifier,
+    ASTCClassifier,
     AutoBudgetClassifier,
     AutoBudgetRegressor,
     BudgetRFClassifier,
@@ -21,14 +23,23 @@ from budgetlearn import (
     CostSensitiveRFPathClassifier,
     CostWeightedRFClassifier,
     ExhaustiveSearch,
+    FilterBoostingClassifier,
+    FilterForestClassifier,
+    FMCCClassifier,
+    FreeConstantClassifier,
+    FreeConstantRegressor,
     GIFClassifier,
     GIFRegressor,
+    GreedyMiserClassifier,
+    LightGBMCostClassifier,
     LogitPathClassifier,
     ModelScheduleSearch,
     RandomForestClassifier,
+    RandomOrderClassifier,
     ScheduleCascadeClassifier,
     ScheduleCascadeRegressor,
     SparseLinearClassifier,
+    VoCClassifier,
 )
 from budgetlearn.budgetrf import Growth
 from budgetlearn.tree.impurity import Powers
@@ -100,6 +111,9 @@ EXACT = {
     "msB": ModelScheduleSearch(GaussianNB(), random_state=0),
     "msB, balanced": ModelScheduleSearch(GaussianNB(), class_weight="balanced", random_state=0),
     "subsets": ExhaustiveSearch(GaussianNB(), random_state=0),
+    "all features": AllFeaturesClassifier(GaussianNB(), class_weight="balanced"),
+    "constant": FreeConstantClassifier(),
+    "constant, numbers": FreeConstantRegressor(),
     "L1 path": LogitPathClassifier(n_lambda=20, random_state=0),
     "priced L1": SparseLinearClassifier(n_lambda=20, random_state=0),
 }
@@ -158,6 +172,22 @@ RELATIVE = {
         LogisticRegression(), refit=True, class_weight={0: 3, 1: 1, 2: 2}, random_state=0
     ),
 }
+# In these neighbours, bins, least leaves or the rating of features are measured in rows, or ties
+# are settled by rounding.
+RIVALS = {
+    "ASTC": ASTCClassifier(feature_costs=range(1, 7)),
+    "FMCC": FMCCClassifier(random_state=0),
+    "FMCC, balanced": FMCCClassifier(class_weight="balanced", random_state=0),
+    "random order": RandomOrderClassifier(random_state=0),
+    "VoC": VoCClassifier(random_state=0),
+    "GreedyMiser": GreedyMiserClassifier(
+        feature_costs=range(1, 7), cost_weights=(0.3, 0.03), n_trees=(5, 10), max_depth=2
+    ),
+    "LightGBM": LightGBMCostClassifier(n_trees=(10, 20), random_state=0),
+    "filter, forest": FilterForestClassifier(n_estimators=30, random_state=0),
+    "filter, boosting": FilterBoostingClassifier(random_state=0),
+}
+RELATIVE |= RIVALS
 # Forests that draw their rows: alike on average where leaves are not pure, whatever the weights.
 DRAWN = {
     "BudgetRF": budget_rf(n_estimators=150, growth__bootstrap=True, leaves__voting="counts"),
@@ -255,6 +285,25 @@ def test_forests_of_drawn_rows_take_weights_as_rows_on_average(name):
     shift, miss = (repeated - plain).mean(axis=0), (repeated - weighted).mean(axis=0)
     assert shift[0] > 0.03
     assert np.abs(miss).max() < 0.35 * shift[0]
+
+
+# Leaves of forests grown to the end are pure, whatever the weights.
+@pytest.mark.parametrize(
+    "name", [name for name in RIVALS if name not in ("filter, forest", "FMCC, balanced")]
+)
+def test_rivals_take_weights_as_rows_on_average(name):
+    model = RIVALS[name]
+    X, y = make_classification(4 * N, 6, n_informative=4, class_sep=0.5, flip_y=0.2, random_state=0)
+    train, test = slice(0, 2 * N), slice(2 * N, None)
+    times = np.where(y[train] == 0, 4, 1)
+    plain = clone(model).fit(X[train], y[train])
+    weighted = clone(model).fit(X[train], y[train], sample_weight=times)
+    repeated = clone(model).fit(*copies(X[train], y[train], times))
+    plain, weighted, repeated = (
+        np.mean(each.predict(X[test]) == 0) for each in (plain, weighted, repeated)
+    )
+    assert repeated - plain > 0.1
+    assert abs(repeated - weighted) < 0.35 * (repeated - plain)
 
 
 THRESHOLD = {"alpha": 4}

@@ -18,9 +18,11 @@ __version__: str
 
 
 class ASTCClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., node_budgets: Any = ..., max_depth: int = ..., ridge: float = ..., min_samples: int = ..., n_jobs: int | None = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., node_budgets: Any = ..., max_depth: int = ..., ridge: float = ..., min_samples: int = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     feature_costs: Any
     feature_costs_: Any
@@ -31,6 +33,7 @@ class ASTCClassifier(BudgetedEstimator):
     n_jobs: int | None
     node_budgets: Any
     ridge: float
+    scoring: Any
     stage_settings_: Any
     trees_: Any
 
@@ -44,10 +47,12 @@ class AcquisitionDisplay:
     figure_: Any
 
 class AllFeaturesClassifier(BudgetedEstimator):
-    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., random_state: Any = ...) -> None: ...
+    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def fixed_costs(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     estimator: Any
     feature_costs: Any
@@ -55,6 +60,7 @@ class AllFeaturesClassifier(BudgetedEstimator):
     feature_names_in_: NDArray[Any]
     n_features_in_: int
     random_state: Any
+    scoring: Any
 
 class AutoBudgetClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., scoring: str | None = ..., budgets: Any = ..., others: dict[Any, Any] | None = ..., max_minutes: float | None = ..., random_state: Any = ..., n_jobs: int | None = ..., error_costs: Any = ..., class_weight: Any = ...) -> None: ...
@@ -459,11 +465,13 @@ class ExhaustiveSearch(BudgetedEstimator):
     verbose: bool
 
 class FMCCClassifier(BudgetedEstimator):
-    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., n_neighbors: int = ...) -> None: ...
+    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., n_neighbors: int = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     cost_weight: float
     estimator: Any
@@ -507,10 +515,12 @@ class FeatureCosts:
     names: Any
 
 class FilterBoostingClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_exponent: float = ..., n_estimators: int = ..., random_state: Any = ..., n_jobs: int | None = ..., learning_rate: float = ..., num_leaves: int = ..., min_child_samples: int = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_exponent: float = ..., n_estimators: int = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., learning_rate: float = ..., num_leaves: int = ..., min_child_samples: int = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     cost_exponent: float
     feature_costs: Any
@@ -526,13 +536,16 @@ class FilterBoostingClassifier(BudgetedEstimator):
     num_leaves: int
     order_: NDArray[Any]
     random_state: Any
+    scoring: Any
     stage_settings_: Any
 
 class FilterForestClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_exponent: float = ..., n_estimators: int = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_exponent: float = ..., n_estimators: int = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     cost_exponent: float
     feature_costs: Any
@@ -545,6 +558,7 @@ class FilterForestClassifier(BudgetedEstimator):
     n_selected: Any
     order_: NDArray[Any]
     random_state: Any
+    scoring: Any
     stage_settings_: Any
 
 class ForestStages(BudgetedEstimator):
@@ -564,6 +578,7 @@ class ForestStages(BudgetedEstimator):
 
 class FreeConstantClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def fixed_costs(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     categories_: dict[Any, Any]
@@ -575,6 +590,7 @@ class FreeConstantClassifier(BudgetedEstimator):
 
 class FreeConstantRegressor(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def fixed_costs(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     categories_: dict[Any, Any]
@@ -708,10 +724,12 @@ class GIFRegressor(BudgetedEstimator):
     validation_fraction: float
 
 class GreedyMiserClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., n_jobs: int | None = ..., max_depth: int = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., max_depth: int = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     cost_weights: Any
     feature_costs: Any
@@ -722,6 +740,7 @@ class GreedyMiserClassifier(BudgetedEstimator):
     n_features_in_: int
     n_jobs: int | None
     n_trees: Any
+    scoring: Any
     stage_settings_: Any
     trees_: Any
 
@@ -732,10 +751,12 @@ class IncompletePathWarning(BudgetlearnWarning):
     ...
 
 class LightGBMCostClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., n_jobs: int | None = ..., penalty: str = ..., num_leaves: int = ..., min_child_samples: int = ..., random_state: Any = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., penalty: str = ..., num_leaves: int = ..., min_child_samples: int = ..., random_state: Any = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     cost_weights: Any
     feature_costs: Any
@@ -749,6 +770,7 @@ class LightGBMCostClassifier(BudgetedEstimator):
     num_leaves: int
     penalty: str
     random_state: Any
+    scoring: Any
     stage_settings_: Any
     trees_: Any
 
@@ -861,11 +883,13 @@ class RandomForestClassifier(BudgetedEstimator):
     trees_: Any
 
 class RandomOrderClassifier(BudgetedEstimator):
-    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., n_neighbors: int = ...) -> None: ...
+    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., n_neighbors: int = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     cost_weight: float
     estimator: Any
@@ -966,11 +990,13 @@ class SparseLinearClassifier(BudgetedEstimator):
     validation_fraction: float
 
 class VoCClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., ridge: float = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., ridge: float = ...) -> None: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     categories_: dict[Any, Any]
+    class_weight: Any
     classes_: NDArray[Any]
     cost_weight: float
     feature_costs: Any

@@ -8,6 +8,11 @@ and stand-ins count like those that are kept.
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from .validation import ParameterError
+
 _open_counts = ContextVar("open counts", default=())
 
 
@@ -38,3 +43,21 @@ def fit_counted(model, *data, **options):
     """Fit an estimator and return it, counted as one model, or as those that it counts itself."""
     with counting_fits():
         return model.fit(*data, **options)
+
+
+def fit_weighed(model, X, y, weight=None):
+    """Fit an estimator to examples that count so much (None: all alike); return it, counted.
+
+    Raises `ParameterError` for weights where its `fit`, of a pipeline the last step's, takes none.
+    """
+    if weight is None:
+        return fit_counted(model, X, y)
+    steps = model.steps if isinstance(model, Pipeline) else [("", model)]
+    if not has_fit_parameter(steps[-1][1], "sample_weight"):
+        raise ParameterError(
+            "sample_weight and class_weight need estimators whose fit takes sample_weight, got "
+            f"{model!r}. Give another one, or leave the weights out."
+        )
+    takers = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
+    named = [f"{name}__sample_weight" if name else "sample_weight" for name in takers]
+    return fit_counted(model, X, y, **dict.fromkeys(named, weight))

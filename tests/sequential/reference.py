@@ -14,7 +14,17 @@ def neighborhood(train, point, owned, n_neighbors):
 
 
 def algorithm_1(
-    train, margins, offsets, point, prices, *, n_neighbors, threshold, cost_weight, max_cost
+    train,
+    margins,
+    offsets,
+    weight,
+    point,
+    prices,
+    *,
+    n_neighbors,
+    threshold,
+    cost_weight,
+    max_cost,
 ):
     """Walk one test point by Algorithm 1 of Nan et al. (2014).
 
@@ -26,6 +36,8 @@ def algorithm_1(
         y w_i phi_i(x) of every training example and feature.
     offsets : ndarray of shape (n,)
         y b of every training example.
+    weight : ndarray of shape (n,)
+        How much each of them counts.
     point : ndarray of shape (d,)
         Standardised test point.
     prices : FeatureCosts
@@ -38,14 +50,15 @@ def algorithm_1(
     """
     d = train.shape[1]
     owned, values, near = [], [], np.arange(len(train))
-    estimates = [np.mean(offsets > 0)]
+    estimates = [np.average(offsets > 0, weights=weight)]
     acquired, spent = np.zeros(d, dtype=bool), 0.0
     for stage in range(d):
         if stage and estimates[-1] > threshold:
             break
         rest = np.flatnonzero(~acquired)
         partial = offsets[near] + margins[np.ix_(near, owned)].sum(axis=1)
-        ahead = (partial[:, None] + margins[np.ix_(near, rest)] > 0).sum(axis=0) / near.size
+        right = partial[:, None] + margins[np.ix_(near, rest)] > 0
+        ahead = np.average(right, axis=0, weights=weight[near])
         price = prices.marginal(acquired)[rest]
         worth = np.where(spent + price <= max_cost, ahead - cost_weight * price, -np.inf)
         if np.all(worth == -np.inf):
@@ -58,7 +71,7 @@ def algorithm_1(
         spent += price[chosen]
         near = neighborhood(train, point, owned, n_neighbors)
         partial = offsets[near] + margins[np.ix_(near, owned)].sum(axis=1)
-        estimates.append(np.mean(partial > 0))
+        estimates.append(np.average(partial > 0, weights=weight[near]))
     return owned, values, estimates
 
 

@@ -19,9 +19,9 @@ from budgetlearn.validation import ParameterError
 from tests.sequential.reference import algorithm_1, neighborhood, stump_margins
 
 
-def assert_equals_algorithm_1(model, X, y, points):
+def assert_equals_algorithm_1(model, X, y, points, weight=None):
     """Compare the walks of `points` with the slow twin's."""
-    scaler = StandardScaler().fit(X)
+    scaler = StandardScaler().fit(X, sample_weight=weight)
     estimator = model.estimators_[0]
     sign = np.where(y == model.classes_[1], 1.0, -1.0)
     if hasattr(estimator, "coef_"):
@@ -35,6 +35,7 @@ def assert_equals_algorithm_1(model, X, y, points):
             scaler.transform(X),
             margins,
             offsets,
+            np.ones(len(X)) if weight is None else weight,
             point,
             model.feature_costs_,
             n_neighbors=model.n_neighbors,
@@ -59,9 +60,10 @@ def assert_equals_algorithm_1(model, X, y, points):
     cost_weight=st.sampled_from([0.0, 0.02, 1.0]),
     max_cost=st.sampled_from([None, 6.0, 14.0]),
     grouped=st.booleans(),
+    weighs=st.booleans(),
 )
 def test_equals_the_slow_twin(
-    seed, n_features, n_neighbors, whole, threshold, cost_weight, max_cost, grouped
+    seed, n_features, n_neighbors, whole, threshold, cost_weight, max_cost, grouped, weighs
 ):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(120, n_features))
@@ -80,8 +82,11 @@ def test_equals_the_slow_twin(
         threshold=threshold,
         cost_weight=cost_weight,
         max_cost=max_cost,
-    ).fit(X, y)
-    assert_equals_algorithm_1(model, X, y, X[:6] + 0.25 * (not whole))
+    )
+    # Their sums are exact in any order, and their mean is 1: ties stay ties.
+    weight = rng.permutation(np.repeat([0.5, 1.5], 60)) if weighs else None
+    model.fit(X, y, sample_weight=weight)
+    assert_equals_algorithm_1(model, X, y, X[:6] + 0.25 * (not whole), weight)
 
 
 def test_equals_the_slow_twin_with_stumps_on_landsat(data_dir, tmp_path):

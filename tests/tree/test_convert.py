@@ -110,6 +110,19 @@ def test_lightgbm_raw_scores(table, parameters):
     np.testing.assert_allclose(raw(from_lightgbm(booster), fresh), expected, rtol=1e-9, atol=1e-12)
 
 
+def test_lightgbm_sends_missing_values_where_training_did(table):
+    X, y = table
+    X = X.astype(np.float64)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    parameters = {"objective": "binary", "verbose": -1, "min_data_in_leaf": 3, "num_threads": 1}
+    booster = lightgbm.train(parameters, lightgbm.Dataset(X, y == 1), 12)
+    trees = from_lightgbm(booster)
+    left = np.concatenate([t.missing_left[~t.is_leaf] for t in trees if t.missing_left is not None])
+    assert 0 < left.mean() < 1
+    expected = booster.predict(X, raw_score=True)
+    np.testing.assert_allclose(raw(trees, X)[:, 0], expected, rtol=1e-9, atol=1e-12)
+
+
 def test_lightgbm_leaves_and_features_of_paths(table):
     X, y = table
     X = X.astype(np.float64)

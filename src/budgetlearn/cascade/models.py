@@ -13,9 +13,8 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestRegressor,
 )
-from sklearn.utils.validation import has_fit_parameter
 
-from ..counting import count_fit, fit_counted
+from ..counting import count_fit, fit_counted, fit_weighed
 from ..forests import RandomForestClassifier
 from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
@@ -145,15 +144,9 @@ class SklearnKind(FoldedKind):
 
     def fit(self, X, y, n_classes, seed, weight=None):
         """Return a `SklearnModel` fitted on these examples, which count so much."""
-        weights = {} if weight is None else {"sample_weight": weight}
-        if weights and not has_fit_parameter(self.estimator, "sample_weight"):
-            raise ParameterError(
-                "sample_weight and class_weight need estimators whose fit takes sample_weight, got "
-                f"{self.estimator!r}. Give another one, or leave the weights out."
-            )
         model = clone(self.estimator)
         names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
-        fit_counted(model.set_params(**dict.fromkeys(names, seed)), X, y, **weights)
+        fit_weighed(model.set_params(**dict.fromkeys(names, seed)), X, y, weight)
         return SklearnModel(model, n_classes)
 
 

@@ -1,7 +1,7 @@
 """Regression trees whose splits pay for features that were not acquired before (GreedyMiser).
 
-The leaf and feature with the largest net gain are split next: the fall of the squared error minus
-the price of the feature. Gains are kept before prices, so that an acquisition makes the feature
+The leaf and feature with the largest net gain are split next: the fall of the weighted squared error
+minus the price of the feature. Gains are kept before prices, so that an acquisition makes the feature
 free in all other leaves at once.
 """
 
@@ -48,6 +48,8 @@ cdef class MiserGrower:
     ----------
     data : BinnedData
         Coded table, of one byte a code.
+    weight : ndarray of shape (n_samples,)
+        How much the squared error of each example counts, > 0.
     max_depth : int
         Greatest depth, the root being 0.
     """
@@ -62,13 +64,15 @@ cdef class MiserGrower:
         double least_gain
         int32_t[::1] rows
         int32_t[::1] spare
-        double[::1] ordered           # residuals in the order of `rows`
+        const double[::1] weight      # of each example, > 0
+        double[::1] ordered           # weighted residuals in the order of `rows`
+        double[::1] mass              # weights in the order of `rows`
         Cut[:, ::1] cuts              # (max_leaves, n_features)
         Leaf[::1] leaves
         GrownNode[::1] nodes
-        double[::1] values            # of each node: the mean residual
+        double[::1] values            # of each node: the weighted mean residual
 
-    def __init__(self, data, max_depth):
+    def __init__(self, data, weight, max_depth):
         self.codes, self.columns, self.offsets = data.codes, data.columns, data.offsets
         self.lowest, self.highest = data.lowest, data.highest
         self.n_features, self.n_samples = data.n_features, data.n_samples
@@ -76,7 +80,8 @@ cdef class MiserGrower:
         self.max_leaves = min(2**max_depth, self.n_samples)
         self.rows = np.empty(self.n_samples, dtype=np.int32)
         self.spare = np.empty(self.n_samples, dtype=np.int32)
-        self.ordered = np.empty(self.n_samples)
+        self.weight = weight
+        self.ordered, self.mass = np.empty(self.n_samples), np.empty(self.n_samples)
         self.cuts = np.empty((self.max_leaves, self.n_features), dtype=CUT_DTYPE)
         self.leaves = np.empty(self.max_leaves, dtype=LEAF_DTYPE)
         self.nodes = np.empty(2 * self.max_leaves, dtype=GROWN_NODE_DTYPE)
@@ -108,7 +113,7 @@ cdef class MiserGrower:
         cdef double squares = 0.0
         for i in range(self.n_samples):
             self.rows[i] = <int32_t> i
-            squares += residual[i] * residual[i]
+            squares += self.weight[i] * residual[i] * residual[i]
         self.least_gain = 1e-10 * squares  # below that a gain is rounding
         self.n_nodes, self.n_leaves = 0, 1
         self.set_leaf(0, 0, self.n_samples, -1, residual)
@@ -121,14 +126,16 @@ cdef class MiserGrower:
         cdef Py_ssize_t i, feature
         cdef int32_t id = <int32_t> self.n_nodes
         cdef int32_t depth = 0 if parent < 0 else self.nodes[parent].depth + 1
-        cdef double total = 0.0
+        cdef double total = 0.0, mass = 0.0
         self.n_nodes += 1
         self.leaves[leaf] = Leaf(start, end, id)
         for i in range(start, end):
             # Gathered once for all features of the leaf.
-            self.ordered[i] = residual[self.rows[i]]
+            self.mass[i] = self.weight[self.rows[i]]
+            self.ordered[i] = self.mass[i] * residual[self.rows[i]]
             total += self.ordered[i]
-        self.values[id] = total / (end - start)
+            mass += self.mass[i]
+        self.values[id] = total / mass
         self.nodes[id] = GrownNode(
             0.0, -1, -1, -1, parent, <int32_t> (end - start), depth, False
         )
@@ -137,38 +144,41 @@ cdef class MiserGrower:
             if depth == self.max_depth:
                 self.cuts[leaf, feature].gain = 0.0
             else:
-                self.cuts[leaf, feature] = self.best_cut(start, end, feature, total)
+                self.cuts[leaf, feature] = self.best_cut(start, end, feature, total, mass)
         return id
 
     cdef Cut best_cut(
-        self, Py_ssize_t start, Py_ssize_t end, Py_ssize_t feature, double total
+        self, Py_ssize_t start, Py_ssize_t end, Py_ssize_t feature, double total, double mass
     ) noexcept nogil:
         """Return the threshold that lowers the squared error of the rows [start, end) most."""
         cdef double sums[N_CODES]
-        cdef int32_t counts[N_CODES]
+        cdef double masses[N_CODES]
         cdef const uint8_t* codes = &self.codes[self.columns[feature], 0]
-        cdef Py_ssize_t i, n = end - start, n_left = 0
+        cdef Py_ssize_t i
         cdef int32_t code, last = -1
-        cdef double left = 0.0, gain, base = total * total / n
+        cdef double left = 0.0, mass_left = 0.0, gain, base = total * total / mass
         cdef Cut best = Cut(0.0, 0, 0)
         memset(sums, 0, sizeof(sums))
-        memset(counts, 0, sizeof(counts))
+        memset(masses, 0, sizeof(masses))
         for i in range(start, end):
             code = codes[self.rows[i]]
             sums[code] += self.ordered[i]
-            counts[code] += 1
+            masses[code] += self.mass[i]
         for code in range(N_CODES):
             # A cut between codes that no row has is the one before it.
-            if counts[code] == 0:
+            if masses[code] == 0:
                 continue
-            if n_left > 0:
+            if last >= 0:
                 # Fall of the squared error by two means in place of one.
-                gain = left * left / n_left + (total - left) * (total - left) / (n - n_left) - base
+                gain = (
+                    left * left / mass_left
+                    + (total - left) * (total - left) / (mass - mass_left) - base
+                )
                 if gain > best.gain:
                     best = Cut(gain, last, code)
-            # Invariant: left and n_left cover the codes up to `last`.
+            # Invariant: left and mass_left cover the codes up to `last`.
             left += sums[code]
-            n_left += counts[code]
+            mass_left += masses[code]
             last = code
         return best
 

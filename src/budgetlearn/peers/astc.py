@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from ..costs import affords
 from ..counting import count_fit
 from ..parallel import thread_map
-from ..protocol import BudgetedEstimator, Outcome, Request, Stage
+from ..protocol import BudgetedEstimator, Outcome, Request, Stage, WeightedFit
 from ..protocol.documenting import documented
 from ..protocol.examples import working_dtype
 from ..validation import check_number
@@ -89,19 +89,28 @@ class LinearTree:
 
 
 class LinearTreeGrower:
-    """Grows trees on a table.
+    """Grows trees on a table whose examples count as much as `weight` says, 1 on average.
 
     `targets` are 1 for the class of an example, else 0; `max_depth` counts levels below the root;
     `ridge` is the penalty of the squared weights of standardised features, per example;
     `min_samples` the least examples of a child.
     """
 
-    def __init__(self, X, targets, costs, max_depth, ridge, min_samples):
-        spread = X.std(axis=0)
+    def __init__(self, X, targets, weight, costs, max_depth, ridge, min_samples):
+        self.weight, every = weight, np.arange(len(X))
+        self.centre = self._mean(X, every)
+        spread = np.sqrt(self._mean((X - self.centre) ** 2, every))
         self.scale = np.where(spread > 0, spread, 1.0)
-        self.centre = X.mean(axis=0)
         self.Z, self.targets, self.costs = (X - self.centre) / self.scale, targets, costs
         self.X, self.max_depth, self.ridge, self.min_samples = X, max_depth, ridge, min_samples
+
+    def _mean(self, values, rows):
+        """Return the weighted means of the columns of values that some rows have."""
+        return np.average(values, axis=0, weights=self.weight[rows])
+
+    def _centred(self, values, rows):
+        """Return values less their means, times the roots of the weights: products then weigh."""
+        return (values - self._mean(values, rows)) * np.sqrt(self.weight[rows])[:, None]
 
     def grow(self, budget):
         """Return the tree each of whose nodes may spend a budget on features that are new there."""
@@ -127,10 +136,11 @@ class LinearTreeGrower:
         Y = self.targets[rows]
         chosen, acquired = self._choose(rows, known, budget)
         Z = self.Z[np.ix_(rows, chosen)]
-        middle, mean = Z.mean(axis=0), Y.mean(axis=0)
+        middle, mean = self._mean(Z, rows), self._mean(Y, rows)
         # Centred, so that the intercept is not penalised.
-        inner = (Z - middle).T @ (Z - middle) + self.ridge * len(rows) * np.eye(len(chosen))
-        weights = np.linalg.solve(inner, (Z - middle).T @ (Y - mean)) if chosen else Y[:0]
+        centred, penalty = self._centred(Z, rows), self.ridge * self.weight[rows].sum()
+        inner = centred.T @ centred + penalty * np.eye(len(chosen))
+        weights = np.linalg.solve(inner, centred.T @ self._centred(Y, rows)) if chosen else Y[:0]
         # Back to raw units: a prediction needs no scaler.
         coef = weights / self.scale[chosen, None]
         intercept = mean - (middle * self.scale[chosen] + self.centre[chosen]) @ coef
@@ -142,14 +152,14 @@ class LinearTreeGrower:
         Greedy: next comes the feature that explains most of the variance for its price, given
         those before it; what is free comes first.
         """
-        Z, residual = self.Z[rows], self.targets[rows]
-        Z, residual = Z - Z.mean(axis=0), residual - residual.mean(axis=0)
+        Z, residual = self._centred(self.Z[rows], rows), self._centred(self.targets[rows], rows)
+        penalty = self.ridge * self.weight[rows].sum()
         least, spent = LEAST_GAIN * (residual**2).sum(), 0.0
         known, open_ = known.copy(), np.ones(known.size, dtype=bool)
         chosen, acquired = [], []
         while True:
             # Explained variance of each feature alone, given those chosen before it.
-            size = (Z**2).sum(axis=0) + self.ridge * len(rows)
+            size = (Z**2).sum(axis=0) + penalty
             gain = ((residual.T @ Z) ** 2).sum(axis=0) / size
             price = self.costs.marginal(known)
             possible = open_ & affords(budget, spent + price) & (gain > least)
@@ -177,7 +187,7 @@ class LinearTreeGrower:
         if len(rows) < 2 * self.min_samples or (Y[0] == Y).all() or not node.features:
             return None
         scores = node.scores(self.X[rows])
-        spread = scores - scores.mean(axis=0)
+        spread = self._centred(scores, rows)
         # The direction in which predictions vary most; with two classes the score itself.
         direction = np.linalg.svd(spread, full_matrices=False)[2][0]
         # A singular vector has no sign of its own: fixed by its largest entry.
@@ -195,7 +205,7 @@ N_BUDGETS = 10
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class ASTCClassifier(ClassifierMixin, BudgetedEstimator):
+class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """Approximately submodular tree of classifiers.
 
     From the root down, each node acquires features for a ridge regression of the class, greedily by
@@ -214,7 +224,7 @@ class ASTCClassifier(ClassifierMixin, BudgetedEstimator):
     ridge : float, default=0.01
         Penalty of squared weights, features standardised, for each example.
     min_samples : int, default=10
-        Least training examples of a node.
+        Least training examples of a node; half of them go to each side, whatever they weigh.
 
     Attributes
     ----------
@@ -236,6 +246,8 @@ class ASTCClassifier(ClassifierMixin, BudgetedEstimator):
     max_depth: int = 2
     ridge: float = 0.01
     min_samples: int = 10
+    scoring: Any = None
+    class_weight: Any = None
     n_jobs: int | None = None
 
     def _fit(self, train, valid, seeds):
@@ -246,7 +258,8 @@ class ASTCClassifier(ClassifierMixin, BudgetedEstimator):
         budgets = self._budgets()
         members = train.y[:, None] == np.arange(self.classes_.size)
         settings = (self.max_depth, self.ridge, self.min_samples)
-        grower = LinearTreeGrower(train.X, members.astype(float), self.feature_costs_, *settings)
+        table = train.X, members.astype(float), train.weights
+        grower = LinearTreeGrower(*table, self.feature_costs_, *settings)
         self.trees_ = thread_map(grower.grow, budgets, self.n_jobs, "models")
         self.stage_settings_ = [{"node_budget": budget} for budget in budgets]
 

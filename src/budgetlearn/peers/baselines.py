@@ -14,11 +14,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state, get_tags
 
-from ..counting import fit_counted
+from ..counting import fit_weighed
 from ..forests import RandomForestClassifier
 from ..msb.l1_path import LogitPathClassifier, fit_l1_path
 from ..parallel import progress
-from ..protocol import BudgetedEstimator, Stage
+from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import documented
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
@@ -28,7 +28,7 @@ from .staged import TreeStages, TreeSum, check_increasing
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _Control(BudgetedEstimator):
+class _Control(WeightedFit, BudgetedEstimator):
     """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
     _acquires = False
@@ -36,7 +36,7 @@ class _Control(BudgetedEstimator):
     feature_costs: Any = None
 
     def _fit(self, train, valid, seeds):
-        self.model_ = fit_counted(self._model(), train.X, train.targets)
+        self.model_ = fit_weighed(self._model(), train.X, train.targets, train.weight)
 
     def fixed_costs(self):
         return [self.feature_costs_.full if self._acquires else 0.0]
@@ -91,6 +91,8 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
     _acquires = True
 
     estimator: Any = field(default=None, kw_only=False)
+    scoring: Any = None
+    class_weight: Any = None
     random_state: Any = None
 
     def _model(self):
@@ -104,11 +106,11 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class FilterForestClassifier(ClassifierMixin, TreeStages):
+class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
     """Random forests on the k features with the most mutual information per price.
 
     Each feature is rated alone, before any model: its mutual information with the class over
-    its price. Free features come first.
+    its price, whatever the examples weigh. Free features come first.
 
     Parameters
     ----------
@@ -143,11 +145,13 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
     n_selected: Any = None
     cost_exponent: float = 1.0
     n_estimators: int = 100
+    scoring: Any = None
+    class_weight: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
     def _fit(self, train, valid, seeds):
-        X, labels = train.X, train.y
+        X = train.X
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         check_number(self.cost_exponent, "cost_exponent", low=0)
         sizes = self._sizes(X.shape[1])
@@ -156,7 +160,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
             INT32_MAX, size=1 + len(sizes)
         )
         self.mutual_information_ = mutual_info_classif(
-            X, labels, random_state=rating_seed, n_jobs=self.n_jobs
+            X, train.y, random_state=rating_seed, n_jobs=self.n_jobs
         )
         power, prices = self.cost_exponent, self.feature_costs_.alone
         per_price = self.mutual_information_ / np.where(prices > 0, prices, 1.0) ** power
@@ -165,7 +169,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         # Coded once; each forest gets a view of its columns.
         data = bin_features(X, n_jobs=self.n_jobs)
         self._models = [
-            self._forest(X, labels, data, np.sort(self.order_[:size]), seed)
+            self._forest(train, data, np.sort(self.order_[:size]), seed)
             for size, seed in progress(list(zip(sizes, seeds, strict=True)), "forests")
         ]
         self.stage_settings_ = [{"features": size} for size in sizes]
@@ -184,14 +188,14 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
             )
         return sizes
 
-    def _forest(self, X, labels, data, selected, seed):
+    def _forest(self, train, data, selected, seed):
         """Return a forest on some features as a sum of trees on the whole table."""
         forest = RandomForestClassifier(
             n_estimators=self.n_estimators, random_state=seed, n_jobs=self.n_jobs
-        ).fit(X[:, selected], labels, binned=data.take(selected))
+        ).fit(train.X[:, selected], train.y, sample_weight=train.weight, binned=data.take(selected))
         # Features are renumbered, so that stages read the user's table and charge its prices.
         trees = [on_the_whole_table(tree, selected) for tree in forest.trees_]
-        return TreeSum.of(trees, X.shape[1], shares=True)
+        return TreeSum.of(trees, train.X.shape[1], shares=True)
 
 
 @documented
@@ -218,7 +222,7 @@ class FilterBoostingClassifier(FilterForestClassifier):
     num_leaves: int = 8
     min_child_samples: int = 5
 
-    def _forest(self, X, labels, data, selected, seed):
+    def _forest(self, train, data, selected, seed):
         """Return LightGBM's trees on some features as a sum of trees on the whole table."""
         boosting = LightGBMCostClassifier(
             cost_weights=(0,),
@@ -228,11 +232,11 @@ class FilterBoostingClassifier(FilterForestClassifier):
             min_child_samples=self.min_child_samples,
             random_state=seed,
             n_jobs=self.n_jobs,
-        ).fit(X[:, selected], labels)
+        ).fit(train.X[:, selected], train.y, sample_weight=train.weight)
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
         # Trees of one iteration belong together where some of them cannot be walked.
         per_step = 1 if boosting.classes_.size == 2 else boosting.classes_.size
-        return replace(TreeSum.of(trees, X.shape[1]), per_step=per_step)
+        return replace(TreeSum.of(trees, train.X.shape[1]), per_step=per_step)
 
 
 # A free feature is penalised like one of this share of the mean price: without any penalty it

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from ..counting import count_fit
 from ..exceptions import extra
 from ..parallel import progress, thread_map
+from ..protocol import WeightedFit
 from ..protocol.documenting import documented
 from ..tree.binning import bin_features
 from ..tree.convert import from_lightgbm
@@ -30,7 +31,7 @@ LEAST_TRADEOFF = 0.01  # of those above 0
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class CostBoosting(ClassifierMixin, TreeStages):
+class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     """Boosting at several weights of the prices, each with several numbers of trees.
 
     The prices enter as shares of what all features cost together, and a tradeoff is per training
@@ -62,11 +63,16 @@ class CostBoosting(ClassifierMixin, TreeStages):
     cost_weights: Any = (10, 3, 1, 0.3, 0.1, 0.03, 0)
     n_trees: Any = (10, 20, 40)
     learning_rate: float = 0.2
+    scoring: Any = None
+    class_weight: Any = None
     n_jobs: int | None = None
 
     @abstractmethod
-    def _boost(self, X, labels, shares, cost_weights, n_iterations):
-        """Return for each tradeoff the list of its trees, the same number in each iteration."""
+    def _boost(self, train, shares, cost_weights, n_iterations):
+        """Return for each tradeoff the list of its trees, the same number in each iteration.
+
+        `train` are the `Examples`, `shares` the prices as shares of that of all features.
+        """
 
     def _fit(self, train, valid, seeds):
         costs, weights = self.feature_costs_, self.cost_weights
@@ -79,7 +85,7 @@ class CostBoosting(ClassifierMixin, TreeStages):
         shares = costs.alone / costs.full if costs.full else costs.alone
         # Stages in the order of the path: prices matter less, models grow.
         self._models, self.stage_settings_ = [], []
-        paths = self._boost(train.X, train.y, shares, weights, n_trees[-1])
+        paths = self._boost(train, shares, weights, n_trees[-1])
         for tradeoff, trees in zip(weights, paths, strict=True):
             self._models += self._first_iterations(trees, n_trees)
             self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
@@ -119,8 +125,9 @@ _MAX_BINS = 255
 class GreedyMiserClassifier(CostBoosting):
     """Stage-wise regression with shallow trees and prices on new features.
 
-    Each tree h is grown greedily for Σ (residual − h(x))² plus λ times the price of every feature
-    that no earlier split of the ensemble uses; such a feature is free from then on. Of all leaves
+    Each tree h is grown greedily for Σ w (residual − h(x))², w being the examples' weights, plus λ
+    times the price of every feature that no earlier split of the ensemble uses; such a feature is
+    free from then on. Of all leaves
     and features the split with the largest net gain is made next.
 
     Parameters
@@ -141,21 +148,24 @@ class GreedyMiserClassifier(CostBoosting):
 
     max_depth: int = 4
 
-    def _boost(self, X, labels, shares, cost_weights, n_iterations):
+    def _boost(self, train, shares, cost_weights, n_iterations):
         # Depth 16 is 65,536 leaves: deeper trees are not of limited depth any more.
         check_number(self.max_depth, "max_depth", low=1, high=16, integer=True)
-        data = bin_features(X, _MAX_BINS, self.n_jobs)
-        members = labels == np.arange(self.classes_.size)[:, None]
+        data = bin_features(train.X, _MAX_BINS, self.n_jobs)
+        members = train.y == np.arange(self.classes_.size)[:, None]
         # Two classes have one score, of the second class: its row is the last.
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
 
+        # In single precision: the unit of weights changes no bit, which would settle ties.
+        weight = train.weights.astype(np.float32).astype(np.float64)
+
         def path(tradeoff):
             count_fit()
-            grower = MiserGrower(data, self.max_depth)
+            grower = MiserGrower(data, weight, self.max_depth)
             # λ is per example, the squared error a sum over all of them.
-            prices = tradeoff * len(X) * shares
+            prices = tradeoff * len(train.y) * shares
             # Shared by all trees and classes of the ensemble: a feature is paid for once.
-            acquired = np.zeros(X.shape[1], dtype=np.uint8)
+            acquired = np.zeros(shares.size, dtype=np.uint8)
             scores, fitted = np.zeros_like(targets), np.empty_like(targets)
             trees = []
             for _ in range(n_iterations):
@@ -213,12 +223,16 @@ class LightGBMCostClassifier(CostBoosting):
     min_child_samples: int = 5
     random_state: Any = None
 
-    def _boost(self, X, labels, shares, cost_weights, n_iterations):
+    def _takes_missing(self):
+        return True
+
+    def _boost(self, train, shares, cost_weights, n_iterations):
         with extra("peers", type(self).__name__):
             import lightgbm
-        parameters = self._parameters(len(X), shares)
+        parameters = self._parameters(len(train.y), shares)
         # Coded once for all cost_weights.
-        data = lightgbm.Dataset(X, labels, params=dict(parameters), free_raw_data=False)
+        told = {"params": dict(parameters), "free_raw_data": False}
+        data = lightgbm.Dataset(train.X, train.y, weight=train.weight, **told)
         paths = []
         for tradeoff in progress(cost_weights, "models"):
             count_fit()

@@ -28,8 +28,9 @@ cdef class MarginWalker:
     # over each rival class; and (n_train, n_rivals) the leads before any acquisition (offsets).
     cdef const double[:, :, ::1] leads
     cdef const double[:, ::1] start
-    # (n_features + 1,): training examples that are right with each one feature, the last: with none
-    cdef const index_t[::1] first_right
+    cdef const double[::1] weight      # (n_train,): how much each example counts, > 0
+    # (n_features + 1,): weight of the examples that are right with each one feature, the last: none
+    cdef const double[::1] first_right
     cdef const index_t[::1] groups
     cdef const index_t[::1] forced     # the order to follow; empty: choose
     cdef const double[::1] entry_prices, member_prices
@@ -40,13 +41,13 @@ cdef class MarginWalker:
     # the state of one walk; `near` and `scratch` hold up to n_train entries
     cdef double[::1] distance, scratch, prices, lead, right_with
     cdef index_t[::1] near, acquired, rest, is_acquired
-    cdef index_t n_near, n_acquired, n_rest, n_right
-    cdef double spent
+    cdef index_t n_near, n_acquired, n_rest
+    cdef double mass, right, spent     # weight of the neighbours, and of those that are right
 
-    def __init__(self, columns, leads, start, first_right, prices, forced, *, n_neighbors,
+    def __init__(self, columns, leads, start, weight, first_right, prices, forced, *, n_neighbors,
                  threshold, cost_weight, max_cost):
         self.columns, self.leads, self.start = columns, leads, start
-        self.first_right = first_right
+        self.weight, self.first_right = weight, first_right
         self.n_train, self.n_features, self.n_rivals = leads.shape
         self.n_neighbors = min(n_neighbors, self.n_train)
         self.threshold, self.cost_weight, self.max_cost = threshold, cost_weight, max_cost
@@ -99,7 +100,7 @@ cdef class MarginWalker:
             estimate[stage + 1] = self.estimate()
 
     cdef double estimate(self) noexcept nogil:
-        return self.n_right / <double> self.n_near
+        return self.right / self.mass
 
     cpdef index_t next_feature(self) noexcept nogil:
         """Return the feature to measure next, -1 when the walk ends."""
@@ -134,13 +135,15 @@ cdef class MarginWalker:
         for i in range(self.n_neighbors):
             self.near[i] = i
         # N(empty set) is all of the training set.
-        self.n_near, self.n_right = self.n_train, self.first_right[self.n_features]
+        self.mass, self.right = 0.0, self.first_right[self.n_features]
+        for i in range(self.n_train):
+            self.mass += self.weight[i]
         self.n_acquired, self.n_rest, self.spent = 0, self.n_features, 0.0
         return self.estimate()
 
     cdef double value_of(self, index_t feature) noexcept nogil:
         """Line 13: the one-step-ahead accuracy less the weighted price."""
-        return (self.right_with[feature] / self.n_near
+        return (self.right_with[feature] / self.mass
                 - self.cost_weight * self.prices[feature])
 
     cdef index_t choose(self) noexcept nogil:
@@ -208,21 +211,28 @@ cdef class MarginWalker:
         self.n_near = kept
 
     cdef void count_right(self) noexcept nogil:
-        """Count the neighbours that are right now (eqs. 2, 4) and with one more feature (3, 5)."""
+        """Weigh the neighbours that are right now (eqs. 2, 4) and with one more feature (3, 5)."""
         cdef index_t k
+        cdef bint right
+        cdef double weight
         cdef double* right_with = &self.right_with[0]
-        self.n_right = 0
+        self.mass = self.right = 0.0
         memset(right_with, 0, self.n_features * sizeof(double))
         # Eq. 4 with what is acquired, eq. 5 with each further feature, in one pass.
         for k in range(self.n_near):
+            weight = self.weight[self.near[k]]
             if self.n_rivals == 1:
-                self.n_right += two_class_votes(
-                    &self.leads[self.near[k], 0, 0], self.start[self.near[k], 0],
+                right = two_class_votes(
+                    &self.leads[self.near[k], 0, 0], self.start[self.near[k], 0], weight,
                     &self.acquired[0], self.n_acquired, self.n_features, right_with)
             else:
-                self.n_right += self.multiclass_votes(self.near[k], right_with)
+                right = self.multiclass_votes(self.near[k], weight, right_with)
+            self.mass += weight
+            self.right += weight if right else 0.0
 
-    cdef bint multiclass_votes(self, index_t k, double* right_with) noexcept nogil:
+    cdef bint multiclass_votes(
+        self, index_t k, double weight, double* right_with
+    ) noexcept nogil:
         """As `two_class_votes`: the example's own class must lead every rival."""
         cdef index_t q, r, n_rivals = self.n_rivals
         cdef double* lead = &self.lead[0]
@@ -245,16 +255,16 @@ cdef class MarginWalker:
                     right = False
                     break
             # One losing rival is enough to be wrong with this feature.
-            right_with[self.rest[q]] += 1.0 if right else 0.0
+            right_with[self.rest[q]] += weight if right else 0.0
         return ahead
 
 
 cdef inline bint two_class_votes(
-    const double* share, double lead,
+    const double* share, double lead, double weight,
     const index_t* acquired, index_t n_acquired, index_t n_features,
     double* right_with,
 ) noexcept nogil:
-    """Return whether the margin of one example is positive; count for each further feature.
+    """Return whether the margin of one example is positive; add its weight for each feature too.
 
     Acquired features are counted too, for nothing: without the index the loop is vectorised.
     """
@@ -264,7 +274,7 @@ cdef inline bint two_class_votes(
         # Eq. 2: the partial margin, offset included in `lead`.
         lead += share[acquired[i]]
     for i in range(n_features):
-        right_with[i] += 1.0 if lead + share[i] > 0.0 else 0.0
+        right_with[i] += weight if lead + share[i] > 0.0 else 0.0
     return lead > 0.0
 
 

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from ..costs import affords
 from ..exceptions import BudgetError
-from ..protocol import BudgetedEstimator, Outcome, Stage
+from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import documented
 from ..protocol.examples import one_row
 from ..protocol.requests import requests_by_feature
@@ -71,7 +71,7 @@ BLOCK_ROWS = 256
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
+class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """Base of classifiers that acquire features one after another and stop when sure.
 
     Stage k has acquired k + 1 features, whatever the threshold; the stage after the last one, which
@@ -99,12 +99,13 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
     cost_weight: float = 0.0
     max_cost: float | None = None
     scoring: Any = None
+    class_weight: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
     @abstractmethod
-    def _fit_codes(self, X, codes, rng):
-        """Learn from validated examples and class indices."""
+    def _fit_codes(self, X, codes, weight, rng):
+        """Learn from validated examples, class indices and weights (None: all alike)."""
 
     @abstractmethod
     def _walk_block(self, X, threshold, max_cost):
@@ -134,7 +135,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
                     f"{cheapest:g}. Raise it to at least that.",
                     cheapest,
                 )
-        self._fit_codes(train.X, train.y, seeds)
+        self._fit_codes(train.X, train.y, train.weight, seeds)
 
     @property
     def n_stages_(self):

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from ..costs import spendable
-from ..counting import fit_counted
+from ..counting import fit_weighed
 from ..parallel import thread_map
 from ..protocol.documenting import documented
 from ..tree import convert
@@ -60,10 +60,11 @@ class AdditiveScore:
         return parts
 
 
-def fit_additive(estimator, X, positive, random_state):
+def fit_additive(estimator, X, positive, random_state, weight=None):
     """Fit a clone of `estimator` to two classes and return it with its `additive_score`.
 
-    `positive` says which examples the score should be positive for; `random_state` seeds the parts
+    `positive` says which examples the score should be positive for, `weight` how much each counts,
+    None: all alike; `random_state` seeds the parts
     of the estimator whose own `random_state` is None.
     """
     fitted = clone(estimator)
@@ -72,7 +73,7 @@ def fit_additive(estimator, X, positive, random_state):
     for name, value in sorted(fitted.get_params(deep=True).items()):
         if name.split("__")[-1] == "random_state" and value is None:
             fitted.set_params(**{name: int(rng.randint(INT32_MAX))})
-    fit_counted(fitted, X, positive.astype(np.int64))
+    fit_weighed(fitted, X, positive.astype(np.int64), weight)
     return fitted, additive_score(fitted, X.shape[1])
 
 
@@ -163,8 +164,8 @@ class MarginClassifier(SequentialClassifier):
         standardised features. With boosted stumps, acquiring a feature acquires all its stumps.
         More than two classes are fitted one against the rest.
     n_neighbors : int, default=65
-        Size K of the neighbourhood that estimates the accuracy; ties at the K-th distance are all
-        included.
+        Size K of the neighbourhood that estimates the accuracy, in training examples whatever they
+        weigh; ties at the K-th distance are all included.
     random_state : int, RandomState instance or None, default=None
         Seed of the estimator.
     n_jobs : int, default=None
@@ -179,7 +180,7 @@ class MarginClassifier(SequentialClassifier):
     estimator: Any = field(default=None, kw_only=False)
     n_neighbors: int = 65
 
-    def _fit_codes(self, X, codes, rng):
+    def _fit_codes(self, X, codes, weight, rng):
         check_number(self.n_neighbors, "n_neighbors", low=1, integer=True)
         estimator = self.estimator
         if estimator is None:
@@ -189,24 +190,25 @@ class MarginClassifier(SequentialClassifier):
         seeds = rng.randint(INT32_MAX, size=len(positives)).tolist()
         self._seed = int(rng.randint(INT32_MAX))
         fitted = thread_map(
-            lambda one: fit_additive(estimator, X, codes == one[0], one[1]),
+            lambda one: fit_additive(estimator, X, codes == one[0], one[1], weight),
             list(zip(positives, seeds, strict=True)),
             self.n_jobs,
             "scores",
         )
         self.estimators_ = [member for member, _ in fitted]
         self._scores = [score for _, score in fitted]
-        self._scaler = StandardScaler().fit(X)
+        self._scaler = StandardScaler().fit(X, sample_weight=weight)
         self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
         self._offsets = np.array([score.offset for score in self._scores])
         # Margins of all training examples by feature, once: a walk only adds them up (eq. 2).
         self._leads = _leads(self._parts(X), codes)
         start = np.broadcast_to(self._offsets, (len(X), 1, len(positives)))
         self._start = _leads(start, codes)[:, 0]
-        # How many are right with each one feature, and with none: N(∅) is the whole training set,
-        # so that the first step is the same for every point.
+        self._weight = np.ones(len(X)) if weight is None else weight
+        # The weight of who is right with each one feature, and with none: N(∅) is the whole
+        # training set, so that the first step is the same for every point.
         ahead = [self._start + lead > 0 for lead in (*self._leads.transpose(1, 0, 2), 0.0)]
-        self._first_right = np.array([each.all(axis=1).sum() for each in ahead], dtype=np.intp)
+        self._first_right = np.array([self._weight @ each.all(axis=1) for each in ahead])
 
     def _parts(self, X):
         """Return the parts of the scores, shape (n_samples, n_features, n_scores)."""
@@ -221,6 +223,7 @@ class MarginClassifier(SequentialClassifier):
             self._columns,
             self._leads,
             self._start,
+            self._weight,
             self._first_right,
             self.feature_costs_,
             self._order(),

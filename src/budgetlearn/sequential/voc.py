@@ -35,8 +35,9 @@ class VoCClassifier(SequentialClassifier):
     """Acquire the feature that most raises the expected certainty of a local Gaussian model.
 
     With squared distances d2 over the acquired features, training examples weigh exp(-d2 / beta),
-    where beta is the median distance; P(c | O) is the share of class c in the weights, and the
-    prediction is its largest. The value of a feature is the expected rise of max_c P(c | O).
+    where beta is the median distance, times their own weight; P(c | O) is the share of class c in
+    these, and the prediction is its largest. The value of a feature is the expected rise of
+    max_c P(c | O).
 
     Parameters
     ----------
@@ -53,13 +54,14 @@ class VoCClassifier(SequentialClassifier):
 
     ridge: float = 0.5
 
-    def _fit_codes(self, X, codes, rng):
+    def _fit_codes(self, X, codes, weight, rng):
         check_number(self.ridge, "ridge", low=0.0, low_open=True)
-        self._scaler = StandardScaler().fit(X)
+        self._scaler = StandardScaler().fit(X, sample_weight=weight)
         order = np.argsort(codes, kind="stable")
         self._train = self._scaler.transform(X)[order]
         # Sorted by class, so that each class is a slice and its regressions need no mask.
         self._ends = np.cumsum(np.bincount(codes))
+        self._weight = np.ones(len(X)) if weight is None else weight[order]
 
     def _block_rows(self):
         n_train, n_features = self._train.shape
@@ -76,7 +78,7 @@ class VoCClassifier(SequentialClassifier):
 
     def _acquiring(self, n_rows, threshold, max_cost, most):
         walk = Walk.empty(n_rows, self.n_features_in_)
-        model = LocalModel(self._train, self._ends, n_rows, self.ridge)
+        model = LocalModel(self._train, self._ends, self._weight, n_rows, self.ridge)
         acquired = np.zeros((n_rows, self.n_features_in_), dtype=bool)
         refused, spent = acquired.copy(), np.zeros(n_rows)
         for stage in range(most + 1):
@@ -139,13 +141,14 @@ class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
     All test points have acquired equally many features: their regressions are solved together.
-    `train` is sorted by class, and `ends` says where each class ends. `rows` are the test points
+    `train` is sorted by class, and `ends` says where each class ends; its examples count as much as
+    `weight` says. `rows` are the test points
     that still go on, `posterior` (n_rows, n_classes) is P(c | O).
     """
 
-    def __init__(self, train, ends, n_points, ridge):
+    def __init__(self, train, ends, weight, n_points, ridge):
         self.rows = np.arange(n_points)
-        self._train, self._ends, self._ridge = train, ends, ridge
+        self._train, self._ends, self._weight, self._ridge = train, ends, weight, ridge
         # A constant stands before the features: the intercept is known from the start.
         self._points = np.full((n_points, train.shape[1] + 1), np.nan)
         self._points[:, 0] = 1.0
@@ -157,7 +160,7 @@ class LocalModel:
         """Go on with the rows where `going` is true."""
         if not going.all():
             for name, part in vars(self).items():
-                if name not in ("_train", "_ends", "_ridge"):
+                if name not in ("_train", "_ends", "_weight", "_ridge"):
                     setattr(self, name, part[going])
 
     def acquire(self, features, measured):
@@ -174,7 +177,8 @@ class LocalModel:
         # all examples every weight would vanish.
         nearest = self._squares.min(axis=1, keepdims=True)
         with np.errstate(over="ignore"):
-            self._weights = np.exp((nearest - self._squares) / bandwidth[:, None])
+            near = np.exp((nearest - self._squares) / bandwidth[:, None])
+        self._weights = near * self._weight
         masses = np.add.reduceat(self._weights, np.r_[0, self._ends[:-1]], axis=1)
         self.posterior = masses / masses.sum(axis=1, keepdims=True)
 

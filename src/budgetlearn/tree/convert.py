@@ -12,7 +12,7 @@ from .predictor import LEAF, Tree
 
 # Flags of a split in LightGBM's model text.
 _CATEGORICAL = 1
-_MISSING, _ZERO_IS_MISSING = 12, 4
+_MISSING_LEFT, _MISSING, _ZERO_IS_MISSING, _NAN_IS_MISSING = 2, 12, 4, 8
 
 
 def _from_arrays(source, value):
@@ -192,9 +192,8 @@ def _fields(section):
     return dict(line.split("=", 1) for line in section.splitlines() if "=" in line)
 
 
-def _check_splits(fields):
+def _check_splits(fields, decisions):
     """Refuse trees of LightGBM that are not made of x <= threshold and constant leaves."""
-    decisions = np.array(fields.get("decision_type", "").split(), dtype=np.int32)
     if fields.get("is_linear", "0") != "0":
         raise TypeError("from_lightgbm cannot represent linear trees (linear_tree=True).")
     categorical = np.flatnonzero(decisions & _CATEGORICAL)
@@ -220,8 +219,12 @@ def _from_text(section, output, n_outputs):
 
     leaves = numbers("leaf_value", np.float64)
     feature = numbers("split_feature", np.int32)
-    _check_splits(fields)
+    decisions = numbers("decision_type", np.int32)
+    _check_splits(fields, decisions)
     inner, no_child = feature.size, np.full(leaves.size, LEAF)
+    # Where training lacked no value of a feature, the bit of the default side means nothing.
+    left = (decisions & _MISSING == _NAN_IS_MISSING) & (decisions & _MISSING_LEFT > 0)
+    left = np.append(left, np.zeros(leaves.size, dtype=bool)) if left.any() else None
 
     def children(name):
         child = numbers(name, np.int32)
@@ -235,15 +238,16 @@ def _from_text(section, output, n_outputs):
     )
     counts = [numbers(name, np.int32) for name in ("internal_count", "leaf_count")]
     sides = children("left_child"), children("right_child")
-    return Tree(*splits, *sides, value, np.concatenate(counts))
+    return Tree(*splits, *sides, value, np.concatenate(counts), left)
 
 
 def from_lightgbm(booster):
     """Return the trees of a LightGBM booster up to its best iteration, as a list of `Tree`.
 
     The sum of their values is LightGBM's `raw_score`, also with `boosting="rf"`, whose predictions
-    average. Inner nodes carry LightGBM's `internal_value`, of which its text has six digits. The
-    data that walk the trees must hold no NaN: what LightGBM does with those is not represented.
+    average. Inner nodes carry LightGBM's `internal_value`, of which its text has six digits. NaN
+    goes the way that training found for it, in features that lacked values then; in others NaN is
+    not to be walked with (LightGBM takes it for 0, these trees send it right).
     """
     head, *sections = booster.model_to_string().split("\nTree=")
     if sections:
