@@ -4,13 +4,16 @@
     python benchmarks/accuracy_decision.py collect folder fresh:11
     python benchmarks/accuracy_decision.py judge folder results.csv
     python benchmarks/accuracy_decision.py trial folder
+    python benchmarks/accuracy_decision.py quotes quotes.csv twonorm:7 bank:7
 
 `collect` fits every method of the choice on some rows of a table (name:seed) and keeps what each
 says, out of fold and on rows held out; `judge` makes the choice from that and compares it. `trial`
 sets by the other tables, for each one, how much worse a purchase may be than the best that costs
-less (`TO_SPEND`). 30 % of the rows are held out; of the others 300 learn, one repeat of the folds,
-prices at random, of tables with many columns 40. Regret is the score of the best method on the rows
-held out, less the own one; `thrifty` is the choice that buys only what scores more, out of fold.
+less (`TO_SPEND`). `quotes` compares the costs that the cascade quotes with those of rows held out,
+learned from 300, 1,000 and 3,000 rows. 30 % of the rows are held out; of the others 300 learn, one
+repeat of the folds, prices at random, of tables with many columns 40. Regret is the score of the
+best method on the rows held out, less the own one; `thrifty` is the choice that buys only what
+scores more, out of fold.
 `unseen` stands for the 24 tables of the judgement before, on which rules were tried since; `fresh`
 for tables that no rule of the choice has seen, in the order in which they run: first data sets of
 which no column was used, then other targets of tables that were.
@@ -42,6 +45,7 @@ from budgetlearn.auto.evidence import (
 from budgetlearn.auto.methods import CONSTANT, Stages, competitors, quoted
 from budgetlearn.auto.scores import Objective, decide
 from budgetlearn.auto.subset_average import SHARES
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.mixture import fit_temperature, with_temperature
 from budgetlearn.costs import random_costs
 from budgetlearn.protocol.examples import Examples
@@ -98,7 +102,7 @@ TRIED = [0.0, -0.25, -0.5, -0.75, -1.0, -1.25, -1.5, -2.0, -3.0, -np.inf]
 ALL_FEATURES = ("LightGBM", "linear model")
 
 
-def parts_of(name, seed):
+def parts_of(name, seed, most=MOST_ROWS, most_tested=MOST_TESTED):
     """Return training rows, rows held out, and the task."""
     if name in MADE:
         n = 400 if name == "made_small" else 2000
@@ -121,7 +125,7 @@ def parts_of(name, seed):
     train, test = train_test_split(
         np.arange(len(y)), test_size=0.3, random_state=seed, stratify=classes
     )
-    train, test = train[:MOST_ROWS], test[:MOST_TESTED]
+    train, test = train[:most], test[:most_tested]
     if task == "classification":
         labels, counts = np.unique(y[train], return_counts=True)
         known = labels[counts > 1]
@@ -172,6 +176,35 @@ def collected(name, seed):
     targets = y_test if classes is None else np.searchsorted(classes, y_test)
     about = {"name": name, "seed": seed, "n": len(y), "K": n_classes, "full": costs.full}
     return {**about, "y": codes, "yt": targets, "kept": Keeping.kept, "test": test}
+
+
+def quoted_costs(name, seed):
+    """Yield, for each number of rows and budget, what a cascade quotes and what others pay."""
+    for most in (300, 1000, 3000):
+        (X, y), (X_test, _), task = parts_of(name, seed, most, 4000)
+        if len(y) < 0.8 * most:
+            return
+        costs = random_costs(X.shape[1], seed + 1)
+        kind = ScheduleCascadeClassifier if task == "classification" else ScheduleCascadeRegressor
+        model = kind(feature_costs=costs, random_state=0).fit(X, y)
+        stages = Stages(model, X)
+        for share in (*BUDGETS, 1.0):
+            chosen = stages.choose(share * costs.full)
+            if chosen is None:
+                continue
+            known = stages.costs[chosen], stages.errors[chosen], stages.inflation(chosen, 1.0)
+            cost, error = quoted(*known, costs.full)
+            paid = costs.total(list(model.stages(X_test, {"acquired"}))[chosen].acquired).mean()
+            near = abs(paid - cost) <= 0.1 * paid
+            yield {
+                "table": name,
+                "rows": most,
+                "budget": share,
+                "quoted": cost,
+                "error": error,
+                "paid": paid,
+                "near": near,
+            }
 
 
 def judged_policies(data, with_costs):
@@ -337,6 +370,11 @@ if __name__ == "__main__":
                 path = folder / f"{each}-{seed}.pkl"
                 if not path.exists():
                     path.write_bytes(pickle.dumps(collected(each, int(seed))))
+    elif sys.argv[1] == "quotes":
+        cases = (case.split(":") for case in sys.argv[3:])
+        table = pd.DataFrame([row for name, seed in cases for row in quoted_costs(name, int(seed))])
+        table.to_csv(sys.argv[2], index=False)
+        print(table.groupby("rows")["near"].agg(["mean", "size"]).round(3))
     elif sys.argv[1] == "trial":
         cases = [pickle.loads(path.read_bytes()) for path in sorted(folder.glob("*.pkl"))]
         policies = [(data["name"], *judged_policies(data, False)[:2]) for data in cases]

@@ -199,7 +199,7 @@ def _learns_from_missing(estimator, train, X):
 def _scores(model, parts):
     """Operating points are compared by the score that is asked for."""
     train, valid, _ = parts
-    scoring = "balanced_accuracy" if is_classifier(model) else "neg_mean_absolute_error"
+    scoring = "neg_log_loss" if is_classifier(model) else "neg_mean_absolute_error"
     other = clone(model).set_params(scoring=scoring).fit(*train, *valid)
     by_other, plain = other.operating_points_["score"], model.operating_points_["score"]
     return not np.array_equal(by_other, plain)
