@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from ..costs import affords
-from ..counting import fit_counted
+from ..counting import fit_weighed
 from ..exceptions import MissingExtraError, extra
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import documented
@@ -58,10 +58,7 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
 
     def _fitted(self, kind, train, subset, seed):
         model = self._model(kind, seed)
-        # A pipeline takes weights by the name of the step.
-        name = f"{model.steps[-1][0]}__sample_weight" if kind == "linear" else "sample_weight"
-        weights = {} if train.weight is None else {name: train.weight}
-        return fit_counted(model, train.X[:, subset], train.targets, **weights)
+        return fit_weighed(model, train.X[:, subset], train.targets, train.weight)
 
     def _takes_missing(self):
         return True
