@@ -144,6 +144,9 @@ RELATIVE = {
     "GIF, trimmed": gif(loss="trimmed_exponential"),
     "GIF, numbers, ridge": gif(GIFRegressor, joint_fit="ridge", prune_factor=2, ridge="auto"),
     "forest, drawn": RandomForestClassifier(n_estimators=5, criterion="entropy", random_state=0),
+    "forest, balanced": RandomForestClassifier(
+        n_estimators=5, class_weight="balanced", random_state=0
+    ),
     "cost-sensitive": CostSensitiveRFClassifier(
         feature_costs=range(1, 7),
         cost_weight=0.01,

@@ -48,16 +48,15 @@ def fit_counted(model, *data, **options):
 def fit_weighed(model, X, y, weight=None):
     """Fit an estimator to examples that count so much (None: all alike); return it, counted.
 
-    Raises `ParameterError` for weights where its `fit`, of a pipeline the last step's, takes none.
+    Of a pipeline the last step gets the weights. Raises `ParameterError` where `fit` takes none.
     """
     if weight is None:
         return fit_counted(model, X, y)
-    steps = model.steps if isinstance(model, Pipeline) else [("", model)]
-    if not has_fit_parameter(steps[-1][1], "sample_weight"):
+    name, taker = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
+    if not has_fit_parameter(taker, "sample_weight"):
         raise ParameterError(
             "sample_weight and class_weight need estimators whose fit takes sample_weight, got "
             f"{model!r}. Give another one, or leave the weights out."
         )
-    takers = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
-    named = [f"{name}__sample_weight" if name else "sample_weight" for name in takers]
-    return fit_counted(model, X, y, **dict.fromkeys(named, weight))
+    named = f"{name}__sample_weight" if name else "sample_weight"
+    return fit_counted(model, X, y, **{named: weight})

@@ -421,6 +421,8 @@ class GrownTrees:
     max_features: Any = "sqrt"
     max_depth: int | None = None
     max_bins: int | None = None
+    scoring: Any = None
+    class_weight: Any = None
     n_jobs: int | None = None
     random_state: Any = None
 

@@ -72,7 +72,6 @@ class CostSensitive(GrownTrees):
     complementary: Any = False
     thresholds: str = "all"
     min_samples_leaf: int = 1
-    class_weight: Any = None
 
     def _takes_missing(self):
         return True

@@ -1,8 +1,8 @@
 """Regression trees whose splits pay for features that were not acquired before (GreedyMiser).
 
-The leaf and feature with the largest net gain are split next: the fall of the weighted squared error
-minus the price of the feature. Gains are kept before prices, so that an acquisition makes the feature
-free in all other leaves at once.
+The leaf and feature with the largest net gain are split next: the fall of the weighted squared
+error minus the price of the feature. Gains are kept before prices, so that an acquisition makes the
+feature free in all other leaves at once.
 """
 
 import numpy as np
