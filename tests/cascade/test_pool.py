@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from budgetlearn import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.acquisition import Answers, Cascade, walk
 from budgetlearn.cascade.mixture import Mixture, fit_temperature, with_temperature
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
@@ -15,6 +16,7 @@ from budgetlearn.cascade.pool import (
     Trace,
     _Cuts,
     _one_moved,
+    alike_in_cells,
     best_at_each_cost,
     between,
     candidates,
@@ -43,6 +45,40 @@ def fitted():
     trace = Trace(cascade, models.held_out_stages(STAGES, mixtures), *bill).calibrated(table)
     probabilities = trace.predictions
     return trace.route, class_evidence(probabilities, y, probabilities[-1], *bill), models, X
+
+
+def test_rows_that_a_stage_cannot_tell_apart_are_one():
+    random = np.random.default_rng(0)
+    X = np.column_stack(
+        [random.integers(0, 3, 300), random.integers(0, 2, 300), random.random(300)]
+    )
+    X[:4, 0] = 7.0  # four rows are too few for a cell
+    stages, values = ((0,), (0, 1), (0, 1, 2)), random.random((3, 300, 2))
+    alike = alike_in_cells(values, stages, X, weight=np.arange(1.0, 301))
+    for features, before, after in zip(stages[:2], values, alike, strict=False):
+        for row in range(300):
+            same = (X[:, features] == X[row, features]).all(axis=1)
+            mean = np.average(before[same], axis=0, weights=np.arange(1.0, 301)[same])
+            np.testing.assert_allclose(after[row], mean if same.sum() > 5 else before[row])
+    np.testing.assert_array_equal(alike[2], values[2])
+
+
+@pytest.mark.parametrize("kind", [ScheduleCascadeClassifier, ScheduleCascadeRegressor])
+def test_costs_are_kept_where_the_first_feature_has_two_values(kind):
+    def table(n, seed):
+        random = np.random.default_rng(seed)
+        hidden = random.normal(size=n)
+        cheap = hidden + random.normal(size=n) > 0
+        X = np.column_stack([cheap, hidden + 0.5 * random.normal(size=n), random.normal(size=n)])
+        y = hidden + 0.3 * random.normal(size=n)
+        return X, y > 0 if kind is ScheduleCascadeClassifier else y
+
+    model = kind(feature_costs=[1, 20, 5], estimators="linear", dynamic=False, random_state=0)
+    model.fit(*table(400, 0))
+    promised = model.operating_points_["cost"]
+    paid = [stage.cost.mean() for stage in model.stages(table(4000, 1)[0], {"acquired"})]
+    assert len(promised) > 3
+    np.testing.assert_allclose(paid, promised, rtol=0.1)
 
 
 def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):

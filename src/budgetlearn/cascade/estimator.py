@@ -35,6 +35,7 @@ from .pool import (
     ROUNDING,
     Trace,
     above_constant,
+    alike_in_cells,
     at_stop,
     best_at_each_cost,
     between,
@@ -292,14 +293,23 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """Return the `Evidence` of a trace in the eyes of a reference."""
         bill = trace.spent, trace.n_acquired, table.weight, table.counted
         if table.n_classes is not None:
-            return class_evidence(trace.predictions, table.y, reference, *bill)
+            evidence = class_evidence(trace.predictions, table.y, reference, *bill)
+            shown = self._alike(trace, trace.predictions, table)
+            return replace(evidence, confidence=shown.max(axis=2))
         predictions, reference = trace.predictions[:, :, 0], reference[:, 0]
         changes = trace.remaining
         if changes is None:
             self._say(f"what {trace.route.name} can still expect to change")
             squares = (reference - predictions) ** 2
             changes = _changes(trace.route, squares, table, models, seed)
+        changes = self._alike(trace, changes, table)
         return number_evidence(predictions, changes, table.y, reference, *bill)
+
+    def _alike(self, trace, values, table):
+        """Return what stages say of each row, the same of rows that a fixed order's cannot tell."""
+        if trace.route.dynamic:
+            return values
+        return alike_in_cells(values, trace.route.stages, table.X, table.counted)
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""

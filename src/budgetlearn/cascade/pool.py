@@ -22,6 +22,8 @@ TRADEOFFS = np.concatenate([np.geomspace(100, 1e-3, 39), [0.0]])
 N_PASSES = 2
 # Of neighbouring points the costlier one costs no more than so many times as much, if that can be.
 GAP = 1.1
+# Rows that a stage cannot tell apart, as a share of all, from which on they count as one.
+LEAST_CELL = 0.02
 
 
 def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_PASSES):
@@ -213,6 +215,34 @@ def number_evidence(
     scores = 1.0 - (predictions - targets) ** 2 / unit
     best = 1.0 - float(np.average((reference - targets) ** 2, weights=weight) / unit)
     return Evidence(-changes, losses, scores, best, spent, n_acquired, weight, counted)
+
+
+def alike_in_cells(values, stages, X, weight=None):
+    """Return what stages say of each row, its mean over the rows that the stage cannot tell apart.
+
+    Models of different folds say slightly different things of the same features. A threshold
+    between these would part rows that the final models send one way, and promise a cost that
+    nobody pays. Cells of few rows are left as they are: none of them moves the mean cost much.
+
+    `values` have the shape (n_stages, n_samples, ...), `stages` are nested features of X.
+    """
+    values, n = values.copy(), len(X)
+    cell, known = np.zeros(n, dtype=np.intp), 0
+    weight = np.ones(n) if weight is None else weight
+    for stage, features in enumerate(stages):
+        for feature in features[known:]:
+            code = np.unique(X[:, feature], return_inverse=True)[1]
+            cell = np.unique(cell * n + code, return_inverse=True)[1]
+        known, large = len(features), np.bincount(cell) >= LEAST_CELL * n
+        if not large.any():
+            break  # the stages after it tell more rows apart
+        within = np.where(large[cell], cell, large.size)
+        masses = np.maximum(np.bincount(within, weight), ROUNDING)
+        flat = values[stage].reshape(n, -1)
+        means = [np.bincount(within, weight * column) / masses for column in flat.T]
+        flat[large[cell]] = np.transpose(means)[within[large[cell]]]
+        values[stage] = flat.reshape(values[stage].shape)
+    return values
 
 
 def candidates(cascade, evidence, full_cost):
