@@ -170,7 +170,7 @@ def collected(name, seed):
                     else:
                         said = made.predicted(model, stage, X_test)
                         # What a quote is made of, so that `judge` can make it.
-                        inflation = stages.inflation(stage, policy.inflation)
+                        inflation = stages.inflation(policy.inflation)
                         known = stages.costs[stage], stages.errors[stage], inflation
                         test.append((k, *said, known))
     targets = y_test if classes is None else np.searchsorted(classes, y_test)
@@ -192,7 +192,7 @@ def quoted_costs(name, seed):
             chosen = stages.choose(share * costs.full)
             if chosen is None:
                 continue
-            known = stages.costs[chosen], stages.errors[chosen], stages.inflation(chosen, 1.0)
+            known = stages.costs[chosen], stages.errors[chosen], stages.inflation(1.0)
             cost, error = quoted(*known, costs.full)
             paid = costs.total(list(model.stages(X_test, {"acquired"}))[chosen].acquired).mean()
             near = abs(paid - cost) <= 0.1 * paid

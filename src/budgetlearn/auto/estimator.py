@@ -191,7 +191,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         nothing_is_free = model.feature_costs_.alone.min() > 0
         if stage is None or (stages.costs[stage] == 0 and nothing_is_free):
             return None
-        inflation = stages.inflation(stage, policy.inflation)
+        inflation = stages.inflation(policy.inflation)
         known = stages.costs[stage], stages.errors[stage], inflation
         cost, error = quoted(*known, model.feature_costs_.full)
         fill, shift = comparison.fill_of(model), comparison.shift_of(model)

@@ -109,7 +109,8 @@ class Comparison:
         if method is not CONSTANT[self.n_classes is not None]:
             examples = self.train.ordered_by(train, self.n_classes)
             X, model = examples.X, self.fitted(method, examples.take(train))
-            stages = Stages(model, self.seen_by(model, X[train]))
+            weighed = self.train.weight is not None
+            stages = Stages(model, self.seen_by(model, X[train]), weighed)
             chosen = [stages.choose(budget) for budget in budgets]
             for stage in set(chosen) - {None}:
                 made[stage] = *self.predicted(model, stage, X[out]), stages.costs[stage]

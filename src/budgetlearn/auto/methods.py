@@ -87,8 +87,9 @@ def competitors(classifies, n_features):
 class Stages:
     """The operating points of a fitted model, as budgets choose among them.
 
-    Costs are those of this very model on the rows it was fitted on: budgets choose by these. What
-    other rows cost more, `inflation` says.
+    Budgets choose by their costs: those that a model has measured out of fold, which went the very
+    way that other rows will go; else those of this very model on the rows it was fitted on. What
+    other rows cost more then, `inflation` says.
 
     X holds the training examples of the model: what they would cost is no matter of labels.
     `weighed`: the model has learned from weights, and costs that it has measured count them.
@@ -104,10 +105,11 @@ class Stages:
         self.measured = "operating_points_" in vars(model)
         # Models of more price come later on a path of growing ones.
         self.scores = model.operating_points_["score"].to_numpy() if self.measured else self.costs
-        self._unseen = None
         # Measured out of fold on all rows, not on some that were put aside.
-        if self.measured and getattr(model, "trains_on_validation", False) and not weighed:
-            self._unseen = model.operating_points_["cost"].to_numpy()
+        self._unseen = self.measured and getattr(model, "trains_on_validation", False)
+        self._unseen = self._unseen and not weighed
+        if self._unseen:
+            self.costs = model.operating_points_["cost"].to_numpy()
 
     def choose(self, budget):
         """Return the index of the stage for a budget; None where there is none.
@@ -122,15 +124,12 @@ class Stages:
         # Of equals the cheapest; of a path's models of equal cost the last, with most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
-    def inflation(self, stage, others):
+    def inflation(self, others):
         """Return how many times as much a stage costs on rows that the model has not seen.
 
-        `others` is that of models on parts of the rows. A model that has measured its stages out of
-        fold knows better: there each row went the very way that other rows will go.
+        `others` is that of models on parts of the rows.
         """
-        if self._unseen is None or self.costs[stage] == 0:
-            return others
-        return max(self._unseen[stage] / self.costs[stage], 1.0)
+        return 1.0 if self._unseen else others
 
     def settle(self):
         """Keep the costs on the model, which then measures nothing itself and holds no rows."""
