@@ -12,7 +12,6 @@ from sklearn.datasets import make_classification, make_friedman1
 
 from budgetlearn.exceptions import BudgetlearnWarning, CostError
 from budgetlearn.gif import GIFClassifier, GIFRegressor
-from budgetlearn.gif.estimators import SharedConstantsGIFClassifier
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions
 
@@ -382,26 +381,3 @@ def test_accuracy_of_the_paper_in_small():
     X, y = make_friedman1(2300, noise=1.0, random_state=0)
     model = GIFRegressor(5990, random_state=0).fit(X[:300], y[:300])
     assert np.square(model.predict(X[300:]) - y[300:]).mean() < 4.2
-
-
-def test_shared_constants_are_those_of_other_nodes():
-    # Few values: most nodes have constant columns, and other ones than the last node of their tree.
-    X = np.random.default_rng(0).integers(0, 3, size=(300, 12)).astype(float)
-    y = (X[:, :4].sum(axis=1) > 4).astype(int)
-    params = {"n_estimators": 20, "max_features": 3, "random_state": 0}
-    models = [
-        cls(1500, **params).fit(X, y) for cls in (GIFClassifier, SharedConstantsGIFClassifier)
-    ]
-    assert [model.n_nodes_ for model in models] == [1500, 1500]
-    assert all(model.score(X, y) > 0.9 for model in models)
-    assert (models[0].decision_function(X) != models[1].decision_function(X)).any()
-
-
-def test_without_constants_nothing_is_shared():
-    X = np.random.default_rng(0).normal(size=(60, 1))
-    y = (X[:, 0] > 0).astype(int)
-    first, second = (
-        cls(200, n_estimators=3, random_state=0).fit(X, y).decision_function(X)
-        for cls in (GIFClassifier, SharedConstantsGIFClassifier)
-    )
-    assert (first == second).all()

@@ -182,16 +182,6 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         return self._loss().probabilities(scores)
 
 
-class SharedConstantsGIFClassifier(GIFClassifier):
-    """`GIFClassifier` whose trees mix up constant features, as in the authors' code: for reruns.
-
-    A node takes as many features for constant, unseen, as were found to be on its path, from one
-    list of the tree. That is right in depth-first growth alone; here other nodes were split since.
-    """
-
-    _shares_constants = True
-
-
 # The losses: each starts from the targets, one column for each output (regression) or class
 # (one-hot). It knows the best constant, hands out the kernel that carries the state of the training
 # samples, turns scores into probabilities, and measures predictions of validation data.

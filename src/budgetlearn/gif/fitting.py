@@ -147,8 +147,6 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
-    if params._shares_constants:
-        splitter.remember(table)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
     if params.joint_fit and not isinstance(params.joint_fit, str):
         refit(table, loss, params.joint_fit, params.learning_rate, weights)

@@ -150,7 +150,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     _dtype = X_TYPES
     _takes_sparse = True
     _regressions = ("ridge",)  # that `joint_fit` may name
-    _shares_constants = False
 
     node_budget: int = field(default=10_000, kw_only=False)
     n_estimators: Any = 1000

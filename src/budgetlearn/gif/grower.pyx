@@ -610,7 +610,7 @@ cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noe
     cdef Split split
     if table.is_deepest(j):
         return -1
-    splitter.split(table.samples_of(node), node.size, j, node.tree, &split)
+    splitter.split(table.samples_of(node), node.size, &split)
     if split.n_left == 0:
         return -1
     node.feature = split.feature
@@ -619,8 +619,6 @@ cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noe
     node.decrease = split.decrease
     node.child = table.add(node.tree, j, node.start, split.n_left)
     table.add(node.tree, j, node.start + split.n_left, node.size - split.n_left)
-    if splitter.remembers:
-        splitter.known[node.child] = splitter.known[node.child + 1] = split.n_constant
     return node.child
 
 

@@ -46,13 +46,11 @@ cdef struct Split:
     double decrease      # impurity decrease, times the samples of the node
     int32_t feature
     int32_t n_left       # 0: the node cannot be split
-    int32_t n_constant   # features that its children take for constant, if they are remembered
     bint missing_left    # whether samples without a value go left
 
 
 cdef class Splitter:
-    # One splitter serves a whole forest; nothing is kept from node to node but the random state,
-    # unless it remembers constant features.
+    # One splitter serves a whole forest; nothing is kept from node to node but the random state.
     cdef:
         const double[::1, :] large   # the features, or
         const uint8_t[::1, :] small  # the features in bytes
@@ -63,15 +61,10 @@ cdef class Splitter:
         bint missing_left            # where these go
         uint8_t[::1] values          # of a feature, in either type
         int32_t[::1] features, moved
-        bint remembers
-        int32_t[:, ::1] orders, constants  # of the features in each tree
-        int32_t[::1] known                 # how many of the latter each node takes for constant
         uint64_t state
 
     # Find a random split of `samples` and reorder them in place: the left ones first, in order.
-    cdef void split(
-        self, int32_t* samples, int32_t n, int32_t node, int32_t tree, Split* out
-    ) noexcept nogil
+    cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil
     # Gather what `score` needs to know of the node; return False when it is pure. `order` may be
     # set to the samples in another order, in which `score` wants them.
     cdef bint enter(

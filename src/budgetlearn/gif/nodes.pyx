@@ -161,23 +161,10 @@ cdef class Splitter:
         self.moved = np.empty(X.shape[0], dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
 
-    def remember(self, NodeTable table):
-        """Keep what is constant tree by tree; see `gif.estimators.SharedConstantsGIFClassifier`."""
-        shape = table.samples.shape[0], self.features.shape[0]
-        self.orders = np.tile(self.features, (shape[0], 1))
-        self.constants = np.zeros(shape, dtype=np.int32)
-        self.known = np.zeros(table.records.shape[0], dtype=np.int32)
-        self.remembers = True
-
-    cdef void split(
-        self, int32_t* samples, int32_t n, int32_t node, int32_t tree, Split* out
-    ) noexcept nogil:
+    cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil:
         cdef:
             int32_t n_features = <int32_t> self.features.shape[0]
-            int32_t n_visited = 0, drawn, place, feature, _trial
-            int32_t* features = &self.orders[tree, 0] if self.remembers else &self.features[0]
-            # Taken for constant, and how many of them were drawn; found to be constant here.
-            int32_t n_known = self.known[node] if self.remembers else 0, n_passed = 0, n_found = 0
+            int32_t n_visited = 0, drawn, feature, _trial
             const int32_t* order = samples
             int32_t n_missing = 0
             double low, high, threshold, score, best = -1.0
@@ -186,28 +173,17 @@ cdef class Splitter:
         if n < 2 * self.min_leaf or n < 2 or not self.enter(samples, n, &order):
             return
         # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
-        # Invariant: n_visited - n_passed features from n_known on are visited; best >= 0 once one
-        # of them was not constant.
-        while n_visited + n_known - n_passed < n_features and (
-            n_visited < self.n_visits or best < 0
-        ):
-            drawn = <int32_t> as_below(next_xorshift(&self.state), n_features - n_visited)
-            drawn -= n_known - n_passed
-            place = n_known + n_visited - n_passed
+        # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant.
+        while n_visited < n_features and (n_visited < self.n_visits or best < 0):
+            drawn = n_visited + <int32_t> as_below(
+                next_xorshift(&self.state), n_features - n_visited
+            )
+            feature = self.features[drawn]
+            self.features[drawn] = self.features[n_visited]
+            self.features[n_visited] = feature
             n_visited += 1
-            if drawn < 0:
-                n_passed += 1
-                continue
-            drawn += place
-            feature = features[drawn]
-            features[drawn] = features[place]
-            features[place] = feature
             look_up(self, feature, order, n, &low, &high)
             if low >= high:  # constant in this node: does not end the search, see the invariant
-                if self.remembers:
-                    features[place] = features[n_known + n_found]
-                    features[n_known + n_found] = feature
-                    n_found += 1
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
@@ -218,13 +194,6 @@ cdef class Splitter:
                     out.threshold = threshold
                     out.missing_left = self.missing_left
                     n_missing = self.n_missing
-        if self.remembers:
-            for place in range(n_known + n_found):
-                if place < n_known:
-                    features[place] = self.constants[tree, place]
-                else:
-                    self.constants[tree, place] = features[place]
-        out.n_constant = n_known + n_found
         if best < 0:
             return
         out.decrease = best
