@@ -23,7 +23,7 @@ from .grower import (
     refit,
 )
 from .loss_kernels import RobustLoss, SquaredLoss
-from .nodes import NodeTable, VarianceSplitter, compact, path_sums
+from .nodes import Charges, NodeTable, VarianceSplitter, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
 # How `joint_fit` fits all weights at once.
@@ -147,6 +147,8 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
+    if params.cost_weight > 0:
+        splitter.charges = Charges(params.feature_costs_, params.cost_weight)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
     if params.joint_fit and not isinstance(params.joint_fit, str):
         refit(table, loss, params.joint_fit, params.learning_rate, weights)
@@ -176,19 +178,20 @@ def _grow(params, table, splitter, loss, most, seed):
             out = weights, nodes_after
             n_steps = grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
         else:
-            pool = candidates(table, loss, params.candidate_window, rate, seed)
+            pool = candidates(table, loss, params.candidate_window, rate, seed, splitter)
             n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
     return weights[:n_steps], nodes_after[:n_steps]
 
 
-def candidates(table, loss, window, learning_rate, seed):
+def candidates(table, loss, window, learning_rate, seed, splitter=None):
     """Return the candidates of a forest, of which a window is examined at each step; None: all."""
-    if window is None and isinstance(loss, SquaredLoss):
-        return SquaredCandidates(table, loss, learning_rate)
-    if window is None and not isinstance(loss, RobustLoss):
+    # Gaps of robust losses, and charges, cannot be kept up to date: all anew.
+    anew = isinstance(loss, RobustLoss) or (splitter is not None and splitter.charges is not None)
+    if window is None and not anew:
+        if isinstance(loss, SquaredLoss):
+            return SquaredCandidates(table, loss, learning_rate)
         return ExponentialCandidates(table, loss)
-    # Gaps of robust losses cannot be kept up to date: all anew.
-    return RandomWindow(table, loss, INT32_MAX if window is None else window, seed)
+    return RandomWindow(table, loss, INT32_MAX if window is None else window, seed, splitter)
 
 
 def _pruned(grown, table, targets, weight, params, valid, exponent):
