@@ -220,15 +220,22 @@ def _pruned(grown, table, targets, weight, params, valid, exponent):
         params.node_budget, params.byte_budget, params.byte_format, n_columns, grown.n_features
     )
     nodes = AcceptedNodes(table)
-    regression = REGRESSIONS[params.joint_fit](nodes.indicators(), targets, weight)
+
+    def regress(kept, rows):
+        data = nodes.indicators(kept, rows), targets[rows], None if weight is None else weight[rows]
+        return REGRESSIONS[params.joint_fit](*data, share=rows.size / len(targets))
+
     ranks, weights, intercept, ridge = prune_and_refit(
-        nodes, regression, memory, params.ridge, None if valid is None else validate
+        nodes, regress, len(targets), memory, params.ridge, None if valid is None else validate
     )
     return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
 
 
 # Largest share of the nodes that one round drops.
 SHARE = 0.25
+# Where these rows times the rows of the table are fewer than this, all judge what is dropped; else
+# the fewer, the larger the table, whose growth and last fit take the longer. But some always do.
+MOST_PAIRS, LEAST_JUDGES = 70_000_000, 2000
 
 
 class AcceptedNodes:
@@ -245,18 +252,21 @@ class AcceptedNodes:
         self.parent = records["step"][self.parent_id]
         self.feature = records["feature"]
 
-    def indicators(self):
-        """Return the nodes that training examples reach, a csc_array of 0 and 1."""
-        records, samples = self._table.records[self.ids], self._table.samples
-        # Each node's samples are a slice of its tree's order, so columns are filled by slices.
-        sizes = records["size"].astype(np.int64)
-        ends = np.cumsum(sizes)
-        first = records["tree"].astype(np.int64) * samples.shape[1] + records["start"]
-        places = np.arange(ends[-1] if ends.size else 0) + np.repeat(first - ends + sizes, sizes)
-        rows = samples.ravel()[places]
-        columns = np.concatenate([[0], ends])
-        shape = samples.shape[1], self.ids.size
-        matrix = csc_array((np.ones(rows.size, dtype=np.float32), rows, columns), shape=shape)
+    def indicators(self, kept, rows):
+        """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
+        samples = self._table.samples
+        place = np.full(samples.shape[1], -1, dtype=np.int32)
+        place[rows] = np.arange(rows.size)
+        # Each node's samples are a slice of its tree's order.
+        records = self._table.records[self.ids[kept]]
+        slices = zip(records["tree"], records["start"], records["size"], strict=True)
+        reached = [place[samples[tree, start : start + size]] for tree, start, size in slices]
+        if rows.size < samples.shape[1]:
+            reached = [column[column >= 0] for column in reached]
+        ends = np.cumsum([0, *(column.size for column in reached)])
+        ones = np.ones(ends[-1], dtype=np.float32)
+        shape = rows.size, records.size
+        matrix = csc_array((ones, np.concatenate(reached), ends), shape=shape)
         matrix.sort_indices()
         return matrix
 
@@ -295,21 +305,32 @@ class Memory:
         return size(False, self.format, *sizes)
 
 
-def prune_and_refit(nodes, regression, memory, ridge, validate=None):
+def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
-    With ridge "auto" the penalty is chosen before the first round and after the last one, by
-    `validate` (the errors of solutions on validation data) or generalised cross-validation.
+    `regress(kept, rows)` makes the regression. Of large tables a sample tells which leaves to drop,
+    and all rows then fit the weights of those that stay. With ridge "auto" the penalty is chosen
+    before the first round and after the last one, by `validate` (the errors of solutions on
+    validation data) or generalised cross-validation.
     """
     kept = np.arange(nodes.ids.size)
+    judges = everybody = np.arange(n_samples)
+    n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
+    if n_judges < n_samples and kept.size > 1 and memory.excess(nodes, kept):
+        judges = np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
+    regression = regress(kept, judges)
     chosen, (weights, intercept) = _solve(regression, kept, ridge, validate)
     while (excess := memory.excess(nodes, kept)) and kept.size > 1:
         # Only leaves go: an inner node carries the paths of those below it.
         stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
-        regression.keep(stays)
         kept = kept[stays]
+        over = memory.excess(nodes, kept)
+        if judges is not everybody and (not over or kept.size == 1):
+            regression = regress(kept, everybody)
+        else:
+            regression.keep(stays)
         # While pruning goes on the first choice holds; the last round may choose its penalty anew.
-        wanted = chosen if memory.excess(nodes, kept) else ridge
+        wanted = chosen if over else ridge
         chosen, (weights, intercept) = _solve(regression, kept, wanted, validate)
     return kept, weights, intercept, chosen
 
