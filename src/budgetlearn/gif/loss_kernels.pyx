@@ -262,6 +262,7 @@ cdef class QuantileLoss(RobustLoss):
 
 
 cdef inline double pinball(double residual, double quantile) noexcept nogil:
+    # q r above 0 and (q - 1) r below: a constant with the share q below it has the least sum.
     return quantile * residual if residual > 0.0 else (quantile - 1.0) * residual
 
 
@@ -384,6 +385,7 @@ cdef class ExponentialLoss(Loss):
         # One exponential for each class instead of one for each sample.
         for k in range(self.n_outputs):
             self.factor[k] = exp(-step[k] / (self.n_outputs - 1))
+        # Multiplied on, not taken anew from a score: scores are kept nowhere.
         for i in range(n):
             error = errors[samples[i]] * self.factor[codes[samples[i]]]
             errors[samples[i]] = max(LEAST_ERROR, min(MOST_ERROR, error))

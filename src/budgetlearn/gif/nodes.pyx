@@ -35,6 +35,7 @@ cdef class NodeTable:
     """Nodes of a growing forest in order of creation, the roots first, and each tree's samples."""
 
     def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX):
+        # Filled from the front, and never moved: pointers to nodes stay valid while a forest grows.
         self.max_depth = max_depth
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
         self.samples = np.empty((n_trees, n_samples), dtype=np.int32)
@@ -133,7 +134,7 @@ def path_sums(const ForestNode[::1] nodes, const double[:, ::1] weights):
     with nogil:
         for j in range(nodes.shape[0]):
             for k in range(weights.shape[1]):
-                # Parents come first: their sums are complete.
+                # s_j = s_parent + w_j, 0 above the roots. Parents come first: theirs is complete.
                 if nodes[j].parent >= 0:
                     out[j, k] = out[nodes[j].parent, k]
                 if nodes[j].step >= 0:
@@ -285,6 +286,7 @@ cdef void look_up_with_gaps(
         # One value, or none: the one threshold that leaves whatever has a value on the left.
         splitter.missing_left = False
         low[0], high[0] = DBL_MAX, INFINITY
+    # Beyond every threshold, so that sums need not ask again who has a value.
     beyond = -INFINITY if splitter.missing_left else INFINITY
     for i in range(n):
         values[i] = beyond if isnan(values[i]) else values[i]
@@ -362,7 +364,7 @@ cdef inline void gather(
             even_least = min(even_least, values[i])
             even_largest = max(even_largest, values[i])
     else:
-        # Two of each: one would wait for itself.
+        # Two of each: one would wait for itself. Where n is odd, the last value has no partner.
         values[n - 1] = odd
         for i in range(0, n - 1, 2):
             even = values[i] = column[samples[i]]
@@ -484,6 +486,7 @@ cdef class VarianceSplitter(Splitter):
             Py_ssize_t k
             int32_t n_left = 0
             double left, right, total, gain, left_mass, decrease = 0.0
+        # Counts are the masses where there are no weights, and come with the first output's sum.
         if self.weighted:
             left_mass = sum_left(self, &self.node_weights[0], threshold, n, &n_left)
             if self.mass - left_mass <= 0.0:  # lost to rounding
@@ -553,6 +556,8 @@ cdef inline int32_t part_classes(
     const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class
 ) noexcept nogil:
     """Copy the samples, class 0 to the front and class 1 to the back; count class 0."""
+    # Invariant: by_class[:front] are of class 0 and by_class[back + 1:] of class 1, the latter in
+    # reverse: counts do not ask for an order.
     cdef int32_t i, code, front = 0, back = n - 1
     for i in range(n):
         # Each is written to both ends and counted at one: no branch to mispredict.
@@ -577,6 +582,7 @@ cdef inline bint sort_classes(
         ends[codes[samples[i]]] += 1
     if ends[codes[samples[0]]] == n:  # pure: not worth sorting
         return False
+    # From here on ends[k] is the next free place of class k: the samples before it are placed.
     for k in range(n_classes):
         total = ends[k]
         ends[k] = start
