@@ -80,7 +80,7 @@ def test_the_loss_of_the_constant_is_in_the_unit_of_gaps(loss, weighted):
     rest = (y - constant)[:, 0]
     pinball = np.maximum(0.3 * rest, -0.7 * rest)
     each = pinball if isinstance(loss, Quantile) else np.square(rest)
-    np.testing.assert_allclose(kernel.total(), np.average(each, weights=weight) * len(y))
+    np.testing.assert_allclose(kernel.total, np.average(each, weights=weight) * len(y))
 
 
 TABLES = {

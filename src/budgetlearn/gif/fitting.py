@@ -187,9 +187,9 @@ def candidates(table, loss, window, learning_rate, seed, splitter=None):
     """Return the candidates of a forest, of which a window is examined at each step; None: all."""
     # Gaps of robust losses, and charges, cannot be kept up to date: all anew.
     anew = isinstance(loss, RobustLoss) or (splitter is not None and splitter.charges is not None)
+    if window is None and not anew and isinstance(loss, SquaredLoss):
+        return SquaredCandidates(table, loss, learning_rate)
     if window is None and not anew:
-        if isinstance(loss, SquaredLoss):
-            return SquaredCandidates(table, loss, learning_rate)
         return ExponentialCandidates(table, loss)
     return RandomWindow(table, loss, INT32_MAX if window is None else window, seed, splitter)
 
@@ -233,8 +233,8 @@ def _pruned(grown, table, targets, weight, params, valid, exponent):
 
 # Largest share of the nodes that one round drops.
 SHARE = 0.25
-# Where these rows times the rows of the table are fewer than this, all judge what is dropped; else
-# the fewer, the larger the table, whose growth and last fit take the longer. But some always do.
+# So many rows, divided by those of the table, judge what is dropped, but some always do: the larger
+# the table, the longer take its growth and the last fit.
 MOST_PAIRS, LEAST_JUDGES = 70_000_000, 2000
 
 
@@ -261,12 +261,10 @@ class AcceptedNodes:
         records = self._table.records[self.ids[kept]]
         slices = zip(records["tree"], records["start"], records["size"], strict=True)
         reached = [place[samples[tree, start : start + size]] for tree, start, size in slices]
-        if rows.size < samples.shape[1]:
-            reached = [column[column >= 0] for column in reached]
+        reached = [column[column >= 0] for column in reached]
         ends = np.cumsum([0, *(column.size for column in reached)])
-        ones = np.ones(ends[-1], dtype=np.float32)
-        shape = rows.size, records.size
-        matrix = csc_array((ones, np.concatenate(reached), ends), shape=shape)
+        data = np.ones(ends[-1], dtype=np.float32), np.concatenate(reached), ends
+        matrix = csc_array(data, shape=(rows.size, records.size))
         matrix.sort_indices()
         return matrix
 
@@ -308,10 +306,9 @@ class Memory:
 def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
-    `regress(kept, rows)` makes the regression. Of large tables a sample tells which leaves to drop,
-    and all rows then fit the weights of those that stay. With ridge "auto" the penalty is chosen
-    before the first round and after the last one, by `validate` (the errors of solutions on
-    validation data) or generalised cross-validation.
+    Of large tables a sample tells which to drop, and all rows fit those that stay. With ridge
+    "auto" the penalty is chosen before the first round and after the last one, by `validate` (the
+    errors of solutions on validation data) or generalised cross-validation.
     """
     kept = np.arange(nodes.ids.size)
     judges = everybody = np.arange(n_samples)

@@ -109,9 +109,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
         and so shrinks too little where the targets chose them.
     cost_weight : float, default=0.0
-        What acquiring all features would have to lower the loss by, as a share of the constant's: a
-        node that looks at a new feature is worth its fall of the loss less that share of the
-        feature's price. 0: prices are billed only. Something of 0.001 to 1.
+        Share of the constant's loss that acquiring all features has to bring, a feature its share
+        of the full cost: a new one is acquired where a node's gap exceeds that. 0.01 to 10 matter.
     early_stopping : bool, default=False
         Keep as many of the nodes, in order of acceptance, as predict the validation data best;
         without validation data, `validation_fraction` of the training data. Not with `joint_fit`.

@@ -43,12 +43,17 @@ cdef class Pool:
         double[::1] weight   # full optimal weight of the node that `find` found
         int32_t found, position  # that node, and its place among the candidates
         int32_t n_candidates
+        bint stale           # whether nodes dropped for their charge may be worth it now
 
     def __init__(self, NodeTable table, Loss loss):
         self.table = table
         self.loss = loss
         self.weight = np.zeros(loss.n_outputs)
         self.found = -1
+
+    cdef inline int32_t feature(self, int32_t node) noexcept nogil:
+        """Return the feature that tells a node from its sibling."""
+        return self.table.nodes[self.table.nodes[node].parent].feature
 
     cdef bint find(self) noexcept nogil:
         """Find the next node to accept; return False where no candidate improves the loss."""
@@ -68,9 +73,6 @@ cdef class Pool:
 
         To be called after the loss was updated.
         """
-
-    cdef void acquire(self) noexcept nogil:
-        """Pay for what the found node looks at."""
 
 
 cdef struct Candidate:
@@ -97,13 +99,11 @@ cdef class RandomWindow(Pool):
         double[::1] stats, trial
         uint64_t state
         Splitter splitter    # None: without charges
-        double total         # loss of the constant
-        bint stale           # whether dropped candidates may be worth their charge now
 
     def __init__(self, NodeTable table, Loss loss, n_window, seed, Splitter splitter=None):
         Pool.__init__(self, table, loss)
         if splitter is not None and splitter.charges is not None:
-            self.splitter, self.total = splitter, loss.total()
+            self.splitter = splitter
         # There are never more candidates than nodes; what is not used takes no memory.
         self.memory = np.empty(table.records.shape[0] * sizeof(Candidate), dtype=np.uint8)
         cdef uint8_t[::1] memory = self.memory
@@ -114,11 +114,15 @@ cdef class RandomWindow(Pool):
         self.state = <uint64_t> seed * 2 + 1
 
     cdef bint find(self) noexcept nogil:
-        cdef int32_t size, i, drawn
+        cdef int32_t size, i, drawn, node
         cdef Candidate candidate
         cdef double gap, best
         if self.stale:
-            self.recall()
+            self.stale = False
+            self.n_candidates = 0
+            for node in range(self.table.n_nodes):
+                if self.table.nodes[node].parent >= 0 and self.table.nodes[node].step < 0:
+                    self.add(node)
         while self.n_candidates > 0:
             size = min(self.n_window, self.n_candidates)
             best = -1.0
@@ -138,7 +142,7 @@ cdef class RandomWindow(Pool):
                 self.loss.gather(candidate.samples, candidate.size, &self.stats[0])
                 gap = self.loss.solve(&self.stats[0], candidate.size, &self.trial[0])
                 if self.splitter is not None:
-                    gap -= self.total * self.splitter.charges.share[self.feature_of(candidate.node)]
+                    gap -= self.loss.total * self.splitter.charges.share[self.feature(candidate.node)]
                 if gap > best or self.position < 0:
                     best = gap
                     self.position = i
@@ -154,31 +158,11 @@ cdef class RandomWindow(Pool):
                 self.remove()
         return False
 
-    cdef inline int32_t feature_of(self, int32_t node) noexcept nogil:
-        """Return the feature that tells a node from its sibling."""
-        return self.table.nodes[self.table.nodes[node].parent].feature
-
-    cdef void acquire(self) noexcept nogil:
-        cdef int32_t feature
-        if self.splitter is not None:
-            feature = self.feature_of(self.found)
-            self.stale = self.stale or self.splitter.charges.share[feature] > 0.0
-            self.splitter.charges.acquire(feature)
-
-    cdef void recall(self) noexcept nogil:
-        """Let all nodes outside the model be candidates, those dropped for their charge too."""
-        cdef int32_t node
-        self.stale = False
-        self.n_candidates = 0
-        for node in range(self.table.n_nodes):
-            if self.table.nodes[node].parent >= 0 and self.table.nodes[node].step < 0:
-                self.add(node)
-
     cdef bint part_anew(self, int32_t node) noexcept nogil:
         """Split a candidate's parent on an acquired feature; return False where it is or cannot."""
         cdef int32_t n_left, parent = self.table.nodes[node].parent
         cdef ForestNode* left = &self.table.nodes[self.table.nodes[parent].child]
-        if self.splitter.charges.share[self.feature_of(node)] == 0.0:
+        if self.splitter.charges.share[self.feature(node)] == 0.0:
             return False
         self.splitter.frozen = True
         n_left = part(self.table, self.splitter, parent)
@@ -588,7 +572,8 @@ def grow(
                 table, loss, pool.found, n_accepted, learning_rate, &pool.weight[0],
                 &weights[n_accepted, 0],
             )
-            pool.acquire()
+            if splitter.charges is not None and splitter.charges.acquire(pool.feature(pool.found)):
+                pool.stale = True
             pool.look_ahead()
             pool.replace(open_node(table, splitter, pool.found))
             rooted[tree] = 1

@@ -46,16 +46,13 @@ cdef class SquaredLoss(Loss):
 
     def __init__(self, residuals, sample_weight=None):
         self.weighted = sample_weight is not None
+        squares = np.square(residuals).sum(axis=1)
+        self.total = sample_weight @ squares if self.weighted else squares.sum()
         if self.weighted:
             residuals, self.sample_weight = residuals * sample_weight[:, None], sample_weight
         self.residuals = residuals
         self.n_outputs = residuals.shape[1]
         self.width = self.n_outputs + self.weighted
-
-    def total(self):
-        """Return the loss of all samples, in the unit of gaps."""
-        squares = np.square(self.residuals).sum(axis=1)
-        return (squares / self.sample_weight if self.weighted else squares).sum()
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef double even = 0.0, odd = 0.0
@@ -188,12 +185,9 @@ cdef class HuberLoss(RobustLoss):
     def __init__(self, residuals, delta, sample_weight=None):
         RobustLoss.__init__(self, residuals, sample_weight)
         self.delta = delta
-
-    def total(self):
-        """Return the loss of all samples, in the unit of gaps: r^2, and delta (2 |r| - delta)."""
-        distance = np.abs(self.residuals)
-        near = np.minimum(distance, self.delta)
-        return self.sample_weight @ (near * (2 * distance - near)).sum(axis=1)
+        distance, near = np.abs(residuals), np.minimum(np.abs(residuals), delta)
+        # r^2, and delta (2 |r| - delta) beyond.
+        self.total = self.sample_weight @ (near * (2 * distance - near)).sum(axis=1)
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef Py_ssize_t k
@@ -229,11 +223,8 @@ cdef class QuantileLoss(RobustLoss):
         RobustLoss.__init__(self, residuals, sample_weight)
         self.quantile = quantile
         self.values, self.masses = np.empty((2, len(residuals)))
-
-    def total(self):
-        """Return the loss of all samples."""
-        r, q = np.asarray(self.residuals), self.quantile
-        return self.sample_weight @ np.maximum(q * r, (q - 1.0) * r).sum(axis=1)
+        pinballs = np.maximum(quantile * residuals, (quantile - 1.0) * residuals)
+        self.total = self.sample_weight @ pinballs.sum(axis=1)
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef Py_ssize_t k
@@ -325,10 +316,7 @@ cdef class ExponentialLoss(Loss):
         # Behind the class errors stand their anchors: what they were when last summed up afresh.
         self.width = 2 * n_classes
         self.factor = np.ones(n_classes)
-
-    def total(self):
-        """Return the loss of all samples."""
-        return np.sum(self.errors)
+        self.total = errors.sum()
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef const double* errors = &self.errors[0]

@@ -56,8 +56,8 @@ cdef class Charges:
         object costs, acquired
         double weight
 
-    # Make a feature free from now on, and what it shares with others.
-    cdef void acquire(self, int32_t feature) noexcept nogil
+    # Make a feature free, and what it shares with others; return whether it was not.
+    cdef bint acquire(self, int32_t feature) noexcept nogil
 
 
 cdef class Splitter:

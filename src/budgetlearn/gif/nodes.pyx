@@ -155,12 +155,13 @@ cdef class Charges:
         self.weight = weight / costs.full if costs.full > 0 else 0.0
         self.share = self.weight * costs.marginal(self.acquired)
 
-    cdef void acquire(self, int32_t feature) noexcept nogil:
-        # Rarely, once for a feature at most: Python knows the groups.
-        if self.share[feature] > 0.0:
-            with gil:
-                self.acquired[feature] = True
-                self.share = self.weight * self.costs.marginal(self.acquired)
+    cdef bint acquire(self, int32_t feature) noexcept nogil:
+        if self.share[feature] == 0.0:
+            return False
+        with gil:  # once for a feature at most
+            self.acquired[feature] = True
+            self.share = self.weight * self.costs.marginal(self.acquired)
+        return True
 
 
 cdef class Splitter:
