@@ -603,7 +603,7 @@ class FreeConstantRegressor(BudgetedEstimator):
     n_features_in_: int
 
 class GIFClassifier(BudgetedEstimator):
-    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
+    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
     def compact(self, format: str = ...) -> Any: ...
     def decision_function(self, X: Any) -> Any: ...
     def export_c(self, path: Any, format: str = ..., name: str = ...) -> Any: ...
@@ -630,6 +630,7 @@ class GIFClassifier(BudgetedEstimator):
     categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
+    cost_weight: float
     early_stopping: bool
     feature_costs: Any
     feature_costs_: Any
@@ -677,7 +678,7 @@ class GIFNodeShares(BudgetedEstimator):
     stage_settings_: Any
 
 class GIFRegressor(BudgetedEstimator):
-    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., quantile: float = ...) -> None: ...
+    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., quantile: float = ...) -> None: ...
     def compact(self, format: str = ...) -> Any: ...
     def export_c(self, path: Any, format: str = ..., name: str = ...) -> Any: ...
     def export_onnx(self, path: Any) -> Any: ...
@@ -701,6 +702,7 @@ class GIFRegressor(BudgetedEstimator):
     byte_format: str
     candidate_window: int | None
     categories_: dict[Any, Any]
+    cost_weight: float
     early_stopping: bool
     feature_costs: Any
     feature_costs_: Any

@@ -84,6 +84,7 @@ class Grown:
         n_visits=2,
         n_thresholds=1,
         seed=3,
+        charges=None,
     ):
         self.X, self.targets, self.rate = np.asfortranarray(X), targets, rate
         self.intercept, kernel = loss.start(targets)
@@ -101,7 +102,8 @@ class Grown:
                 splitter = VarianceSplitter(*splits, centred)
             else:
                 splitter = GiniSplitter(*splits, codes, targets.shape[1])
-            pool = candidates(self.table, kernel, window, rate, seed)
+            splitter.charges = charges
+            pool = candidates(self.table, kernel, window, rate, seed, splitter)
             n_steps = grow(self.table, splitter, kernel, pool, *out)
         self.weights = weights[:n_steps]
         self.records = self.table.records[: self.table.n_nodes]

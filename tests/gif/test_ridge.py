@@ -115,6 +115,51 @@ def test_pruned_forest_is_ridge_regression_on_its_own_nodes(friedman):
     np.testing.assert_allclose(model.predict(X_test), peer.predict(test))
 
 
+@pytest.mark.parametrize("kind", ["ridge", "logistic"])
+def test_of_large_tables_a_sample_tells_what_is_dropped(monkeypatch, kind):
+    X, y = make_friedman1(900, noise=1.0, random_state=0)
+    y = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    options = {"n_estimators": 20, "joint_fit": kind, "prune_factor": 6, "random_state": 0}
+
+    def fitted():
+        return GIFClassifier(60, **options).fit(X[:600], y[:600])
+
+    by_all = fitted()
+    monkeypatch.setattr(fitting, "MOST_PAIRS", 600 * 400)
+    monkeypatch.setattr(fitting, "LEAST_JUDGES", 100)
+    model = fitted()
+    assert all(58 <= each.n_nodes_ <= 60 for each in (model, by_all))
+    thresholds = [np.concatenate([tree.threshold for tree in m.trees_]) for m in (model, by_all)]
+    assert not np.array_equal(*thresholds)
+    assert model.score(X[600:], y[600:]) > by_all.score(X[600:], y[600:]) - 0.08
+    # All rows fit the last weights.
+    records = []
+    regress = fitting.REGRESSIONS[kind]
+
+    def recorded(matrix, targets, weight, share):
+        records.append((matrix.shape, share))
+        return regress(matrix, targets, weight, share=share)
+
+    monkeypatch.setitem(fitting.REGRESSIONS, kind, recorded)
+    fitted()
+    assert [share for _, share in records] == [pytest.approx(2 / 3), 1.0]
+    assert records[0][0][0] == 400
+    assert records[1][0][0] == 600
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_share_of_the_rows_is_shrunk_as_all_are(shape, weighted):
+    # Each row three times is the whole of which one copy is a third.
+    Z, Y, weight = problem(*shape)
+    weight = weight if weighted else None
+    tripled = csc_array(np.tile(Z.toarray(), (3, 1))), np.tile(Y, (3, 1))
+    whole = NodeRidge(*tripled, np.tile(weight, 3) if weighted else None)
+    part = NodeRidge(Z, Y, weight, share=1 / 3)
+    for found, expected in zip(part.solve(part.scale), whole.solve(whole.scale), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
 def test_rounding_does_not_choose_among_leaves_of_the_same_examples():
     # Two pairs of nodes with the same examples: in theory their weights are equal.
     ids = np.arange(4)

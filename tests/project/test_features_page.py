@@ -97,7 +97,7 @@ def scores_otherwise(model):
         valid = {"eval_set": [(X[150:], Y[150:])], "eval_metric": "auc"}
         return "auc" in made(model, X[:150], Y[:150], valid).best_score_["valid_0"]
     # One estimator chooses nothing; a path of them does.
-    if "cost_weight" in model.get_params():
+    if isinstance(model, CostSensitiveRFClassifier):
         model = CostSensitiveRFPathClassifier(cost_weights=[0.0, 0.1], **SMALL)
     valid = {"X_val": X[150:], "y_val": Y[150:]}
     scores = [
@@ -149,7 +149,9 @@ def heeds_prices(model):
     if isinstance(model, LGBMClassifier):
         priced = made(model, cegb_penalty_feature_coupled=[1e6, 0, 0, 0, 0])
         return priced.feature_importances_[0] < made(model).feature_importances_[0]
-    options = {"cost_weight": 0.01} if "cost_weight" in model.get_params() else {}
+    # In bits per unit of price, and as a share of the loss.
+    weights = {CostSensitiveRFClassifier: 0.01, GIFClassifier: 0.3}
+    options = {"cost_weight": weights[type(model)]} if type(model) in weights else {}
     fitted = [made(model, feature_costs=[price, 1, 1, 1, 1], **options) for price in (1, 1e4)]
     taken = [
         np.mean([stage.acquired[:, 0] for stage in each.stages(X, {"acquired"})]) for each in fitted

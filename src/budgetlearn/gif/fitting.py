@@ -23,7 +23,7 @@ from .grower import (
     refit,
 )
 from .loss_kernels import RobustLoss, SquaredLoss
-from .nodes import NodeTable, VarianceSplitter, compact, path_sums
+from .nodes import Charges, NodeTable, VarianceSplitter, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
 # How `joint_fit` fits all weights at once.
@@ -147,6 +147,8 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
+    if params.cost_weight > 0:
+        splitter.charges = Charges(params.feature_costs_, params.cost_weight)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
     if params.joint_fit and not isinstance(params.joint_fit, str):
         refit(table, loss, params.joint_fit, params.learning_rate, weights)
@@ -176,19 +178,20 @@ def _grow(params, table, splitter, loss, most, seed):
             out = weights, nodes_after
             n_steps = grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
         else:
-            pool = candidates(table, loss, params.candidate_window, rate, seed)
+            pool = candidates(table, loss, params.candidate_window, rate, seed, splitter)
             n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
     return weights[:n_steps], nodes_after[:n_steps]
 
 
-def candidates(table, loss, window, learning_rate, seed):
+def candidates(table, loss, window, learning_rate, seed, splitter=None):
     """Return the candidates of a forest, of which a window is examined at each step; None: all."""
-    if window is None and isinstance(loss, SquaredLoss):
+    # Gaps of robust losses, and charges, cannot be kept up to date: all anew.
+    anew = isinstance(loss, RobustLoss) or (splitter is not None and splitter.charges is not None)
+    if window is None and not anew and isinstance(loss, SquaredLoss):
         return SquaredCandidates(table, loss, learning_rate)
-    if window is None and not isinstance(loss, RobustLoss):
+    if window is None and not anew:
         return ExponentialCandidates(table, loss)
-    # Gaps of robust losses cannot be kept up to date: all anew.
-    return RandomWindow(table, loss, INT32_MAX if window is None else window, seed)
+    return RandomWindow(table, loss, INT32_MAX if window is None else window, seed, splitter)
 
 
 def _pruned(grown, table, targets, weight, params, valid, exponent):
@@ -217,15 +220,22 @@ def _pruned(grown, table, targets, weight, params, valid, exponent):
         params.node_budget, params.byte_budget, params.byte_format, n_columns, grown.n_features
     )
     nodes = AcceptedNodes(table)
-    regression = REGRESSIONS[params.joint_fit](nodes.indicators(), targets, weight)
+
+    def regress(kept, rows):
+        data = nodes.indicators(kept, rows), targets[rows], None if weight is None else weight[rows]
+        return REGRESSIONS[params.joint_fit](*data, share=rows.size / len(targets))
+
     ranks, weights, intercept, ridge = prune_and_refit(
-        nodes, regression, memory, params.ridge, None if valid is None else validate
+        nodes, regress, len(targets), memory, params.ridge, None if valid is None else validate
     )
     return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
 
 
 # Largest share of the nodes that one round drops.
 SHARE = 0.25
+# So many rows, divided by those of the table, judge what is dropped, but some always do: the larger
+# the table, the longer take its growth and the last fit.
+MOST_PAIRS, LEAST_JUDGES = 70_000_000, 2000
 
 
 class AcceptedNodes:
@@ -242,18 +252,19 @@ class AcceptedNodes:
         self.parent = records["step"][self.parent_id]
         self.feature = records["feature"]
 
-    def indicators(self):
-        """Return the nodes that training examples reach, a csc_array of 0 and 1."""
-        records, samples = self._table.records[self.ids], self._table.samples
-        # Each node's samples are a slice of its tree's order, so columns are filled by slices.
-        sizes = records["size"].astype(np.int64)
-        ends = np.cumsum(sizes)
-        first = records["tree"].astype(np.int64) * samples.shape[1] + records["start"]
-        places = np.arange(ends[-1] if ends.size else 0) + np.repeat(first - ends + sizes, sizes)
-        rows = samples.ravel()[places]
-        columns = np.concatenate([[0], ends])
-        shape = samples.shape[1], self.ids.size
-        matrix = csc_array((np.ones(rows.size, dtype=np.float32), rows, columns), shape=shape)
+    def indicators(self, kept, rows):
+        """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
+        samples = self._table.samples
+        place = np.full(samples.shape[1], -1, dtype=np.int32)
+        place[rows] = np.arange(rows.size)
+        # Each node's samples are a slice of its tree's order.
+        records = self._table.records[self.ids[kept]]
+        slices = zip(records["tree"], records["start"], records["size"], strict=True)
+        reached = [place[samples[tree, start : start + size]] for tree, start, size in slices]
+        reached = [column[column >= 0] for column in reached]
+        ends = np.cumsum([0, *(column.size for column in reached)])
+        data = np.ones(ends[-1], dtype=np.float32), np.concatenate(reached), ends
+        matrix = csc_array(data, shape=(rows.size, records.size))
         matrix.sort_indices()
         return matrix
 
@@ -292,21 +303,31 @@ class Memory:
         return size(False, self.format, *sizes)
 
 
-def prune_and_refit(nodes, regression, memory, ridge, validate=None):
+def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
-    With ridge "auto" the penalty is chosen before the first round and after the last one, by
-    `validate` (the errors of solutions on validation data) or generalised cross-validation.
+    Of large tables a sample tells which to drop, and all rows fit those that stay. With ridge
+    "auto" the penalty is chosen before the first round and after the last one, by `validate` (the
+    errors of solutions on validation data) or generalised cross-validation.
     """
     kept = np.arange(nodes.ids.size)
+    judges = everybody = np.arange(n_samples)
+    n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
+    if n_judges < n_samples and kept.size > 1 and memory.excess(nodes, kept):
+        judges = np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
+    regression = regress(kept, judges)
     chosen, (weights, intercept) = _solve(regression, kept, ridge, validate)
     while (excess := memory.excess(nodes, kept)) and kept.size > 1:
         # Only leaves go: an inner node carries the paths of those below it.
         stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
-        regression.keep(stays)
         kept = kept[stays]
+        over = memory.excess(nodes, kept)
+        if judges is not everybody and (not over or kept.size == 1):
+            regression = regress(kept, everybody)
+        else:
+            regression.keep(stays)
         # While pruning goes on the first choice holds; the last round may choose its penalty anew.
-        wanted = chosen if memory.excess(nodes, kept) else ridge
+        wanted = chosen if over else ridge
         chosen, (weights, intercept) = _solve(regression, kept, wanted, validate)
     return kept, weights, intercept, chosen
 

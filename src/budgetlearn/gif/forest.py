@@ -54,6 +54,7 @@ def weights_of(examples):
 _NUMBERS = {
     "node_budget": {"low": 1, "integer": True},
     "learning_rate": {"low": 0, "high": 2, "low_open": True},
+    "cost_weight": {"low": 0},
     "prune_factor": {"low": 1},
     "n_thresholds": {"low": 1, "high": INT32_MAX, "integer": True},
     "min_samples_leaf": {"low": 1, "high": INT32_MAX, "integer": True},
@@ -107,6 +108,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         validation data best, for "logistic" `validation_fraction` of the training data where `fit`
         has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
         and so shrinks too little where the targets chose them.
+    cost_weight : float, default=0.0
+        Share of the constant's loss that acquiring all features has to bring, a feature its share
+        of the full cost: a new one is acquired where a node's gap exceeds that. 0.01 to 10 matter.
     early_stopping : bool, default=False
         Keep as many of the nodes, in order of acceptance, as predict the validation data best;
         without validation data, `validation_fraction` of the training data. Not with `joint_fit`.
@@ -164,6 +168,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     joint_fit: Any = 0
     prune_factor: float = 1
     ridge: Any = 0.3
+    cost_weight: float = 0.0
     early_stopping: bool = False
     scoring: Any = None
     validation_fraction: float = 0.2

@@ -43,12 +43,17 @@ cdef class Pool:
         double[::1] weight   # full optimal weight of the node that `find` found
         int32_t found, position  # that node, and its place among the candidates
         int32_t n_candidates
+        bint stale           # whether nodes dropped for their charge may be worth it now
 
     def __init__(self, NodeTable table, Loss loss):
         self.table = table
         self.loss = loss
         self.weight = np.zeros(loss.n_outputs)
         self.found = -1
+
+    cdef inline int32_t feature(self, int32_t node) noexcept nogil:
+        """Return the feature that tells a node from its sibling."""
+        return self.table.nodes[self.table.nodes[node].parent].feature
 
     cdef bint find(self) noexcept nogil:
         """Find the next node to accept; return False where no candidate improves the loss."""
@@ -78,7 +83,13 @@ cdef struct Candidate:
 
 
 cdef class RandomWindow(Pool):
-    """A window of candidates, drawn without replacement for each step."""
+    """A window of candidates, drawn without replacement for each step.
+
+    A splitter with charges makes them count: the gap of a candidate is lowered by the charge of the
+    feature that its parent is split on, times the loss of the constant. Where none of the window is
+    worth its charge, the split that comes closest is drawn anew among the acquired features. Both
+    its sides are candidates then: a split on a feature not acquired has no accepted side.
+    """
 
     cdef:
         Candidate* candidates
@@ -87,9 +98,12 @@ cdef class RandomWindow(Pool):
         int32_t next         # the candidate that is likely to be drawn next
         double[::1] stats, trial
         uint64_t state
+        Splitter splitter    # None: without charges
 
-    def __init__(self, NodeTable table, Loss loss, n_window, seed):
+    def __init__(self, NodeTable table, Loss loss, n_window, seed, Splitter splitter=None):
         Pool.__init__(self, table, loss)
+        if splitter is not None and splitter.charges is not None:
+            self.splitter = splitter
         # There are never more candidates than nodes; what is not used takes no memory.
         self.memory = np.empty(table.records.shape[0] * sizeof(Candidate), dtype=np.uint8)
         cdef uint8_t[::1] memory = self.memory
@@ -100,9 +114,15 @@ cdef class RandomWindow(Pool):
         self.state = <uint64_t> seed * 2 + 1
 
     cdef bint find(self) noexcept nogil:
-        cdef int32_t size, i, drawn
+        cdef int32_t size, i, drawn, node
         cdef Candidate candidate
         cdef double gap, best
+        if self.stale:
+            self.stale = False
+            self.n_candidates = 0
+            for node in range(self.table.n_nodes):
+                if self.table.nodes[node].parent >= 0 and self.table.nodes[node].step < 0:
+                    self.add(node)
         while self.n_candidates > 0:
             size = min(self.n_window, self.n_candidates)
             best = -1.0
@@ -115,8 +135,14 @@ cdef class RandomWindow(Pool):
                 candidate = self.candidates[drawn]
                 self.candidates[drawn] = self.candidates[i]
                 self.candidates[i] = candidate
+                if self.splitter is not None:
+                    # Its split may have been drawn anew.
+                    candidate.size = self.table.nodes[candidate.node].size
+                    candidate.samples = self.table.samples_of(&self.table.nodes[candidate.node])
                 self.loss.gather(candidate.samples, candidate.size, &self.stats[0])
                 gap = self.loss.solve(&self.stats[0], candidate.size, &self.trial[0])
+                if self.splitter is not None:
+                    gap -= self.loss.total * self.splitter.charges.share[self.feature(candidate.node)]
                 if gap > best or self.position < 0:
                     best = gap
                     self.position = i
@@ -126,10 +152,26 @@ cdef class RandomWindow(Pool):
                 self.foresee()
                 return True
             # Seen all of them: growth ends. Otherwise the best of the window is dropped for good.
-            if size == self.n_candidates:
+            if self.splitter is None and size == self.n_candidates:
                 return False
-            self.remove()
+            if self.splitter is None or not self.part_anew(self.candidates[self.position].node):
+                self.remove()
         return False
+
+    cdef bint part_anew(self, int32_t node) noexcept nogil:
+        """Split a candidate's parent on an acquired feature; return False where it is or cannot."""
+        cdef int32_t n_left, parent = self.table.nodes[node].parent
+        cdef ForestNode* left = &self.table.nodes[self.table.nodes[parent].child]
+        if self.splitter.charges.share[self.feature(node)] == 0.0:
+            return False
+        self.splitter.frozen = True
+        n_left = part(self.table, self.splitter, parent)
+        self.splitter.frozen = False
+        if n_left > 0:
+            left[1].size += left.size - n_left
+            left[1].start = left.start + n_left
+            left.size = n_left
+        return n_left > 0
 
     cdef void foresee(self) noexcept nogil:
         """Predict the candidate that the next `find` draws first, and fetch it."""
@@ -530,6 +572,8 @@ def grow(
                 table, loss, pool.found, n_accepted, learning_rate, &pool.weight[0],
                 &weights[n_accepted, 0],
             )
+            if splitter.charges is not None and splitter.charges.acquire(pool.feature(pool.found)):
+                pool.stale = True
             pool.look_ahead()
             pool.replace(open_node(table, splitter, pool.found))
             rooted[tree] = 1
@@ -576,6 +620,8 @@ def grow_on_residuals(
             child = open_node(table, splitter, node)
             if child < 0:
                 continue
+            if splitter.charges is not None:
+                splitter.charges.acquire(table.nodes[node].feature)
             n_nodes += price
             # Both sides count at once, so that `within` never cuts a split in two.
             for node in range(child, child + 2):
@@ -607,19 +653,25 @@ cdef inline void accept(
 cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noexcept nogil:
     """Split a node; return its left child, the right one being the next, or -1."""
     cdef ForestNode* node = &table.nodes[j]
-    cdef Split split
-    if table.is_deepest(j):
+    cdef int32_t n_left = 0 if table.is_deepest(j) else part(table, splitter, j)
+    if n_left == 0:
         return -1
-    splitter.split(table.samples_of(node), node.size, &split)
-    if split.n_left == 0:
-        return -1
-    node.feature = split.feature
-    node.threshold = split.threshold
-    node.missing_left = split.missing_left
-    node.decrease = split.decrease
-    node.child = table.add(node.tree, j, node.start, split.n_left)
-    table.add(node.tree, j, node.start + split.n_left, node.size - split.n_left)
+    node.child = table.add(node.tree, j, node.start, n_left)
+    table.add(node.tree, j, node.start + n_left, node.size - n_left)
     return node.child
+
+
+cdef inline int32_t part(NodeTable table, Splitter splitter, int32_t j) noexcept nogil:
+    """Find the split of a node and order its samples; return how many go left, 0: no split."""
+    cdef ForestNode* node = &table.nodes[j]
+    cdef Split split
+    splitter.split(table.samples_of(node), node.size, &split)
+    if split.n_left > 0:
+        node.feature = split.feature
+        node.threshold = split.threshold
+        node.missing_left = split.missing_left
+        node.decrease = split.decrease
+    return split.n_left
 
 
 def refit(

@@ -7,6 +7,7 @@ cdef class Loss:
     # A node's statistics are sums over its samples, `width` numbers; `n_outputs` weights follow.
     cdef readonly Py_ssize_t n_outputs
     cdef readonly Py_ssize_t width
+    cdef readonly double total  # loss of the constant, in the unit of gaps
 
     # Sum up the statistics of the samples (overwrites `out`).
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil

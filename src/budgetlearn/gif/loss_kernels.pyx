@@ -46,6 +46,8 @@ cdef class SquaredLoss(Loss):
 
     def __init__(self, residuals, sample_weight=None):
         self.weighted = sample_weight is not None
+        squares = np.square(residuals).sum(axis=1)
+        self.total = sample_weight @ squares if self.weighted else squares.sum()
         if self.weighted:
             residuals, self.sample_weight = residuals * sample_weight[:, None], sample_weight
         self.residuals = residuals
@@ -183,6 +185,9 @@ cdef class HuberLoss(RobustLoss):
     def __init__(self, residuals, delta, sample_weight=None):
         RobustLoss.__init__(self, residuals, sample_weight)
         self.delta = delta
+        distance, near = np.abs(residuals), np.minimum(np.abs(residuals), delta)
+        # r^2, and delta (2 |r| - delta) beyond.
+        self.total = self.sample_weight @ (near * (2 * distance - near)).sum(axis=1)
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef Py_ssize_t k
@@ -218,6 +223,8 @@ cdef class QuantileLoss(RobustLoss):
         RobustLoss.__init__(self, residuals, sample_weight)
         self.quantile = quantile
         self.values, self.masses = np.empty((2, len(residuals)))
+        pinballs = np.maximum(quantile * residuals, (quantile - 1.0) * residuals)
+        self.total = self.sample_weight @ pinballs.sum(axis=1)
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef Py_ssize_t k
@@ -246,6 +253,7 @@ cdef class QuantileLoss(RobustLoss):
 
 
 cdef inline double pinball(double residual, double quantile) noexcept nogil:
+    # q r above 0 and (q - 1) r below: a constant with the share q below it has the least sum.
     return quantile * residual if residual > 0.0 else (quantile - 1.0) * residual
 
 
@@ -308,6 +316,7 @@ cdef class ExponentialLoss(Loss):
         # Behind the class errors stand their anchors: what they were when last summed up afresh.
         self.width = 2 * n_classes
         self.factor = np.ones(n_classes)
+        self.total = errors.sum()
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef const double* errors = &self.errors[0]
@@ -364,6 +373,7 @@ cdef class ExponentialLoss(Loss):
         # One exponential for each class instead of one for each sample.
         for k in range(self.n_outputs):
             self.factor[k] = exp(-step[k] / (self.n_outputs - 1))
+        # Multiplied on, not taken anew from a score: scores are kept nowhere.
         for i in range(n):
             error = errors[samples[i]] * self.factor[codes[samples[i]]]
             errors[samples[i]] = max(LEAST_ERROR, min(MOST_ERROR, error))

@@ -49,6 +49,17 @@ cdef struct Split:
     bint missing_left    # whether samples without a value go left
 
 
+cdef class Charges:
+    # What acquiring each feature adds to the objective, as a share of the loss of the constant.
+    cdef:
+        readonly double[::1] share
+        object costs, acquired
+        double weight
+
+    # Make a feature free, and what it shares with others; return whether it was not.
+    cdef bint acquire(self, int32_t feature) noexcept nogil
+
+
 cdef class Splitter:
     # One splitter serves a whole forest; nothing is kept from node to node but the random state.
     cdef:
@@ -62,6 +73,9 @@ cdef class Splitter:
         uint8_t[::1] values          # of a feature, in either type
         int32_t[::1] features, moved
         uint64_t state
+        readonly double spread       # impurity of all samples, as in `score`
+        public Charges charges       # None: prices do not matter
+        bint frozen                  # whether only acquired features may be split on
 
     # Find a random split of `samples` and reorder them in place: the left ones first, in order.
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil

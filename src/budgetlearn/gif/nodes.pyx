@@ -35,6 +35,7 @@ cdef class NodeTable:
     """Nodes of a growing forest in order of creation, the roots first, and each tree's samples."""
 
     def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX):
+        # Filled from the front, and never moved: pointers to nodes stay valid while a forest grows.
         self.max_depth = max_depth
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
         self.samples = np.empty((n_trees, n_samples), dtype=np.int32)
@@ -133,7 +134,7 @@ def path_sums(const ForestNode[::1] nodes, const double[:, ::1] weights):
     with nogil:
         for j in range(nodes.shape[0]):
             for k in range(weights.shape[1]):
-                # Parents come first: their sums are complete.
+                # s_j = s_parent + w_j, 0 above the roots. Parents come first: theirs is complete.
                 if nodes[j].parent >= 0:
                     out[j, k] = out[nodes[j].parent, k]
                 if nodes[j].step >= 0:
@@ -141,8 +142,34 @@ def path_sums(const ForestNode[::1] nodes, const double[:, ::1] weights):
     return sums
 
 
+cdef class Charges:
+    """The price of each feature while a forest grows: 0 once the forest has acquired it.
+
+    With C(A) the price of a set of features, all F of them costing C(F), growth lowers
+    loss / loss of the constant + weight * C(acquired) / C(F). So feature i still has the share
+    weight * (C(A + i) - C(A)) / C(F) to bring in, and a weight means the same whatever the units.
+    """
+
+    def __init__(self, costs, weight):
+        self.costs, self.acquired = costs, np.zeros(costs.n_features, dtype=bool)
+        self.weight = weight / costs.full if costs.full > 0 else 0.0
+        self.share = self.weight * costs.marginal(self.acquired)
+
+    cdef bint acquire(self, int32_t feature) noexcept nogil:
+        if self.share[feature] == 0.0:
+            return False
+        with gil:  # once for a feature at most
+            self.acquired[feature] = True
+            self.share = self.weight * self.costs.marginal(self.acquired)
+        return True
+
+
 cdef class Splitter:
-    """Random splits; the subclasses know the impurity."""
+    """Random splits; the subclasses know the impurity.
+
+    A feature counts as its decrease of impurity less its charge. One that would cost more than it
+    brings is passed over like a constant one, and is no visit either.
+    """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
         if X.dtype == np.uint8:
@@ -167,14 +194,17 @@ cdef class Splitter:
             int32_t n_visited = 0, drawn, feature, _trial
             const int32_t* order = samples
             int32_t n_missing = 0
-            double low, high, threshold, score, best = -1.0
+            double low, high, threshold, charge, score, best = -1.0
+            int32_t n_refused = 0
+            bint pays
         out.n_left = 0
         out.missing_left = False
         if n < 2 * self.min_leaf or n < 2 or not self.enter(samples, n, &order):
             return
         # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
-        # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant.
-        while n_visited < n_features and (n_visited < self.n_visits or best < 0):
+        # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant,
+        # nor too expensive, as n_refused were.
+        while n_visited < n_features and (n_visited - n_refused < self.n_visits or best < 0):
             drawn = n_visited + <int32_t> as_below(
                 next_xorshift(&self.state), n_features - n_visited
             )
@@ -182,21 +212,32 @@ cdef class Splitter:
             self.features[drawn] = self.features[n_visited]
             self.features[n_visited] = feature
             n_visited += 1
+            charge = 0.0 if self.charges is None else self.charges.share[feature] * self.spread
+            pays = charge == 0.0
+            if self.frozen and not pays:
+                n_refused += 1
+                continue
             look_up(self, feature, order, n, &low, &high)
             if low >= high:  # constant in this node: does not end the search, see the invariant
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
                 score = max(0.0, self.score(threshold, n))  # rounding may take it below 0
-                if score > best and (self.min_leaf == 1 or leaves_enough(self, threshold, n)):
-                    best = score
+                if charge > 0.0 and score <= charge:
+                    continue
+                pays = True
+                if score - charge > best and (
+                    self.min_leaf == 1 or leaves_enough(self, threshold, n)
+                ):
+                    best = score - charge
+                    out.decrease = score
                     out.feature = feature
                     out.threshold = threshold
                     out.missing_left = self.missing_left
                     n_missing = self.n_missing
+            n_refused += not pays
         if best < 0:
             return
-        out.decrease = best
         out.n_left = move_left(self, out, samples, n)
         # Examples without a value may come where no sample was without: they go with most.
         if self.gaps[out.feature] and n_missing == 0:
@@ -246,6 +287,7 @@ cdef void look_up_with_gaps(
         # One value, or none: the one threshold that leaves whatever has a value on the left.
         splitter.missing_left = False
         low[0], high[0] = DBL_MAX, INFINITY
+    # Beyond every threshold, so that sums need not ask again who has a value.
     beyond = -INFINITY if splitter.missing_left else INFINITY
     for i in range(n):
         values[i] = beyond if isnan(values[i]) else values[i]
@@ -323,7 +365,7 @@ cdef inline void gather(
             even_least = min(even_least, values[i])
             even_largest = max(even_largest, values[i])
     else:
-        # Two of each: one would wait for itself.
+        # Two of each: one would wait for itself. Where n is odd, the last value has no partner.
         values[n - 1] = odd
         for i in range(0, n - 1, 2):
             even = values[i] = column[samples[i]]
@@ -406,7 +448,8 @@ cdef class VarianceSplitter(Splitter):
             self.sample_weight = sample_weight
             self.node_weights = np.empty(targets.shape[0])
             targets, mass = targets / np.sqrt(sample_weight)[:, None], sample_weight.sum()
-        self.pure_variance = PURITY * np.square(targets).sum() / mass
+        self.spread = np.square(targets).sum()
+        self.pure_variance = PURITY * self.spread / mass
 
     cdef bint enter(
         self, const int32_t* samples, int32_t n, const int32_t** order
@@ -444,6 +487,7 @@ cdef class VarianceSplitter(Splitter):
             Py_ssize_t k
             int32_t n_left = 0
             double left, right, total, gain, left_mass, decrease = 0.0
+        # Counts are the masses where there are no weights, and come with the first output's sum.
         if self.weighted:
             left_mass = sum_left(self, &self.node_weights[0], threshold, n, &n_left)
             if self.mass - left_mass <= 0.0:  # lost to rounding
@@ -475,6 +519,7 @@ cdef class GiniSplitter(Splitter):
         self.codes = codes
         self.by_class = np.empty_like(codes)
         self.ends = np.empty(n_classes, dtype=np.int32)
+        self.spread = codes.size - np.square(np.bincount(codes)).sum() / codes.size
 
     cdef bint enter(
         self, const int32_t* samples, int32_t n, const int32_t** order
@@ -512,6 +557,8 @@ cdef inline int32_t part_classes(
     const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class
 ) noexcept nogil:
     """Copy the samples, class 0 to the front and class 1 to the back; count class 0."""
+    # Invariant: by_class[:front] are of class 0 and by_class[back + 1:] of class 1, the latter in
+    # reverse: counts do not ask for an order.
     cdef int32_t i, code, front = 0, back = n - 1
     for i in range(n):
         # Each is written to both ends and counted at one: no branch to mispredict.
@@ -536,6 +583,7 @@ cdef inline bint sort_classes(
         ends[codes[samples[i]]] += 1
     if ends[codes[samples[0]]] == n:  # pure: not worth sorting
         return False
+    # From here on ends[k] is the next free place of class k: the samples before it are placed.
     for k in range(n_classes):
         total = ends[k]
         ends[k] = start

@@ -8,6 +8,7 @@ generalised cross-validation needs there.
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, get_blas_funcs
+from scipy.sparse import csc_array
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import softmax
 
@@ -20,13 +21,14 @@ MOST_STEPS, TOLERANCE = 200, 1e-5
 class NodeRidge:
     """Ridge regression on node indicators, for one penalty after another, fewer nodes each time.
 
-    `spread` are the weighted squares of the centred indicators, added up over the examples.
+    `spread` are the weighted squares of the centred indicators, added up over the examples. Where
+    these are a `share` of all, penalties weigh as much as beside all.
     """
 
     largest_dense = 3000  # equations; more are solved by conjugate gradients
 
-    def __init__(self, indicators, targets, sample_weight=None):
-        n_samples = len(targets)
+    def __init__(self, indicators, targets, sample_weight=None, share=1.0):
+        n_samples, self._share = len(targets), share
         weight = np.ones(n_samples) if sample_weight is None else sample_weight
         # Weighted least squares as plain ones: rows times the roots of their weights.
         root = np.sqrt(weight)
@@ -47,8 +49,8 @@ class NodeRidge:
     def _start(self):
         n_samples, n_nodes = self._B.shape
         self._c = self._u @ self._B
-        squares = self._B.copy()
-        squares.data **= 2
+        places = self._B.indices, self._B.indptr
+        squares = csc_array((np.square(self._B.data), *places), shape=self._B.shape)
         self._reached = np.asarray(squares.sum(axis=0))
         self.spread = np.maximum(self._reached - self._c**2, 0.0)
         self._gram = None
@@ -62,8 +64,8 @@ class NodeRidge:
 
     @property
     def scale(self):
-        """Mean number of nodes that an example reaches, the unit of penalties."""
-        return float(self._reached.sum() / self._size**2)
+        """The unit of penalties: mean number of nodes that an example reaches, times the share."""
+        return float(self._share * self._reached.sum() / self._size**2)
 
     def _project(self, gram):
         """Centre the product of B with itself on both sides, in place."""
@@ -190,6 +192,8 @@ def _outer(sparse):
 
 # Ridge regressions to take; with momentum, errors on new data no longer change after about as many.
 STEPS = 30
+# Fewer tell which nodes to drop, where a share of the examples judges.
+FEW_STEPS = 5
 
 
 def logarithms(shares):
@@ -214,7 +218,7 @@ class NodeLogit(NodeRidge):
         targets = self._targets / self._root + shares
         scores = before = np.tile(logarithms(shares), (len(targets), 1))
         momentum = 1.0
-        for _ in range(STEPS):
+        for _ in range(STEPS if self._share == 1 else FEW_STEPS):
             mean, centred = self._centred(scores + 2 * (targets - softmax(scores, axis=1)))
             weights = solver(centred)
             fitted = self._to_samples(weights) / self._root + mean

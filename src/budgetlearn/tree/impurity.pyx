@@ -15,7 +15,7 @@ from ..validation import ParameterError, check_number
 cdef void tabulate() noexcept:
     """Fill the table of x log2 x, of which other modules read."""
     cdef int32_t whole
-    TABLED[0] = 0.0
+    TABLED[0] = 0.0  # the limit, where the product would be 0 times minus infinity
     for whole in range(1, N_TABLED):
         TABLED[whole] = whole * log2(<double> whole)
 

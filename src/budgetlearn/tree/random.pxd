@@ -30,6 +30,7 @@ cdef inline uint64_t next_xorshift(uint64_t* state) noexcept nogil:
 
 cdef inline double as_uniform(uint64_t bits) noexcept nogil:
     """Return a number of [0, 1) made of the upper 53 bits."""
+    # Times 2^-53: every step is exact, so that 1 is never reached by rounding.
     return <double> (bits >> 11) * (1.0 / 9007199254740992.0)
 
 
