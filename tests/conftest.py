@@ -125,10 +125,16 @@ def pytest_collection_modifyitems(items):
     items[:] = [items[place] for place in sorted(range(len(items)), key=first.__getitem__)]
 
 
-def pytest_collection_finish():
-    """Leave what was imported and collected out of all later searches for garbage."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Leave what is imported and collected out of all searches for garbage, now and later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="module")
