@@ -46,7 +46,11 @@ run: unlocked setup
 unlocked:
 	$(if $(wildcard .snakemake/locks/*),$(error $(LOCKED)))
 
-test: lint
+# While the checks of style use one core, another compiles what the tests import: in a fresh clone
+# every worker would do that at once.
+test: setup
+	@$(IN_VENV) python -m pytest -n0 -qq --collect-only >/dev/null 2>&1 & \
+	$(MAKE) --no-print-directory lint; status=$$?; wait; exit $$status
 	@$(IN_VENV) python -m pytest -n logical --dist loadfile --no-loadscope-reorder
 
 mutants: setup

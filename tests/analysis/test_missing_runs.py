@@ -33,15 +33,26 @@ def results_of(points, expected):
     return Results(points, make_display(), expected)
 
 
-def worst_first(points, method):
+@pytest.fixture(scope="module")
+def complete(points):
+    """The results of all runs."""
+    return results_of(points, all_runs(points))
+
+
+@pytest.fixture(scope="module")
+def before(complete):
+    return standing(complete)
+
+
+def worst_first(complete, method):
     """Return a method's runs (dataset, run), that of the least area first."""
-    areas = results_of(points, all_runs(points)).areas.query("method == @method")
+    areas = complete.areas.query("method == @method")
     return list(map(tuple, areas.sort_values("aup_test")[KEY].to_numpy()))
 
 
-def patterns(points, method):
+def patterns(complete, method):
     """Yield 11 ways to fail, each a list of runs (dataset, run)."""
-    worst = worst_first(points, method)
+    worst = worst_first(complete, method)
     for count in (1, 4, 11):
         yield worst[:count]
     for dataset in ("wine", "breast_cancer"):
@@ -75,10 +86,9 @@ def standing(results):
 
 @pytest.mark.parametrize("recorded", [True, False], ids=["failed", "no record"])
 @pytest.mark.parametrize("method", RIVALS)
-def test_no_pattern_of_failures_raises_who_fails(points, method, recorded):
+def test_no_pattern_of_failures_raises_who_fails(points, complete, before, method, recorded):
     expected = all_runs(points)
-    before = standing(results_of(points, expected))
-    ways = list(patterns(points, method))
+    ways = list(patterns(complete, method))
     assert len(ways) == 11
     # Every other one each: what becomes of a run is the same whether or not it left a record.
     for failed in ways[1 - recorded :: 2]:

@@ -8,7 +8,7 @@ and a real `recommend`, are tried in `test_compare.py`.
 import gzip
 import os
 import shutil
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +24,7 @@ from budgetbench.study import records, runs
 from budgetbench.study.provenance import sources_of_run
 from budgetlearn.cli import compare
 from budgetlearn.exceptions import BudgetlearnError, DatasetError
-from tests.cli.conftest import PRICES, patients
+from tests.cli.conftest import PRICES, called_in, patients
 
 METHOD = "filter_forest"
 COMPARE = ("compare", "table.csv", "--target", "ill", "--costs", "prices.csv", "--runs", "1")
@@ -36,17 +36,40 @@ LONG_AGO = 10**18  # ns: 2001
 @pytest.fixture
 def no_snakemake(monkeypatch):
     """Let compare run nothing."""
+    let_run_nothing(monkeypatch)
+
+
+def let_run_nothing(monkeypatch):
     run = SimpleNamespace(run=lambda *_, **__: SimpleNamespace(returncode=0))
     monkeypatch.setattr(compare, "subprocess", run)
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """A folder, and a copy of it: a table, prices behind links, what a comparison leaves."""
+    folder = tmp_path_factory.mktemp("work")
+    with chdir(folder), pytest.MonkeyPatch.context() as patch:
+        let_run_nothing(patch)
+        compare_first()
+    return folder, shutil.copytree(folder, f"{folder}-kept", symlinks=True)
+
+
 @pytest.fixture
-def compared(folder, told, no_snakemake):
-    """A folder with a table and prices behind links, and what a comparison of them leaves."""
-    for name in ("table.csv", "prices.csv"):
-        os.rename(name, f"first-{name}")
+def compared(first, monkeypatch, no_snakemake):
+    """That folder as it was, under its own name: the study names files by their whole path."""
+    folder, kept = first
+    shutil.rmtree(folder)
+    shutil.copytree(kept, folder, symlinks=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def compare_first():
+    """Compare a table and prices behind links, here."""
+    for name, content in (("table.csv", patients().to_csv(index=False)), ("prices.csv", PRICES)):
+        Path(f"first-{name}").write_text(content)
         os.symlink(f"first-{name}", name)
-    status, _, err = told(*CALL)
+    status, _, err = called_in(Path.cwd(), *CALL)
     assert status == 0, err
     study = as_it_is_now()
     (dataset,) = study.datasets
@@ -58,7 +81,6 @@ def compared(folder, told, no_snakemake):
     row = {"dataset": dataset, "costs": "given", "method": METHOD, "run": 0}
     made_of = sources_of_run(METHOD, study.spec(METHOD, dataset), run)
     records.write([row], RESULTS / "points.parquet", sources=made_of)
-    return folder
 
 
 def as_it_is_now():

@@ -32,9 +32,14 @@ def found():
     return Reproduction(ROOT)
 
 
-def test_the_page_is_in_step_with_the_kept_reruns(found):
+@pytest.fixture(scope="module")
+def text(found):
+    return reproduction_text(found)
+
+
+def test_the_page_is_in_step_with_the_kept_reruns(text):
     written = (ROOT / PLACE).read_text(encoding="utf-8")
-    assert written == reproduction_text(found), "make it anew: snakemake --cores 1 reproduction"
+    assert written == text, "make it anew: snakemake --cores 1 reproduction"
 
 
 def test_the_readme_has_the_counts_of_the_page():
@@ -76,9 +81,8 @@ def test_what_becomes_of_numbers_adds_up(found):
     assert lines[0].startswith(f"1. Of {len(found.numbers)} different printed numbers")
 
 
-def test_what_was_decided_after_seeing_results_is_said(found):
-    page = reproduction_text(found)
-    said = page.partition("## Decided after seeing results")[2].partition("##")[0]
+def test_what_was_decided_after_seeing_results_is_said(found, text):
+    said = text.partition("## Decided after seeing results")[2].partition("##")[0]
     changed = [claim for claim in found.claims if claim["verdict"] != claim["at_first"]]
     assert f"first rule {len(changed)} verdict" in " ".join(said.split())
     assert all(f"line {claim['line']} ({claim['at_first']})" in said for claim in changed)
@@ -122,13 +126,12 @@ def test_every_study_that_answers_for_a_number_plans_to(found):
     assert set(found.kept) <= set(found.studies)
 
 
-def test_every_figure_is_redrawn_checked_or_named_impossible(found):
+def test_every_figure_is_redrawn_checked_or_named_impossible(found, text):
     for one in found.drawings:
         file = one["by"] if one["by"].endswith(".py") else f"config/studies/{one['by']}.yaml"
         assert (ROOT / file).is_file() if one["by"] else one["note"], one
     assert {one["paper"] for one in found.drawings} == set(found.papers)
-    page = reproduction_text(found)
-    assert all(f"| {one['paper']} | {one['figure']} |" in page for one in found.drawings)
+    assert all(f"| {one['paper']} | {one['figure']} |" in text for one in found.drawings)
 
 
 def numbers(**columns):

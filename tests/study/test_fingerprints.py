@@ -40,7 +40,7 @@ def fit_fingerprint(spec):
 
 
 def forget():
-    for function in (source_code._top, source_code.module_files):
+    for function in (source_code._top, source_code.module_files, source_code.is_followed):
         function.cache_clear()
 
 

@@ -63,7 +63,7 @@ def finished(make_workflow):
 
 
 def forget():
-    for function in (source_code._top, source_code.module_files):
+    for function in (source_code._top, source_code.module_files, source_code.is_followed):
         function.cache_clear()
 
 

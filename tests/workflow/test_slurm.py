@@ -1,7 +1,6 @@
 """The workflow on a real SLURM: the same results, jobs that fail, submissions that are ended."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,35 +14,21 @@ from budgetbench.study.reruns import differences
 from tests.workflow.slurm import PROFILE, PROMPT, Cluster, why_not
 
 pytestmark = pytest.mark.workflow
-SLOW = """
-import time
-from pathlib import Path
-from budgetlearn.msb import LogitPathClassifier
-
-
-class Slow(LogitPathClassifier):
-    '''Waits in its first fit until it is cancelled.'''
-
-    def _fit(self, *arguments):
-        mark = Path({mark!r})
-        if not mark.exists():
-            mark.touch()
-            time.sleep(300)
-        return super()._fit(*arguments)
-"""
 # The second method of each submission waits for its end, where the first one is finished.
 SECOND = """
 import os
 import time
 from pathlib import Path
-from budgetlearn.peers import FreeConstantClassifier
+from budgetlearn.msb import LogitPathClassifier
 
 FOLDER = Path({folder!r})
 
 
-class Second(FreeConstantClassifier):
-    def fit(self, X, y):
-        job = os.environ["SLURM_JOB_ID"]
+class Second(LogitPathClassifier):
+    def _fit(self, *arguments):
+        job = os.environ.get("SLURM_JOB_ID")
+        if job is None:  # not on the cluster: nothing to wait for
+            return super()._fit(*arguments)
         first, waits, hog = (FOLDER / f"{{name}}-{{job}}" for name in ("first", "waits", "hog"))
         if not first.exists():
             first.write_text(str(os.getpid()))
@@ -54,7 +39,7 @@ class Second(FreeConstantClassifier):
                 time.sleep(0.25)
                 if hog.exists() and held is None:
                     held = b"x" * 1_500_000_000
-        return super().fit(X, y)
+        return super()._fit(*arguments)
 """
 DEATHS = ("memory", "time", "cancel", "requeue", "node")
 STUDY = {
@@ -102,32 +87,6 @@ def submitted(workflow, cluster, *arguments, jobs=4):
             process.kill()
 
 
-def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, make_workflow):
-    workflow = make_workflow()
-    (workflow.folder / "slow.py").write_text(SLOW.format(mark=str(workflow.folder / "mark")))
-    methods = yaml.safe_load((workflow.folder / "config" / "methods.yaml").read_text())
-    methods["slow"] = {"label": "Slow", "class": "slow.Slow"}
-    (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
-    study = configured(workflow, methods=["slow", "constant"])
-    with submitted(workflow, cluster, "collect", *study) as process:
-        cluster.wait_for(lambda: process.poll() or (workflow.folder / "mark").exists(), 900)
-        before = cluster.jobs()
-        cluster.wait_for(lambda: list(cluster.jobs().values()).count("RUNNING") == 1, 300)
-        (last,) = (number for number, state in cluster.jobs().items() if state == "RUNNING")
-        cluster.run("scancel", last)
-        output, _ = process.communicate(timeout=900)
-    assert process.returncode == 0, output[-6000:]
-    assert list(before.values()).count("RUNNING") > 1  # several at once
-    after = cluster.jobs()
-    assert after[last] == "CANCELLED"
-    assert set(after.values()) == {"COMPLETED", "CANCELLED"}
-    results = workflow.folder / "results" / "slurm"
-    on_cluster = records.read(results / "points.parquet")
-    shutil.rmtree(results)
-    workflow.again("collect", *study)
-    assert differences(on_cluster, records.read(results / "points.parquet")).empty
-
-
 def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
     workflow = make_workflow()
     table = ("results/slurm/data/wine.parquet",)
@@ -167,7 +126,9 @@ def end_each(cluster, marks):
     return ended
 
 
-def test_finished_jobs_outlive_every_end_of_their_siblings(cluster, make_workflow):
+def test_a_study_gives_the_same_numbers_and_finished_jobs_outlive_every_end_of_their_siblings(
+    cluster, make_workflow
+):
     workflow = make_workflow()
     marks = workflow.folder / "marks"
     marks.mkdir()
@@ -177,9 +138,10 @@ def test_finished_jobs_outlive_every_end_of_their_siblings(cluster, make_workflo
         methods[name] = {"label": name, "class": "second.Second"}
     (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
     study = configured(workflow, methods=["one", "two", "constant"], runs=len(DEATHS))
-    workflow.again("results/slurm/data/wine.parquet", *study)
-    points = workflow.folder / "results/slurm/points/wine/random"
-    with submitted(workflow, cluster, "--until", "fit", *study, jobs=len(DEATHS)) as process:
+    results = workflow.folder / "results/slurm"
+    points = results / "points/wine/random"
+    others = cluster.jobs()
+    with submitted(workflow, cluster, "collect", *study, jobs=len(DEATHS)) as process:
         cluster.wait_for(lambda: process.poll() or len([*marks.glob("waits-*")]) == 5, 300)
         before = {path: path.read_bytes() for path in points.glob("*/*.parquet")}
         asked = cluster.run("squeue", "-h", "-o", "%m").split()
@@ -194,8 +156,18 @@ def test_finished_jobs_outlive_every_end_of_their_siblings(cluster, make_workflo
     assert states[ended["cancel"]] == "CANCELLED"
     assert states[ended["node"]] == "NODE_FAIL"
     assert states[ended["requeue"]] == "COMPLETED"
+    # Those that prepare the data, do again what was ended, and collect.
+    rest = states.keys() - others.keys() - set(ended.values())
+    assert len(rest) == 1 + (len(DEATHS) - 1) + 1
+    assert {states[number] for number in rest} == {"COMPLETED"}
     for path, content in before.items():
         assert path.read_bytes() == content  # not fitted again: the clocks of the first fit, too
-    code, told = workflow.plan("--until", "fit", *study, "-n")
+    code, told = workflow.plan("collect", *study, "-n")
     assert code == 0
-    assert re.search(r"^total +0$", told, re.MULTILINE), told
+    assert "Nothing to be done" in told, told
+    on_cluster = records.read(results / "points.parquet")
+    shutil.rmtree(results)
+    workflow.again("collect", *study)
+    here = records.read(results / "points.parquet")
+    assert set(here["status"]) == {"ok"}
+    assert differences(on_cluster, here).empty

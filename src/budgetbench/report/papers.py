@@ -219,11 +219,13 @@ class Kept:
         # Of the jobs that fitted, where they were recorded.
         self.hours = sum(one.get("seconds", 0.0) for one in origins) / 3600
         self.commits = sorted({one["commit"] for one in origins})
+        self._judged = {}
 
     def first_runs(self, dataset, runs):
         """Return this rerun with only the first `runs` runs of a data set."""
         shorter = copy(self)
         shorter.__dict__.pop("ours", None)
+        shorter._judged = {}
         late = (self.points["dataset"] == dataset) & (self.points["run"] >= runs)
         shorter.points = self.points[~late]
         return shorter
@@ -235,10 +237,16 @@ class Kept:
             self.points, lambda: area_table(self.points, compressed_points(self.points))
         )
 
-    def numbers(self, printed):
-        """Return printed numbers with ours beside them, judged; a row for those not rerun too."""
-        stand_ins = self.settings.get("stand_ins", {})
-        return judging.agreement_table(judging.published_table(self.ours, printed, stand_ins))
+    def numbers(self, table):
+        """Return the printed numbers of a file with ours beside them, judged once.
+
+        Those that were not rerun have a row too.
+        """
+        if table not in self._judged:
+            stand_ins = self.settings.get("stand_ins", {})
+            rows = judging.published_table(self.ours, read_published([table]), stand_ins)
+            self._judged[table] = judging.agreement_table(rows)
+        return self._judged[table]
 
 
 class Reproduction:
@@ -288,10 +296,17 @@ class Reproduction:
     @cached_property
     def claims(self):
         """Every claim with verdict and evidence, and its verdict by the rule at first."""
-        judged = []
+        judged, known = [], {}
+
+        def values(side):  # by either rule a claim compares the same
+            key = tuple(sorted(side.items()))
+            if key not in known:
+                known[key] = self._values(side)
+            return known[key]
+
         for claim in self._claims:
-            before = judging.check_claim(claim, self._values, judging.FEWEST_AT_FIRST)["verdict"]
-            now = judging.check_claim(claim, self._values)
+            before = judging.check_claim(claim, values, judging.FEWEST_AT_FIRST)["verdict"]
+            now = judging.check_claim(claim, values)
             judged.append(claim | now | {"at_first": before})
         return judged
 
@@ -327,17 +342,17 @@ class Reproduction:
         parts = {}
         for name, table in asked:  # a variant may answer for several tables
             if name in self.kept:
-                parts.setdefault(name, []).append(self.kept[name].numbers(self._printed(table)))
+                parts.setdefault(name, []).append(self.kept[name].numbers(self._file(table)))
         return {name: pd.concat(found, ignore_index=True) for name, found in parts.items()}
 
-    def _printed(self, table):
-        return read_published([self._folder / f"{table}.csv"])
+    def _file(self, table):
+        return self._folder / f"{table}.csv"
 
     def _best(self, table, studies):
         """Return the numbers of a table, each as the first study has it that reran it."""
-        printed = self._printed(table).reset_index(drop=True)
+        printed = read_published([self._file(table)])
         names = [name for name in studies if name in self.kept]
-        found = [self.kept[name].numbers(printed).assign(study=name) for name in names]
+        found = [self.kept[name].numbers(self._file(table)).assign(study=name) for name in names]
         rows = pd.concat([*found, _alone(printed)], ignore_index=True)
         # Stable: of the studies that reran a number the first named one counts.
         rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")

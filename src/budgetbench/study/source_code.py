@@ -144,6 +144,7 @@ def _top(name):
     return place.parent if place.stem == "__init__" else place.with_suffix("")
 
 
+@cache
 def is_followed(path):
     """Return True if a file is the project's or the user's own, rather than an installed one."""
     ours = any(path.is_relative_to(ROOT / name) for name in OWN)

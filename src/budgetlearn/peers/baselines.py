@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from sklearn import ensemble
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -159,9 +160,10 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         rating_seed, *seeds = check_random_state(self.random_state).randint(
             INT32_MAX, size=1 + len(sizes)
         )
-        self.mutual_information_ = mutual_info_classif(
-            X, train.y, random_state=rating_seed, n_jobs=self.n_jobs
-        )
+        with parallel_config("threading"):  # processes would first import all that this one has
+            self.mutual_information_ = mutual_info_classif(
+                X, train.y, random_state=rating_seed, n_jobs=self.n_jobs
+            )
         power, prices = self.cost_exponent, self.feature_costs_.alone
         per_price = self.mutual_information_ / np.where(prices > 0, prices, 1.0) ** power
         # The last key counts first: free features, then information per price, then information.
