@@ -17,8 +17,8 @@ _LOG_RANGE = (np.log(0.2), np.log(5.0))
 
 def softmax(scores):
     """Return probabilities ∝ exp(score), by row; scipy's takes four times as long for one."""
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True)
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return shares / shares.sum(axis=-1, keepdims=True)
 
 
 def with_temperature(probabilities, temperature):
@@ -108,7 +108,8 @@ class Mixture:
     def of(self, predictions):
         """Return the mixture of the kinds' predictions, (n_samples, n_outputs) each."""
         if self.temperatures is not None:
-            predictions = map(with_temperature, predictions, self.temperatures)
+            temperatures = self.temperatures[:, None, None]
+            predictions = with_temperature(np.array(predictions), temperatures)
         # A sum in one order: a matrix product's last bits differ with the number of rows.
         return sum(weight * each for weight, each in zip(self.weights, predictions, strict=True))
 

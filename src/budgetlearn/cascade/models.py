@@ -297,7 +297,7 @@ class BoostedModel:
 
         n_rounds, rate = boosting_rounds(n_classes)
         # One thread each: models are fitted side by side, and sums in one order repeat.
-        one = {"learning_rate": rate, "num_threads": 1, "force_col_wise": True}
+        one = {"learning_rate": rate, "num_threads": 1, "force_row_wise": True}
         parameters = boosting_parameters(n_classes, seed, **one, **more)
         data = lightgbm.Dataset(X, y, weight=weight, params=dict(parameters))
         count_fit()

@@ -54,7 +54,9 @@ class Scaling:
         lacks = np.isnan(X)
         if self.gaps.size or lacks.any():
             X = _widened(X, lacks, self.mean[: X.shape[1]], self.gaps)
-        return np.clip((X - self.mean) / self.scale, -FARTHEST, FARTHEST)
+        scaled = (X - self.mean) / self.scale
+        # np.clip takes three times as long for one row.
+        return np.minimum(np.maximum(scaled, -FARTHEST), FARTHEST)
 
 
 def _means_of_known(X, lacks, weight):
