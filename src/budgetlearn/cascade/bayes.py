@@ -383,15 +383,11 @@ class ForeseenGains:
         # Who has seen the same is in the same state: at first, everybody.
         codes = self.tree.bins.codes(X)
         _, money = np.unique(left, return_inverse=True)
-        state = np.hstack(
-            [codes, owned.view(np.int8), money.astype(np.int32)[:, None].view(np.int8)]
-        )
+        money = money.astype(np.int32)[:, None].view(np.int8)
+        state = np.ascontiguousarray(np.hstack([codes, owned.view(np.int8), money]))
         # As strings of bytes: rows of numbers take several times as long to sort.
-        _, first, where = np.unique(
-            np.ascontiguousarray(state).view(f"V{state.shape[1]}"),
-            return_index=True,
-            return_inverse=True,
-        )
+        strings = state.view(f"V{state.shape[1]}")
+        _, first, where = np.unique(strings, return_index=True, return_inverse=True)
         found = np.empty((first.size, self.units.n_units))
         for rows in _parts(first.size, self._table.shape[2]):
             some = first[rows]

@@ -378,9 +378,9 @@ ENOUGH = 4_000
 def foresees_class(table, reference, trees):
     """Return whether naive Bayes trees tell nearly as much of the class as a reference.
 
-    `trees` are the `BayesTrees` of the table. `reference`, (n_samples, n_classes), are probabilities out of fold, as are the trees'. Both tell
-    as much as they lower the log loss. Where trees are that right about a table, the gains that
-    they foresee are.
+    `reference`, (n_samples, n_classes), are probabilities out of fold, as are those of `trees`, the
+    `BayesTrees` of the table. Both tell as much as they lower the log loss. Where trees are that
+    right about a table, the gains that they foresee are.
     """
     found, with_contexts = np.empty((table.y.size, table.n_classes)), True
     for fold in np.unique(table.folds):
@@ -417,7 +417,8 @@ class BayesTrees:
 def foreseen_trace(table, units, trees, n_jobs=None):
     """Fit an order of foreseen gains and send the training examples along it, out of fold.
 
-    `trees` are the `BayesTrees` of the table. Returns the trace, and the predictions from all features, (n_samples, n_classes).
+    `trees` are the `BayesTrees` of the table. Returns the trace, and the predictions from all
+    features, (n_samples, n_classes).
     """
     folds = np.unique(table.folds)
 
