@@ -425,8 +425,8 @@ class ForeseenGains:
         for k in range(table.shape[1]):
             joint = np.ascontiguousarray(cells[:, :, k]) @ np.ascontiguousarray(table[:, k])
             total += joint
-            told += joint * np.log(joint + TINY)
-        told -= total * np.log(total + TINY)
+            told += _times_log(joint)
+        told -= _times_log(total)
         by_unit = np.add.reduceat(told, self._starts[:-1], axis=1)
         return np.maximum(by_unit + _entropy(cells.sum(axis=1))[:, None], 0)
 
@@ -446,8 +446,16 @@ class ForeseenGains:
         return (told + (chances * gain).sum(axis=1)) / both
 
 
+def _times_log(shares):
+    """Return shares · log(shares), in one new array: new ones take as long as the logarithms."""
+    found = shares + TINY
+    np.log(found, out=found)
+    found *= shares
+    return found
+
+
 def _entropy(shares):
-    return -(shares * np.log(shares + TINY)).sum(axis=1)
+    return -_times_log(shares).sum(axis=1)
 
 
 def _parts(n_rows, n_numbers):

@@ -27,7 +27,7 @@ from .mixture import Mixture
 from .smooth import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
-N_LEAVES = 15
+N_LEAVES = 8
 # Of boosted classes: 255 take half as long again, and are no better. Numbers lose by fewer.
 N_CLASS_BINS = 63
 # Of all forests, those of orders too.

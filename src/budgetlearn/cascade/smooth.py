@@ -14,7 +14,7 @@ FARTHEST = 3.0
 PENALTY = 1.0
 MOST_STEPS = 100
 # Kernels lie around as many examples; inverse squared lengths in 1 / (number of features).
-N_LANDMARKS = 300
+N_LANDMARKS = 200
 LENGTHS = (0.05, 0.2, 0.8)
 PENALTIES = np.geomspace(1e-4, 1e2, 13)
 # Directions with less than this share of the largest one's square are rounding.
