@@ -2,14 +2,15 @@
 
     python benchmarks/speed_cascade.py
 
-Exits: 40 tradeoffs, 12 stages, 50,000 examples. Fit: 80 % of spambase, beside 17 tradeoffs
-of coupled and of lazy costs with 100 trees each, which are 102 settings at 20, 50 and 100 trees.
-Predictions: 10,000 rows of spambase (with repetitions) at the middle and the last operating point.
+Exits: 40 tradeoffs, 12 stages, 50,000 examples. Fit: 80 % of heart, vehicle and spambase, beside
+ten tradeoffs of coupled costs, without folds, in one thread. Predictions: one row, and 10,000 rows
+(with repetitions), at the middle and the last operating point.
 """
 
 import time
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from budgetbench.datasets import load_dataset
 from budgetlearn.cascade import ScheduleCascadeClassifier
@@ -18,7 +19,6 @@ from budgetlearn.costs import random_costs
 from budgetlearn.peers import LightGBMCostClassifier
 
 N_STAGES, N_SAMPLES = 12, 50_000
-PEER = {"n_trees": (20, 50, 100), "learning_rate": 0.1, "num_leaves": 15}
 
 
 def problem(random):
@@ -43,38 +43,42 @@ def exits():
     print(f"thresholds {found - start:.2f} s, applied {applied - found:.2f} s", flush=True)
 
 
-def fit_and_predict():
+def fit_and_predict(name):
     """Print the seconds of a fit beside those of the peer, and of predictions."""
-    data = load_dataset("spambase", offline=True)
+    data = load_dataset(name, offline=True)
     costs, random = random_costs(data.n_features, 0), np.random.default_rng(0)
     rows = random.permutation(data.n_samples)[: int(0.8 * data.n_samples)]
     X, y = data.X[rows], data.y[rows]
-    start = time.process_time()
-    model = ScheduleCascadeClassifier(feature_costs=costs, random_state=0).fit(X, y)
-    fitted = time.process_time()
-    tradeoffs = (*np.geomspace(10, 0.003, 16), 0.0)
-    for penalty in ("coupled", "lazy"):
-        LightGBMCostClassifier(
-            feature_costs=costs, penalty=penalty, cost_weights=tradeoffs, **PEER
-        ).fit(X, y)
-    ours, theirs = fitted - start, time.process_time() - fitted
-    print(
-        f"fit {ours:.1f} s, LightGBM's paths {theirs:.1f} s, ratio {ours / theirs:.2f}", flush=True
-    )
+    model, ours = timed(lambda: ScheduleCascadeClassifier(**settings(costs)).fit(X, y))
+    peer = LightGBMCostClassifier(**settings(costs), cost_weights=None, n_jobs=1)
+    theirs = min(timed(lambda: peer.fit(X, y))[1] for _ in range(3))
+    print(f"{name}: fit {ours:.2f} s, ten tradeoffs {theirs:.2f} s, ratio {ours / theirs:.1f}")
     many = data.X[random.integers(data.n_samples, size=10_000)]
     points = model.operating_points_["cost"]
     for budget in (points.iloc[len(points) // 2], points.iloc[-1]):
-        start = time.process_time()
-        model.predict(many, budget=budget)
-        print(
-            f"10,000 rows at {budget:.0f} of {costs.full:.0f}: {time.process_time() - start:.2f} s"
-        )
+        _, one = timed(lambda at=budget: [model.predict(x[None], budget=at) for x in many[:200]])
+        _, all_rows = timed(lambda at=budget: model.predict(many, budget=at))
+        print(f"  at {budget:.0f} of {costs.full:.0f}: one row {one / 200 * 1e3:.2f} ms, ", end="")
+        print(f"10,000 rows {all_rows:.2f} s", flush=True)
+
+
+def settings(costs):
+    """Return what both have in common."""
+    return {"feature_costs": costs, "random_state": 0}
+
+
+def timed(function):
+    """Return what a function returns, and its processor seconds."""
+    start = time.process_time()
+    return function(), time.process_time() - start
 
 
 def main():
     """Print all."""
     exits()
-    fit_and_predict()
+    with threadpool_limits(1):
+        for name in ("heart", "vehicle", "spambase"):
+            fit_and_predict(name)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from budgetbench.datasets.synthetic import cube, indicator
-from budgetlearn.cascade import ScheduleCascadeClassifier, bayes, dynamic
+from budgetlearn.cascade import ScheduleCascadeClassifier, bayes
 from budgetlearn.cascade.bayes import N_BINS, Bins, ForeseenGains, NaiveBayesTree
-from budgetlearn.cascade.dynamic import Units, foresees_class
+from budgetlearn.cascade.dynamic import BayesTrees, Units, foresees_class
 from budgetlearn.cascade.models import Table, assign_folds
 from budgetlearn.costs import FeatureCosts
 
@@ -176,12 +176,15 @@ def test_trees_foresee_classes_where_they_tell_nearly_as_much_as_the_reference()
         for X, y in (indicator(600, 0), parity(600))
     ]
     sure, unsure = (np.eye(2) * sureness + (1 - sureness) / 2 for sureness in (0.999, 0.0))
-    by_table = [[foresees_class(t, known[t.y], 0) for known in (sure, unsure)] for t in tables]
+    by_table = [
+        [foresees_class(t, known[t.y], BayesTrees(t, 0)) for known in (sure, unsure)]
+        for t in tables
+    ]
     assert by_table == [[True, True], [False, True]]
 
 
 @pytest.mark.parametrize("n_leaves", [1, 2])
-def test_trees_that_all_have_contexts_may_tell_less(n_leaves, monkeypatch):
+def test_trees_that_all_have_contexts_may_tell_less(n_leaves):
     X = np.arange(1000.0)[:, None]
     y = np.arange(1000) // 50 % 2
     table = Table(X, y, 2, np.arange(1000) % 5)
@@ -193,8 +196,8 @@ def test_trees_that_all_have_contexts_may_tell_less(n_leaves, monkeypatch):
 
     # They tell .693 − .325 of the class, which is .89 of .693 − .279.
     tree = SimpleNamespace(n_leaves=n_leaves, predict=lambda X: known(45)[X[:, 0].astype(int)])
-    monkeypatch.setattr(dynamic, "_bayes_tree", lambda *_: (tree, 0))
-    assert foresees_class(table, known(46), 0) is (n_leaves > 1)
+    trees = SimpleNamespace(without=lambda *_: (tree, 0))
+    assert foresees_class(table, known(46), trees) is (n_leaves > 1)
 
 
 def test_where_trees_do_not_foresee_classes_orders_stay_fixed():

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,12 +33,17 @@ class Cascade:
         """Number of features acquired up to each stage."""
         return np.array([len(features) for features in self.stages])
 
+    @cached_property
+    def known(self):
+        """The features of each stage as models are known by."""
+        return list(map(ascending, self.stages))
+
     def model_keys(self):
         """Return (kind, ascending features) of every model that the stages may ask."""
         more = () if self.temperatures is not None else (self.change_kind,)
         return [
-            (kind, ascending(features))
-            for features, mixture in zip(self.stages, self.mixtures, strict=True)
+            (kind, features)
+            for features, mixture in zip(self.known, self.mixtures, strict=True)
             for kind in (*mixture.kinds, *more)
         ]
 
@@ -115,18 +121,24 @@ class CascadeReader(Reader):
 
     def raw(self, stage, rows):
         """Return the mixed predictions of a stage's models, (n_rows, n_outputs)."""
-        mixture, features = self.order.mixtures[stage], ascending(self.order.stages[stage])
-        return mixture.of([self._ask((kind, features), rows) for kind in mixture.kinds])
+        mixture, features = self.order.mixtures[stage], self.order.known[stage]
+
+        def mixed(X):
+            return mixture.of([self._models[kind, features].predict(X) for kind in mixture.kinds])
+
+        # The mixture of some features is the same in every order.
+        return self._ask(features, features, mixed, rows)
 
     def remaining(self, stage, rows):
         """Return by how much the last stage is expected to change the prediction, (n_rows,)."""
-        return self._ask((self.order.change_kind, ascending(self.order.stages[stage])), rows)[:, 0]
+        key = self.order.change_kind, self.order.known[stage]
+        return self._ask(key, key[1], self._models[key].predict, rows)[:, 0]
 
-    def _ask(self, key, rows):
+    def _ask(self, key, features, predict, rows):
         def ask(fresh):
             # Only the stage's columns are handed over: nothing else can be looked at.
-            columns = np.array(key[1], dtype=np.intp)
-            return self._models[key].predict(np.ascontiguousarray(self._X[fresh[:, None], columns]))
+            columns = np.array(features, dtype=np.intp)
+            return predict(np.ascontiguousarray(self._X[fresh[:, None], columns]))
 
         return self._answers.of(key, rows, ask)
 

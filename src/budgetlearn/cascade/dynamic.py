@@ -165,7 +165,7 @@ class DynamicReader(Reader):
         """Let rows acquire all that they acquire up to the end of a stage."""
         walk, units = self._walk, self.order.units
         # Rows come in any order of stages; each is brought up step by step, and remembered.
-        for now in range(stage + 1):
+        for now in range(self._reached[rows].min(initial=stage) + 1, stage + 1):
             behind, chosen = walk.choose(rows[self._reached[rows] < now])
             for unit in np.unique(chosen):
                 buyers = behind[chosen == unit]
@@ -375,16 +375,16 @@ MUST_TELL, WITH_CONTEXTS = 0.95, 0.8
 ENOUGH = 4_000
 
 
-def foresees_class(table, reference, seed):
+def foresees_class(table, reference, trees):
     """Return whether naive Bayes trees tell nearly as much of the class as a reference.
 
-    `reference`, (n_samples, n_classes), are probabilities out of fold, as are the trees'. Both tell
-    as much as they lower the log loss. Where trees are that right about a table, the gains that
-    they foresee are.
+    `reference`, (n_samples, n_classes), are probabilities out of fold, as are those of `trees`, the
+    `BayesTrees` of the table. Both tell as much as they lower the log loss. Where trees are that
+    right about a table, the gains that they foresee are.
     """
     found, with_contexts = np.empty((table.y.size, table.n_classes)), True
     for fold in np.unique(table.folds):
-        tree, _ = _bayes_tree(table, fold, seed, ENOUGH)
+        tree, _ = trees.without(fold, ENOUGH)
         with_contexts &= tree.n_leaves > 1
         found[table.folds == fold] = tree.predict(table.X[table.folds == fold])
     found = with_temperature(found, fit_temperature(found, table.y, table.weight))
@@ -394,25 +394,36 @@ def foresees_class(table, reference, seed):
     return bool(most - loss >= share * (most - least))
 
 
-def _bayes_tree(table, fold, seed, most_rows=None):
-    """Return the naive Bayes tree of the examples outside a fold, and the seed of what follows."""
-    inside = np.flatnonzero(table.folds != fold)
-    # Every k-th where fewer are enough.
-    inside = inside[:: -(-inside.size // (most_rows or inside.size))]
-    drawn = derive_seed(seed, "naive bayes", int(fold)) & INT32_MAX
-    X, y, weight = table.X[inside], table.y[inside], table.weight_of(inside)
-    return NaiveBayesTree.fit(X, y, table.n_classes, drawn, weight), drawn
+class BayesTrees:
+    """The naive Bayes trees of a table without each fold, none of them fitted twice."""
+
+    def __init__(self, table, seed):
+        self._table, self._seed, self._known = table, seed, {}
+
+    def without(self, fold, most_rows=None):
+        """Return the tree of the examples outside a fold, and the seed of what follows."""
+        table, inside = self._table, np.flatnonzero(self._table.folds != fold)
+        # Every k-th where fewer are enough.
+        inside = inside[:: -(-inside.size // (most_rows or inside.size))]
+        key = int(fold), inside.size
+        if key not in self._known:
+            drawn = derive_seed(self._seed, "naive bayes", int(fold)) & INT32_MAX
+            X, y, weight = table.X[inside], table.y[inside], table.weight_of(inside)
+            tree = NaiveBayesTree.fit(X, y, table.n_classes, drawn, weight)
+            self._known[key] = tree, drawn
+        return self._known[key]
 
 
-def foreseen_trace(table, units, seed, n_jobs=None):
+def foreseen_trace(table, units, trees, n_jobs=None):
     """Fit an order of foreseen gains and send the training examples along it, out of fold.
 
-    Returns the trace, and the predictions from all features, (n_samples, n_classes).
+    `trees` are the `BayesTrees` of the table. Returns the trace, and the predictions from all
+    features, (n_samples, n_classes).
     """
     folds = np.unique(table.folds)
 
     def fit(fold):
-        tree, drawn = _bayes_tree(table, fold, seed)
+        tree, drawn = trees.without(fold)
         return tree, ForeseenGains(tree, units, table.X[table.folds != fold], drawn)
 
     # Fold -1 leaves nothing out: the model that predicts later.

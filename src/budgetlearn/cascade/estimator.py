@@ -17,7 +17,7 @@ from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .acquisition import Answers, Cascade, walk
-from .dynamic import FORESEEN, Units, dynamic_trace, foreseen_trace, foresees_class
+from .dynamic import FORESEEN, BayesTrees, Units, dynamic_trace, foreseen_trace, foresees_class
 from .mixture import Mixture, variance
 from .models import (
     ConstantModel,
@@ -271,9 +271,10 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
         if few and table.n_classes is not None:
             self._say("whether naive Bayes trees foresee the class")
-            if self._only_dynamic or foresees_class(table, reference, seed):
+            trees = BayesTrees(table, seed)
+            if self._only_dynamic or foresees_class(table, reference, trees):
                 self._say("the dynamic order of foreseen gains")
-                foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
+                foreseen, informed["foreseen"] = foreseen_trace(table, singles, trees, self.n_jobs)
                 found.append(foreseen.calibrated(table))
         if not found:
             return [], reference

@@ -3,6 +3,8 @@
 An order is a function of a `Table`, the costs, a seed and threads, to all features, first to last.
 """
 
+from functools import cache
+
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
@@ -14,7 +16,7 @@ from ..parallel import thread_map
 from ..protocol.examples import recoded, target_codes
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .mixture import fit_temperature, variance, with_temperature
-from .models import MAX_BINS, Table, as_kind, boosting_parameters, has_lightgbm
+from .models import MAX_BINS, Table, as_kind, ascending, boosting_parameters, has_lightgbm
 from .pool import mean_and_error
 
 # Weights of the prices along which LightGBM acquires, as `LightGBMCostClassifier` means them.
@@ -22,8 +24,10 @@ PATH = np.geomspace(10, 0.003, 9)
 N_ROUNDS = 25
 # An order is an average over the examples: more of them do not change it.
 MOST_ROWS = 20_000
-# "schedule" looks at the importance afresh whenever this share of the features has gone.
-REMOVED_AT_ONCE = 0.15
+# "schedule" looks at the importance afresh whenever this share of the features has gone, in a
+# forest of so many trees: each feature is judged several times on its way.
+REMOVED_AT_ONCE = 0.25
+N_TREES = 40
 
 
 def lightgbm_order(table, costs, seed, n_jobs=None):
@@ -87,14 +91,14 @@ def _boosted_gains(parameters, data):
 def gain_per_cost_order(table, costs, seed, n_jobs=None):
     """Return the features by importance in a forest of all, per price."""
     everything = np.arange(costs.n_features)
-    worth = _importance(table, everything, seed, n_jobs) / _price(costs.alone)
+    worth = _importance(table, everything, seed, n_jobs, 100) / _price(costs.alone)
     return np.argsort(-worth, kind="stable").tolist()
 
 
 def schedule_order(table, costs, seed, n_jobs=None):
     """Return msB's removal sequence backwards: least importance per price is acquired last.
 
-    The importance is looked at afresh, in a forest of what is left, whenever a seventh of the
+    The importance is looked at afresh, in a forest of what is left, whenever a quarter of the
     features has gone.
     """
     left, removed = np.arange(costs.n_features), []
@@ -114,16 +118,17 @@ def _price(price):
     return np.maximum(price, 1e-9 * (price.max() or 1.0))
 
 
-def _importance(table, features, seed, n_jobs):
+def _importance(table, features, seed, n_jobs, n_trees=N_TREES):
     """Return the importance of some features in a forest of them, all above 0."""
     X, weight = table.without_gaps[:, features], table.weight
     if table.n_classes is None:
         forest = RandomForestRegressor(
-            100, min_samples_leaf=5, max_features=1 / 3, random_state=seed, n_jobs=n_jobs
+            n_trees, min_samples_leaf=5, max_features=1 / 3, random_state=seed, n_jobs=n_jobs
         )
         importance = fit_counted(forest, X, table.y, sample_weight=weight).feature_importances_
     else:
-        forest = RandomForestClassifier(max_bins=MAX_BINS, random_state=seed, n_jobs=n_jobs)
+        how = {"max_bins": MAX_BINS, "random_state": seed, "n_jobs": n_jobs}
+        forest = RandomForestClassifier(n_estimators=n_trees, **how)
         forest.fit(X, table.y, sample_weight=weight, binned=table.codes.take(features))
         importance = oob_permutation_importance(
             forest, X, table.y, random_state=seed, n_jobs=n_jobs
@@ -291,8 +296,9 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
         own = geometric_stages(acquisitions_of(name, learned, costs, drawn), costs, n_stages)
         spent = np.array([costs.subset(list(each)) for each in own])
 
-        def predicted(features, X):
-            known = np.ascontiguousarray(X[:, sorted(features)])
+        @cache
+        def predicted(features, coded):
+            known = np.ascontiguousarray((unaware if coded else table.X)[:, features])
             models = [kind.fit(known[inside], y, table.n_classes, drawn, weight) for kind in kinds]
             return np.mean([model.predict(known[~inside]) for model in models], axis=0)
 
@@ -301,8 +307,9 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
             own[max(int((spent <= costs.subset(list(each)) * (1 + 1e-9)).sum()) - 1, 0)]
             for each in stages
         ]
-        pairs = (stages, table.X), (alike, unaware)
-        return [[predicted(each, X) for each in sets] for sets, X in pairs]
+        # Without words there is nothing to be unaware of: the same features are the same table.
+        pairs = (stages, False), (alike, bool(table.given))
+        return [[predicted(ascending(each), coded) for each in sets] for sets, coded in pairs]
 
     found = np.zeros((2, len(stages), len(table.y), table.n_outputs))
     numbers = np.unique(parts)
