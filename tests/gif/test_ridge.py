@@ -125,6 +125,7 @@ def test_of_large_tables_a_sample_tells_what_is_dropped(monkeypatch, kind):
         return GIFClassifier(60, **options).fit(X[:600], y[:600])
 
     by_all = fitted()
+    monkeypatch.setattr(fitting, "MOST_ROWS", 500)
     monkeypatch.setattr(fitting, "MOST_PAIRS", 600 * 400)
     monkeypatch.setattr(fitting, "LEAST_JUDGES", 100)
     model = fitted()

@@ -26,8 +26,7 @@ from .mixture import Mixture
 from .smooth import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
-# Of boosted numbers, and of boosted classes, which gain nothing by more.
-N_LEAVES, N_CLASS_LEAVES = 15, 8
+N_LEAVES = 15
 # Of boosted classes: 255 take half as long again, and are no better. Numbers lose by fewer.
 N_CLASS_BINS = 63
 # Of all forests, those of orders too.
@@ -269,12 +268,9 @@ class LightGBMKind(FoldedKind):
 
     def fit(self, X, y, n_classes, seed, weight=None):
         """Return a `BoostedModel` fitted on these examples, which count so much."""
-        size = {"num_leaves": N_CLASS_LEAVES, "max_bin": N_CLASS_BINS}
-        if n_classes is None:
-            size = {"num_leaves": N_LEAVES, "max_bin": MAX_BINS}
-        in_leaf = min(20, max(2, len(X) // 30))
-        more = {**size, "min_data_in_leaf": in_leaf}
-        return BoostedModel.trained(X, y, n_classes, seed, weight, **more)
+        leaves = {"num_leaves": N_LEAVES, "min_data_in_leaf": min(20, max(2, len(X) // 30))}
+        bins = MAX_BINS if n_classes is None else N_CLASS_BINS
+        return BoostedModel.trained(X, y, n_classes, seed, weight, **leaves, max_bin=bins)
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
@@ -328,8 +324,7 @@ def _histogram_boosting(n_classes, n_leaves, **parameters):
 def _boosting(n_classes):
     if has_lightgbm():
         return LightGBMKind()
-    n_leaves = N_LEAVES if n_classes is None else N_CLASS_LEAVES
-    return SklearnKind(_histogram_boosting(n_classes, n_leaves))
+    return SklearnKind(_histogram_boosting(n_classes, N_LEAVES))
 
 
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):

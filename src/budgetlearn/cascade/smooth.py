@@ -13,9 +13,8 @@ FARTHEST = 3.0
 # The linear model's penalty on its standardised coefficients, and most steps of its search.
 PENALTY = 1.0
 MOST_STEPS = 100
-# Kernels lie around as many examples, or all, where these are so few that it takes no longer.
-N_LANDMARKS, ALL_LANDMARKS = 200, 300
-# Inverse squared lengths in 1 / (number of features).
+# Kernels lie around as many examples; inverse squared lengths in 1 / (number of features).
+N_LANDMARKS = 300
 LENGTHS = (0.05, 0.2, 0.8)
 PENALTIES = np.geomspace(1e-4, 1e2, 13)
 # Directions with less than this share of the largest one's square are rounding.
@@ -197,8 +196,8 @@ class KernelKind:
         scaling = Scaling.of(X, table.weight)
         Z = scaling.scaled(X)
         # Landmarks are chosen without the target: unseen predictions stay unseen.
-        drawn = np.random.RandomState(seed).permutation(len(Z))
-        landmarks = np.sort(drawn if len(Z) <= ALL_LANDMARKS else drawn[:N_LANDMARKS])
+        drawn = np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS]
+        landmarks = np.sort(drawn)
         apart = squared_distances(Z, Z[landmarks])
         lengths = [each / Z.shape[1] for each in LENGTHS]
         fits = [

@@ -233,9 +233,9 @@ def _pruned(grown, table, targets, weight, params, valid, exponent):
 
 # Largest share of the nodes that one round drops.
 SHARE = 0.25
-# So many rows, divided by those of the table, judge what is dropped, but some always do: the larger
-# the table, the longer take its growth and the last fit.
-MOST_PAIRS, LEAST_JUDGES = 70_000_000, 2000
+# Of a table of more rows a sample judges what is dropped: the larger the table, the longer take its
+# growth and the last fit, and the smaller is the sample.
+MOST_ROWS, MOST_PAIRS, LEAST_JUDGES = 20_000, 70_000_000, 2000
 
 
 class AcceptedNodes:
@@ -312,8 +312,8 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     """
     kept = np.arange(nodes.ids.size)
     judges = everybody = np.arange(n_samples)
-    n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
-    if n_judges < n_samples and kept.size > 1 and memory.excess(nodes, kept):
+    if n_samples > MOST_ROWS and kept.size > 1 and memory.excess(nodes, kept):
+        n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
         judges = np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
     regression = regress(kept, judges)
     chosen, (weights, intercept) = _solve(regression, kept, ridge, validate)
