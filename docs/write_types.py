@@ -11,7 +11,7 @@ from pathlib import Path
 from sklearn.base import BaseEstimator
 
 import budgetlearn as b
-from budgetlearn.protocol.documenting import entries_of
+from budgetlearn.protocol.documenting import COMMON, entries_of
 
 STUB = Path(b.__file__).with_name("__init__.pyi")
 HEAD = '''"""Types of the public names, written by docs/write_types.py: run `make docs`."""
@@ -114,7 +114,30 @@ def own_members(cls):
         ours = base.__module__.startswith("budgetlearn")
         if ours and (cls is base or base is not b.BudgetedEstimator):
             shown |= {name: each for name, each in vars(base).items() if not name.startswith("_")}
+    if issubclass(cls, b.BudgetedEstimator) and cls is not b.BudgetedEstimator:
+        # Those that are called as the base's are have the base's types.
+        shown = {name: each for name, each in shown.items() if not as_in_base(name, each)}
     return dict(sorted(shown.items()))
+
+
+def as_in_base(name, member):
+    """Return True where the base of all estimators has a member that takes the same."""
+    base = getattr(b.BudgetedEstimator, name, None)
+    return base is not None and called(member) == called(base)
+
+
+def called(member):
+    """Return the names of the parameters of a method, or of a property's getter."""
+    names = ("fget", "func", "fn", "__func__")
+    function = next((getattr(member, n) for n in names if hasattr(member, n)), member)
+    return list(inspect.signature(function).parameters) if callable(function) else None
+
+
+def shared_attributes():
+    """Return the attributes of all estimators, and their types."""
+    found = named_types(COMMON, "Attributes") | {"feature_costs": "Any"}
+    del found["classes_"]  # of classifiers alone
+    return found
 
 
 def members(cls):
@@ -126,6 +149,10 @@ def members(cls):
         yield f"def __init__{signature(cls.__init__, types)}: ..."
     if estimates:  # parameters are attributes
         attributes |= {name: types.get(name, "Any") for name in inspect.signature(cls).parameters}
+    if cls is b.BudgetedEstimator:
+        attributes = shared_attributes()
+    elif issubclass(cls, b.BudgetedEstimator):
+        attributes = {n: kind for n, kind in attributes.items() if n not in shared_attributes()}
     if cls in INHERITED:
         yield from (f"def {name}{text}: ..." for name, text in INHERITED[cls].items())
     for name, each in own_members(cls).items():

@@ -20,16 +20,10 @@ __version__: str
 class ASTCClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., node_budgets: Any = ..., max_depth: int = ..., ridge: float = ..., min_samples: int = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     max_depth: int
     min_samples: int
-    n_features_in_: int
     n_jobs: int | None
     node_budgets: Any
     ridge: float
@@ -49,16 +43,9 @@ class AcquisitionDisplay:
 class AllFeaturesClassifier(BudgetedEstimator):
     def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def fixed_costs(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     estimator: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
-    n_features_in_: int
     random_state: Any
     scoring: Any
 
@@ -67,21 +54,13 @@ class AutoBudgetClassifier(BudgetedEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def measure(self, X: Any, y: Any, sample_weight: Any = ...) -> Any: ...
     @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    @property
     def score_name_(self) -> Any: ...
     budgets: Any
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     comparison_: pd.DataFrame
     error_costs: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     max_minutes: float | None
-    n_features_in_: int
     n_jobs: int | None
     operating_points_: pd.DataFrame
     others: dict[Any, Any] | None
@@ -95,18 +74,10 @@ class AutoBudgetRegressor(BudgetedEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def measure(self, X: Any, y: Any, sample_weight: Any = ...) -> Any: ...
     @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    @property
     def score_name_(self) -> Any: ...
     budgets: Any
-    categories_: dict[Any, Any]
     comparison_: pd.DataFrame
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     max_minutes: float | None
-    n_features_in_: int
     n_jobs: int | None
     operating_points_: pd.DataFrame
     others: dict[Any, Any] | None
@@ -117,14 +88,8 @@ class AutoBudgetRegressor(BudgetedEstimator):
 
 class BoostingNodeShares(BudgetedEstimator):
     def __init__(self, estimator: Any, percents: Any = ..., n_full_trees: int = ..., n_probes: int = ..., *, feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
-    def stored_bytes(self, stage: int) -> Any: ...
-    categories_: dict[Any, Any]
     estimator: Any
     estimator_: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
-    n_features_in_: int
     n_full_: float
     n_full_trees: int
     n_jobs: int | None
@@ -189,29 +154,19 @@ class BudgetRFClassifier(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def get_params(self, deep: Any = ...) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    def set_params(self, **params: Any) -> Any: ...
     @property
     def trains_on_validation(self) -> Any: ...
     alpha: Any
     alpha_: float
     budget: float | None
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_exponent: Any
     cost_exponent_: float
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     growth: Any
     leaves: Any
     n_estimators: int
-    n_features_in_: int
     n_jobs: int | None
     oob_decision_function_: NDArray[Any]
     oob_score: bool
@@ -239,25 +194,15 @@ class BudgetRFRegressor(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def get_params(self, deep: Any = ...) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    def set_params(self, **params: Any) -> Any: ...
     @property
     def trains_on_validation(self) -> Any: ...
     budget: float | None
-    categories_: dict[Any, Any]
     cost_exponent: Any
     cost_exponent_: float
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     growth: Any
     leaves: Any
     n_estimators: int
-    n_features_in_: int
     n_jobs: int | None
     oob_prediction_: NDArray[Any]
     oob_score: bool
@@ -302,6 +247,11 @@ class BudgetedEstimator:
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[NDArray[Any]]: ...
     def stages(self, X: ArrayLike, parts: Collection[str] = ...) -> Iterator[Stage]: ...
     def stored_bytes(self, stage: int) -> float: ...
+    categories_: dict[Any, Any]
+    feature_costs: Any
+    feature_costs_: Any
+    feature_names_in_: NDArray[Any]
+    n_features_in_: int
 
 class BudgetlearnError(Exception):
     ...
@@ -336,27 +286,18 @@ class CostSensitiveRFClassifier(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: Any, y: Any, X_val: Any = ..., y_val: Any = ..., sample_weight: Any = ..., binned: Any = ...) -> Any: ...
-    def fixed_costs(self) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     complementary: Any
     cost_: float
     cost_weight: float
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     features_: NDArray[Any]
     max_bins: int | None
     max_depth: int | None
     max_features: Any
     min_samples_leaf: int
     n_estimators: int
-    n_features_in_: int
     n_jobs: int | None
     random_state: Any
     scoring: Any
@@ -367,28 +308,19 @@ class CostSensitiveRFClassifier(BudgetedEstimator):
 class CostSensitiveRFPathClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., complementary: Any = ..., thresholds: str = ..., min_samples_leaf: int = ..., cost_weights: Any = ..., budget: float | None = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def fixed_costs(self) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: float | None
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     complementary: Any
     cost_weights: Any
     cost_weights_: NDArray[Any]
     costs_: NDArray[Any]
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     forests_: Any
     max_bins: int | None
     max_depth: int | None
     max_features: Any
     min_samples_leaf: int
     n_estimators: int
-    n_features_in_: int
     n_jobs: int | None
     random_state: Any
     scoring: Any
@@ -406,24 +338,15 @@ class CostWeightedRFClassifier(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: Any, y: Any, X_val: Any = ..., y_val: Any = ..., sample_weight: Any = ..., binned: Any = ...) -> Any: ...
-    def fixed_costs(self) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_: float
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     features_: NDArray[Any]
     max_bins: int | None
     max_depth: int | None
     max_features: Any
     n_estimators: int
-    n_features_in_: int
     n_jobs: int | None
     odds_: NDArray[Any]
     random_state: Any
@@ -437,24 +360,15 @@ class DatasetError(BudgetlearnError):
 class ExhaustiveSearch(BudgetedEstimator):
     def __init__(self, estimator: Any = ..., min_variables: int = ..., *, feature_costs: Any = ..., budget: float | None = ..., scoring: Any = ..., class_weight: Any = ..., validation_fraction: float = ..., random_state: Any = ..., refit: bool = ..., n_jobs: int | None = ..., checkpoint: Any = ..., max_variables: int = ..., verbose: bool = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def fixed_costs(self) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def variable_importance(self, X: Any, y: Any, X_val: Any = ..., y_val: Any = ...) -> Any: ...
     budget: float | None
-    categories_: dict[Any, Any]
     checkpoint: Any
     class_weight: Any
     classes_: NDArray[Any]
     estimator: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     max_variables: int
     min_variables: int
     models_: Any
-    n_features_in_: int
     n_jobs: int | None
     random_state: Any
     refit: bool
@@ -470,20 +384,12 @@ class ExhaustiveSearch(BudgetedEstimator):
 class FMCCClassifier(BudgetedEstimator):
     def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., n_neighbors: int = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_weight: float
     estimator: Any
     estimators_: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     max_cost: float | None
-    n_features_in_: int
     n_jobs: int | None
     n_neighbors: int
     random_state: Any
@@ -520,20 +426,13 @@ class FeatureCosts:
 class FilterBoostingClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_exponent: float = ..., n_estimators: int = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., learning_rate: float = ..., num_leaves: int = ..., min_child_samples: int = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    def stored_bytes(self, stage: int) -> Any: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_exponent: float
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     learning_rate: float
     min_child_samples: int
     mutual_information_: NDArray[Any]
     n_estimators: int
-    n_features_in_: int
     n_jobs: int | None
     n_selected: Any
     num_leaves: int
@@ -545,18 +444,11 @@ class FilterBoostingClassifier(BudgetedEstimator):
 class FilterForestClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_exponent: float = ..., n_estimators: int = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    def stored_bytes(self, stage: int) -> Any: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_exponent: float
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     mutual_information_: NDArray[Any]
     n_estimators: int
-    n_features_in_: int
     n_jobs: int | None
     n_selected: Any
     order_: NDArray[Any]
@@ -566,14 +458,8 @@ class FilterForestClassifier(BudgetedEstimator):
 
 class ForestStages(BudgetedEstimator):
     def __init__(self, estimator: Any, n_trees: Any = ..., *, feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
-    def stored_bytes(self, stage: int) -> Any: ...
-    categories_: dict[Any, Any]
     estimator: Any
     estimator_: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
-    n_features_in_: int
     n_jobs: int | None
     n_trees: Any
     random_state: Any
@@ -582,25 +468,11 @@ class ForestStages(BudgetedEstimator):
 class FreeConstantClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def fixed_costs(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
     classes_: NDArray[Any]
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
-    n_features_in_: int
 
 class FreeConstantRegressor(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def fixed_costs(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
-    n_features_in_: int
 
 class GIFClassifier(BudgetedEstimator):
     def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
@@ -611,15 +483,11 @@ class GIFClassifier(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    @property
-    def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
     @property
     def node_distribution_(self) -> Any: ...
     @property
     def node_entropy_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    def stored_bytes(self, stage: int) -> Any: ...
     @property
     def trees_(self) -> Any: ...
     def within(self, node_budget: int) -> Any: ...
@@ -627,14 +495,10 @@ class GIFClassifier(BudgetedEstimator):
     byte_budget: int | None
     byte_format: str
     candidate_window: int | None
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_weight: float
     early_stopping: bool
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     intercept_: NDArray[Any]
     joint_fit: Any
     learning_rate: float
@@ -644,7 +508,6 @@ class GIFClassifier(BudgetedEstimator):
     max_features: Any
     min_samples_leaf: int
     n_estimators: Any
-    n_features_in_: int
     n_jobs: int | None
     n_nodes_: int
     n_thresholds: int
@@ -659,15 +522,9 @@ class GIFClassifier(BudgetedEstimator):
 
 class GIFNodeShares(BudgetedEstimator):
     def __init__(self, estimator: Any, percents: Any = ..., n_full_trees: int = ..., n_probes: int = ..., *, feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
-    def stored_bytes(self, stage: int) -> Any: ...
-    categories_: dict[Any, Any]
     estimator: Any
     estimator_: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     forests_: Any
-    n_features_in_: int
     n_full_: float
     n_full_trees: int
     n_jobs: int | None
@@ -685,15 +542,11 @@ class GIFRegressor(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    @property
-    def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
     @property
     def node_distribution_(self) -> Any: ...
     @property
     def node_entropy_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    def stored_bytes(self, stage: int) -> Any: ...
     @property
     def trees_(self) -> Any: ...
     def within(self, node_budget: int) -> Any: ...
@@ -701,12 +554,8 @@ class GIFRegressor(BudgetedEstimator):
     byte_budget: int | None
     byte_format: str
     candidate_window: int | None
-    categories_: dict[Any, Any]
     cost_weight: float
     early_stopping: bool
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     intercept_: NDArray[Any]
     joint_fit: Any
     learning_rate: float
@@ -715,7 +564,6 @@ class GIFRegressor(BudgetedEstimator):
     max_features: Any
     min_samples_leaf: int
     n_estimators: Any
-    n_features_in_: int
     n_jobs: int | None
     n_nodes_: int
     n_thresholds: int
@@ -731,18 +579,11 @@ class GIFRegressor(BudgetedEstimator):
 class GreedyMiserClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., max_depth: int = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    def stored_bytes(self, stage: int) -> Any: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_weights: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     learning_rate: float
     max_depth: int
-    n_features_in_: int
     n_jobs: int | None
     n_trees: Any
     scoring: Any
@@ -758,18 +599,11 @@ class IncompletePathWarning(BudgetlearnWarning):
 class LightGBMCostClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., penalty: str = ..., num_leaves: int = ..., min_child_samples: int = ..., random_state: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    def stored_bytes(self, stage: int) -> Any: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_weights: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     learning_rate: float
     min_child_samples: int
-    n_features_in_: int
     n_jobs: int | None
     n_trees: Any
     num_leaves: int
@@ -782,18 +616,9 @@ class LightGBMCostClassifier(BudgetedEstimator):
 class LogitPathClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., budget: float | None = ..., scoring: Any = ..., class_weight: Any = ..., validation_fraction: float = ..., random_state: Any = ..., n_lambda: int = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def fixed_costs(self) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: float | None
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
-    n_features_in_: int
     n_lambda: int
     path_: Any
     random_state: Any
@@ -824,22 +649,13 @@ class ModelSchedule:
 class ModelScheduleSearch(BudgetedEstimator):
     def __init__(self, estimator: Any = ..., sequences: Any = ..., min_variables: int = ..., *, feature_costs: Any = ..., budget: float | None = ..., scoring: Any = ..., class_weight: Any = ..., validation_fraction: float = ..., random_state: Any = ..., refit: bool = ..., n_jobs: int | None = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def fixed_costs(self) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def variable_importance(self, X: Any, y: Any, X_val: Any = ..., y_val: Any = ...) -> Any: ...
     budget: float | None
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     estimator: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     min_variables: int
     models_: Any
-    n_features_in_: int
     n_jobs: int | None
     random_state: Any
     refit: bool
@@ -863,23 +679,15 @@ class RandomForestClassifier(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: Any, y: Any, X_val: Any = ..., y_val: Any = ..., sample_weight: Any = ..., binned: Any = ...) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     bootstrap: bool
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     criterion: str
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     max_bins: int | None
     max_depth: int | None
     max_features: Any
     n_estimators: int
-    n_features_in_: int
     n_jobs: int | None
     oob_decision_function_: NDArray[Any]
     oob_score: bool
@@ -892,20 +700,12 @@ class RandomForestClassifier(BudgetedEstimator):
 class RandomOrderClassifier(BudgetedEstimator):
     def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., n_neighbors: int = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_weight: float
     estimator: Any
     estimators_: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     max_cost: float | None
-    n_features_in_: int
     n_jobs: int | None
     n_neighbors: int
     random_state: Any
@@ -915,21 +715,13 @@ class RandomOrderClassifier(BudgetedEstimator):
 class ScheduleCascadeClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., estimators: Any = ..., orders: Any = ..., n_stages: int = ..., cv: int = ..., dynamic: Any = ..., scoring: Any = ..., budget: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., verbose: bool = ..., class_weight: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: Any
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cv: int
     dynamic: Any
     estimators: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     models_: Any
-    n_features_in_: int
     n_jobs: int | None
     n_stages: int
     operating_points_: pd.DataFrame
@@ -942,19 +734,11 @@ class ScheduleCascadeClassifier(BudgetedEstimator):
 class ScheduleCascadeRegressor(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., estimators: Any = ..., orders: Any = ..., n_stages: int = ..., cv: int = ..., dynamic: Any = ..., scoring: Any = ..., budget: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., verbose: bool = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: Any
-    categories_: dict[Any, Any]
     cv: int
     dynamic: Any
     estimators: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     models_: Any
-    n_features_in_: int
     n_jobs: int | None
     n_stages: int
     operating_points_: pd.DataFrame
@@ -976,19 +760,10 @@ class ScheduleDisplay:
 class SparseLinearClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., budget: float | None = ..., scoring: Any = ..., class_weight: Any = ..., validation_fraction: float = ..., random_state: Any = ..., n_lambda: int = ..., cost_exponents: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    def fixed_costs(self) -> Any: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: float | None
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_exponents: Any
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
-    n_features_in_: int
     n_lambda: int
     path_: Any
     random_state: Any
@@ -999,18 +774,10 @@ class SparseLinearClassifier(BudgetedEstimator):
 class VoCClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., ridge: float = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    @property
-    def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_weight: float
-    feature_costs: Any
-    feature_costs_: Any
-    feature_names_in_: NDArray[Any]
     max_cost: float | None
-    n_features_in_: int
     n_jobs: int | None
     random_state: Any
     ridge: float
