@@ -133,6 +133,18 @@ def called(member):
     return list(inspect.signature(function).parameters) if callable(function) else None
 
 
+def written(name, member):
+    """Return the lines of a property or method; None for anything else."""
+    getter = getattr(member, "fget", None) or getattr(member, "func", None)
+    if getter is not None:
+        return f"@property\ndef {name}{signature(getter)}: ..."
+    if isinstance(member, classmethod):
+        return f"@classmethod\ndef {name}{signature(member.__func__)}: ..."
+    if inspect.isfunction(member) or hasattr(member, "fn"):  # of `available_if`
+        return f"def {name}{signature(getattr(member, 'fn', member))}: ..."
+    return None
+
+
 def shared_attributes():
     """Return the attributes of all estimators, and their types."""
     found = named_types(COMMON, "Attributes") | {"feature_costs": "Any"}
@@ -155,17 +167,11 @@ def members(cls):
         attributes = {n: kind for n, kind in attributes.items() if n not in shared_attributes()}
     if cls in INHERITED:
         yield from (f"def {name}{text}: ..." for name, text in INHERITED[cls].items())
-    for name, each in own_members(cls).items():
-        function = getattr(each, "fget", None) or getattr(each, "func", None)
-        if function is not None:
-            attributes.pop(name, None)
-            yield f"@property\ndef {name}{signature(function)}: ..."
-        elif isinstance(each, classmethod):
-            yield f"@classmethod\ndef {name}{signature(each.__func__)}: ..."
-        elif inspect.isfunction(each) or hasattr(each, "fn"):  # of `available_if`
-            yield f"def {name}{signature(getattr(each, 'fn', each))}: ..."
+    own = {name: written(name, each) for name, each in own_members(cls).items()}
+    yield from filter(None, own.values())
+    properties = {name for name, line in own.items() if line and line.startswith("@property")}
     for name, kind in sorted(attributes.items()):
-        if name.isidentifier():
+        if name.isidentifier() and name not in properties:
             yield f"{name}: {kind}"
 
 

@@ -129,20 +129,18 @@ cdef class RandomWindow(Pool):
             self.position = -1
             # Without replacement: drawn candidates are swapped to the front.
             for i in range(size):
-                drawn = i + <int32_t> as_below(
-                    next_xorshift(&self.state), self.n_candidates - i
-                )
+                drawn = i + <int32_t> as_below(next_xorshift(&self.state), self.n_candidates - i)
                 candidate = self.candidates[drawn]
                 self.candidates[drawn] = self.candidates[i]
                 self.candidates[i] = candidate
                 if self.splitter is not None:
-                    # Its split may have been drawn anew.
-                    candidate.size = self.table.nodes[candidate.node].size
-                    candidate.samples = self.table.samples_of(&self.table.nodes[candidate.node])
+                    node = candidate.node  # its split may have been drawn anew
+                    candidate.size = self.table.nodes[node].size
+                    candidate.samples = self.table.samples_of(&self.table.nodes[node])
                 self.loss.gather(candidate.samples, candidate.size, &self.stats[0])
                 gap = self.loss.solve(&self.stats[0], candidate.size, &self.trial[0])
                 if self.splitter is not None:
-                    gap -= self.loss.total * self.splitter.charges.share[self.feature(candidate.node)]
+                    gap -= self.loss.total * self.splitter.charges.share[self.feature(node)]
                 if gap > best or self.position < 0:
                     best = gap
                     self.position = i

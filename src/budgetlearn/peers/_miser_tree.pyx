@@ -170,10 +170,9 @@ cdef class MiserGrower:
                 continue
             if last >= 0:
                 # Fall of the squared error by two means in place of one.
-                gain = (
-                    left * left / mass_left
-                    + (total - left) * (total - left) / (mass - mass_left) - base
-                )
+                gain = left * left / mass_left
+                gain += (total - left) * (total - left) / (mass - mass_left)
+                gain -= base
                 if gain > best.gain:
                     best = Cut(gain, last, code)
             # Invariant: left and mass_left cover the codes up to `last`.

@@ -290,10 +290,9 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
         def estimate():
             outcome = Outcome.blank(self, n_samples)
-            outcome.answered = ~np.isnan(scores[:, 0])
-            known = scores[outcome.answered]
-            outcome.output[outcome.answered] = self.classes_[known.argmax(axis=1)]
-            outcome.probabilities[outcome.answered] = _shares(known)
+            answered = ~np.isnan(scores[:, 0])
+            known = scores[answered]
+            outcome.fill(answered, self.classes_[known.argmax(axis=1)], _shares(known))
             return outcome
 
         for place, node in enumerate(nodes):

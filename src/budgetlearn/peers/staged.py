@@ -104,11 +104,10 @@ class TreeStages(BudgetedEstimator):
         def finish(totals, n_counted):
             outcome = Outcome.blank(self, n_samples)
             # Who could walk no tree at all keeps the blank answer.
-            outcome.answered = n_counted > 0
-            scores = model.partial_scores(totals, n_counted)[outcome.answered]
-            outcome.output[outcome.answered] = self._decided(scores)
-            if outcome.probabilities is not None:
-                outcome.probabilities[outcome.answered] = self._shares(model, scores)
+            answered = n_counted > 0
+            scores = model.partial_scores(totals, n_counted)[answered]
+            known = None if outcome.probabilities is None else self._shares(model, scores)
+            outcome.fill(answered, self._decided(scores), known)
             return outcome
 
         steps = {"per_step": model.per_step, "dtype": working_dtype(self)}

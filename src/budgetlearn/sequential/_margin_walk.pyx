@@ -230,9 +230,7 @@ cdef class MarginWalker:
             self.mass += weight
             self.right += weight if right else 0.0
 
-    cdef bint multiclass_votes(
-        self, index_t k, double weight, double* right_with
-    ) noexcept nogil:
+    cdef bint multiclass_votes(self, index_t k, double weight, double* right_with) noexcept nogil:
         """As `two_class_votes`: the example's own class must lead every rival."""
         cdef index_t q, r, n_rivals = self.n_rivals
         cdef double* lead = &self.lead[0]

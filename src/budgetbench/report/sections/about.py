@@ -1,7 +1,6 @@
 """The facts behind the results: coverage, settings, prices, data, what made them, all files."""
 
 import gzip
-import hashlib
 import io
 import json
 from pathlib import Path
@@ -189,20 +188,6 @@ class MadeWith(Section):
         return {"hashes": {sheet.title: sheet.sha256 or nothing for sheet in sheets}}
 
 
-_CONTEXT = {
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    **{
-        name: f"cr:{name}"
-        for name in ("field", "recordSet", "source", "extract", "column", "fileObject")
-    },
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "conformsTo": "dct:conformsTo",
-}
-
-
 class Downloads(Section):
     """Files beside the page."""
 
@@ -217,14 +202,9 @@ class Downloads(Section):
     def files(self, report):
         # Rates are arrays, which a csv cannot hold; tables/acquisition.csv has their means.
         points = report.results.points.drop(columns="acquisition_rates", errors="ignore")
-        packed = _packed(points)
-        schema = schema_of({**report.tables, "points": points})
-        croissant = croissant_of(report.study, packed, schema["points"])
-        return {
-            "points.csv.gz": packed,
-            "schema.json": _json(schema),
-            "croissant.json": _json(croissant),
-        }
+        tables = {**report.tables, "points": points}
+        schema = json.dumps(schema_of(tables), indent=1, ensure_ascii=False)
+        return {"points.csv.gz": _packed(points), "schema.json": f"{schema}\n".encode()}
 
     def context(self, report):
         from . import sections_of  # here: this package imports its modules
@@ -244,43 +224,6 @@ def _packed(frame):
     return content.getvalue()
 
 
-def croissant_of(study, packed, fields):
-    """Return the description of points.csv.gz, `packed`, as Croissant 1.0 has it."""
-    name = "points.csv.gz"
-    source = {"fileObject": {"@id": name}}
-    described = {
-        "@type": "cr:FileObject",
-        "@id": name,
-        "name": name,
-        "contentUrl": name,
-        "encodingFormat": "application/gzip",
-        "sha256": hashlib.sha256(packed).hexdigest(),
-    }
-    columns = [
-        {
-            "@type": "cr:Field",
-            "@id": f"points/{one['name']}",
-            "name": one["name"],
-            "description": one["meaning"],
-            "dataType": f"sc:{one['type']}",
-            "source": source | {"extract": {"column": one["name"]}},
-        }
-        for one in fields
-    ]
-    return {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": f"budgetlearn-{study.name}",
-        "description": f"Operating points of the study: {study.config['title']}.",
-        "license": "https://spdx.org/licenses/BSD-3-Clause.html",
-        "distribution": [described],
-        "recordSet": [
-            {"@type": "cr:RecordSet", "@id": "points", "name": "points", "field": columns}
-        ],
-    }
-
-
 def schema_of(tables):
     """Return name, type and meaning of each column of the tables, by the name of their file."""
     meanings = {name: column.meaning for name, column in POINTS.items()} | texts()["column"]
@@ -290,7 +233,3 @@ def schema_of(tables):
         types = ((column, kinds.get(kind.kind, "Text")) for column, kind in frame.dtypes.items())
         schema[name] = [{"name": c, "type": t, "meaning": meanings.get(c, "")} for c, t in types]
     return schema
-
-
-def _json(content):
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
