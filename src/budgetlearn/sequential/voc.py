@@ -56,7 +56,7 @@ class VoCClassifier(SequentialClassifier):
 
     def _fit_codes(self, X, codes, weight, rng):
         check_number(self.ridge, "ridge", low=0.0, low_open=True)
-        self._scaler = StandardScaler().fit(X, sample_weight=weight)
+        self._scaler = StandardScaler().fit(X)
         order = np.argsort(codes, kind="stable")
         self._train = self._scaler.transform(X)[order]
         # Sorted by class, so that each class is a slice and its regressions need no mask.
