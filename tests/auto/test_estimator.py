@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
+from sklearn.metrics import f1_score
 
 from budgetlearn import (
     AutoBudgetClassifier,
@@ -116,6 +117,20 @@ def test_every_score_orders_the_schedule(scoring):
     gap = np.abs(points["score"] - held_out["score"])
     assert (gap < 4 * np.hypot(points["score_se"], held_out["score_se"]) + 0.02).all()
     assert held_out["score"][made.recommended_] > held_out["score"][0]
+
+
+def test_f1_stays_that_of_one_class_where_other_rows_have_more_of_it():
+    made = AutoBudgetClassifier(
+        feature_costs=PRICES, scoring="f1", max_minutes=1e-6, random_state=0
+    )
+    first, second = np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)
+    made.fit(X[rows := np.r_[first[:80], second[:70]]], Y[rows])
+    assert made.score_name_ == "F1 of 1"
+    more = np.r_[first[80:100], second[70:110]]
+    found = made.measure(X[more], Y[more])["score"]
+    labels = list(made.staged_predict(X[more]))
+    for score, label in zip(found, labels, strict=True):
+        assert score == pytest.approx(f1_score(Y[more], label, zero_division=0))
 
 
 def test_regression_by_either_score(fast):

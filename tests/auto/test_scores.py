@@ -47,6 +47,16 @@ def test_the_standard_error_is_that_of_resampling(name):
     assert error == pytest.approx(np.std(redrawn), rel=0.2)
 
 
+def test_f1_is_that_of_the_class_that_was_rarer_in_training():
+    decided = TWO_SHARES.argmax(axis=1)
+    for kept in (TWO == 0, TWO == 1):  # whichever of them is rarer here
+        rows = np.flatnonzero(kept | (np.arange(TWO.size) % 3 == 0))
+        score = Objective("f1", positive=1).rows(
+            TWO[rows], TWO_SHARES[rows], decided[rows], FREE[rows]
+        )
+        assert score.mean() == pytest.approx(metrics.f1_score(TWO[rows], decided[rows]))
+
+
 def test_scores_of_numbers():
     y, told = RANDOM.normal(size=50), RANDOM.normal(size=(50, 1))
     assert Objective("r2").rows(y, told, None, None).mean() == pytest.approx(

@@ -58,8 +58,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     ----------
     scoring : str, default=None
         What counts. Of classes "accuracy" (None), "balanced_accuracy", "roc_auc", "neg_log_loss" or
-        "f1" (of two classes that of the rarer one, of more their mean); of numbers "r2" (None) or
-        "neg_mean_absolute_error".
+        "f1" (of two classes that of the one rarer in training, of more their mean); of numbers
+        "r2" (None) or "neg_mean_absolute_error".
     budgets : sequence of float, default=()
         Budgets at which policies are made, beside shares of the full cost.
     others : dict of str to estimator, default=None
@@ -113,7 +113,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         if len(train.y) < 10:
             raise ParameterError(f"methods are compared on 10 rows or more, got {len(train.y)}.")
         seed = int(seeds.randint(INT32_MAX))
-        self.objective_ = self._objective(train.weight is not None)
+        self.objective_ = self._objective(train)
         self.decision_costs_ = None
         if classifies:
             n_classes = self.classes_.size
@@ -126,16 +126,19 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         policies, self.skipped_ = comparison.run(CONSTANT[classifies], methods)
         self._keep(comparison, policies)
 
-    def _objective(self, weighs):
+    def _objective(self, train):
         scoring = check_scoring(self.scoring, is_classifier(self))
         errors = getattr(self, "error_costs", None)
         if errors is None:
-            if weighs and scoring not in WEIGHED:
+            if train.weight is not None and scoring not in WEIGHED:
                 raise ParameterError(
                     "sample_weight and class_weight count in accuracy, neg_log_loss and total "
                     f"cost, not in scoring={scoring!r}: leave out one of them."
                 )
-            return Objective(scoring)
+            if scoring != "f1":
+                return Objective(scoring)
+            counts = np.bincount(train.y)
+            return Objective(scoring, positive=int(counts[1] <= counts[0]))
         if self.scoring is not None:
             raise ParameterError("error_costs say what counts: give them or scoring, not both.")
         return Objective("total_cost", error_matrix(errors, self.classes_))
@@ -210,7 +213,9 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     @property
     def score_name_(self):
         """Name of the score, with a minus where less of what it names is better."""
-        return NAMES[self.objective_.scoring]
+        name = NAMES[self.objective_.scoring]
+        one_class = name == "F1" and self.classes_.size == 2
+        return f"F1 of {self.classes_[self.objective_.positive]}" if one_class else name
 
     @property
     def n_stages_(self):

@@ -36,6 +36,7 @@ class Objective:
     # (n_classes, n_classes): what predicting the second class costs where the first is true, in the
     # unit of the prices.
     errors: np.ndarray | None = None
+    positive: int = 1  # of two classes the one whose F1 counts, here and on any other rows
 
     def decision_costs(self, y, n_classes):
         """Return the matrix by which classes are decided; None where the likeliest is right."""
@@ -78,7 +79,8 @@ class Objective:
             case "roc_auc":
                 return _auc(y, predictions)
             case "f1":
-                return _f1(y, predictions.shape[1], decided)
+                positive = [self.positive] if predictions.shape[1] == 2 else np.unique(y)
+                return np.mean([_f1_of_one(y == k, decided == k) for k in positive], axis=0)
             case "neg_mean_absolute_error":
                 return -np.abs(predictions[:, 0] - y)
             case "r2":
@@ -157,13 +159,8 @@ def _auc_of_one(positive, score):
     return area + rows
 
 
-def _f1(y, n_classes, decided):
-    """Return the influence of each row on F1 of the rarer of two classes, or on their mean."""
-    counts = np.bincount(y, minlength=n_classes)
-    classes = [int(counts.argmin())] if counts.size == 2 else np.flatnonzero(counts)
-    parts = []
-    for k in classes:
-        hits, named = (y == k) & (decided == k), (y == k) * 1.0 + (decided == k)
-        score = 2 * hits.sum() / max(named.sum(), 1.0)
-        parts.append(score + (2 * hits - score * named) / max(named.mean(), 1e-12))
-    return np.mean(parts, axis=0)
+def _f1_of_one(positive, named):
+    """Return the influence of each row on the F1 of one class."""
+    hits, both = positive & named, positive * 1.0 + named
+    score = 2 * hits.sum() / max(both.sum(), 1.0)
+    return score + (2 * hits - score * both) / max(both.mean(), 1e-12)
