@@ -294,3 +294,13 @@ def test_a_model_that_buys_nothing_is_no_row_of_the_schedule():
     points = made.fit(table[:200], y[:200]).operating_points_
     assert points["setting"].iloc[0] == {"method": "constant"}
     assert (points["cost"].iloc[1:] > 0).all()
+
+
+def test_the_constant_stays_the_first_row_where_free_features_tell_more(fast):
+    prices = [0.0, 0.0, 0.0, 0.0, 0.0, 6.0]
+    made = AutoBudgetClassifier(feature_costs=prices, random_state=0).fit(X[:160], Y[:160])
+    points = made.operating_points_
+    assert points["setting"].iloc[0] == {"method": "constant"}
+    assert (points["cost"].iloc[1], points["score"].iloc[1] > points["score"].iloc[0]) == (0, True)
+    assert len(set(next(made.staged_predict(X[:9])))) == 1
+    assert made.choose(0) == 1

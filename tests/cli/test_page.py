@@ -137,7 +137,16 @@ def test_the_page_of_a_regression_has_numbers(folder, told):
     page = (folder / "m.html").read_text()
     assert "mean error" in page
     assert "on average</td>" in page
-    assert re.search(r"everything: \S+ on all columns, 0\.\d+", page)
+    assert re.search(r"everything: .+ on all columns, 0\.\d+", page)
+
+
+def test_everything_is_scored_by_what_counts(folder, told):
+    words = ("--scoring", "neg_log_loss", "--minutes", "0.001", "--report", "m.html")
+    assert told(*FIT, *words, "--out", "m.joblib")[0] == 0
+    saved = SavedModel.load("m.joblib")
+    everything = saved.held_out["everything"]
+    assert everything["test_score"] == saved.curve["test_score"].iloc[-1] < 0
+    assert everything["model"] == saved.curve["method"].iloc[-1]
 
 
 def test_a_default_that_was_not_measured_shows_the_best_that_was(folder, told):

@@ -352,7 +352,9 @@ def _increasing(entries):
     The last one stays. Of entries whose costs differ by less than `SAME_COST` only the best stays.
     """
     kept, best = [], -np.inf
-    for each in sorted(entries, key=lambda each: (each.cost, -each.score)):
+    # The constant stays the first one, also where features are free and tell more.
+    constant, *others = entries
+    for each in [constant, *sorted(others, key=lambda each: (each.cost, -each.score))]:
         least = (1 - SAME_COST) * each.cost
         alike = len(kept) > 1 and kept[-1].cost > least
         # Equals share a score: the more expensive one is for those who have a budget to spend.

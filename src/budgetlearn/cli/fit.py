@@ -261,7 +261,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     curve = _curve(estimator, encoder, *test_data, **weighs_out)
     # The free constant: a schedule of `auto` begins with it.
     if auto:
-        says, row = estimator.predict(test_data[0][:1], budget=0)[0], curve.iloc[0]
+        says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
     else:
         kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
         constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train_data, *valid_data)
@@ -283,7 +283,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         reading=table.reading,
         **about,
     )
-    saved.held_out = seen(saved, train_data, valid_data, test_data, weighs, weighs_out)
+    saved.held_out = seen(saved, train_data, valid_data, test_data)
     return saved
 
 
@@ -312,27 +312,28 @@ MOST_FOR_TREE = 500  # columns
 OTHERS = "other ways"
 
 
-def seen(saved, train, valid, test, weighs, weighs_out):
-    """Return the views of the held-out rows on the page of a model, as a dict.
-
-    `weighs` and `weighs_out` are keywords of `fit` and `score`: the weights of the first and the
-    last part, if they have any.
-    """
+def seen(saved, train, valid, test):
+    """Return the views of the held-out rows on the page of a model, as a dict."""
     X, y = (part[:: ceil(len(test[1]) / MOST_ROWS)] for part in test)
+    if isinstance(saved.model, AutoBudget):  # its schedule ends with everything, by its own score
+        last = saved.curve.iloc[-1]
+        whole = {"model": last["method"], "test_score": float(last["test_score"])}
+    else:
+        whole = everything(saved.task, train, valid, test)
     return {
-        "everything": everything(saved.task, train, valid, test, weighs, weighs_out),
+        "everything": whole,
         "rates": rates(saved, X),
         "stops": stops(saved, X, y),
     }
 
 
-def everything(task, train, valid, test, weighs, weighs_out):
+def everything(task, train, valid, test):
     """Return the name of boosted trees on all features, and their score on the rows held out."""
     name, model = _boosted_trees(task, test[0].shape[1])
     # They choose nothing: validation rows are rows to learn from. Arrays, for LightGBM refuses
     # some names of columns.
     X, y = (np.concatenate(parts) for parts in zip(train, valid, strict=True))
-    score = model.fit(X, y, **weighs).score(test[0].to_numpy(), test[1], **weighs_out)
+    score = model.fit(X, y).score(test[0].to_numpy(), test[1])
     return {"model": name, "test_score": float(score)}
 
 
