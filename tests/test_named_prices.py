@@ -35,7 +35,7 @@ def one_competitor(monkeypatch):
 
     def one(classifies, n_features):
         found = every(classifies, n_features)
-        return [smaller(each) for each in found if each.name == "BudgetRF+"]
+        return [smaller(each) for each in found if each.name == "BudgetRF"]
 
     every = methods.competitors
     monkeypatch.setattr(estimator, "competitors", one)

@@ -8,12 +8,12 @@ from budgetlearn.auto import estimator, methods
 
 FILTER = "filter + boosting"
 FAST = {"LightGBM", "linear model", "sparse linear", "LightGBM costs", FILTER}
-FAST_REGRESSORS = {"LightGBM", "linear model", "BudgetRF+"}
+FAST_REGRESSORS = {"LightGBM", "linear model", "BudgetRF"}
 # Of these many trees say no more here than few.
 SMALLER = {
     "LightGBM costs": {"cost_weights": (0.1, 0.01, 0.0), "n_trees": (20,)},
     FILTER: {"n_estimators": 20},
-    "BudgetRF+": {"n_estimators": 10},
+    "BudgetRF": {"n_estimators": 10},
 }
 
 

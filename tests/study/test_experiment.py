@@ -106,7 +106,7 @@ def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_
 
 
 def test_a_study_can_run_the_automatic_choice(wine_runs, regression_run, monkeypatch):
-    few = {"LightGBM", "linear model", "BudgetRF+"}
+    few = {"LightGBM", "linear model", "BudgetRF"}
     every = methods.competitors
 
     def competitors(*task):

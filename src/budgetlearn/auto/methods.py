@@ -57,7 +57,7 @@ _CLASSIFIERS = (
     Method("sparse linear", peers.SparseLinearClassifier, {}),
     Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),
     Method(
-        "BudgetRF+",
+        "BudgetRF",
         BudgetRFClassifier,
         {**_BUDGETRF, "growth": replace(_GROWTH, impurity="entropy", split="expected")},
     ),
@@ -69,7 +69,7 @@ _CLASSIFIERS = (
 _REGRESSORS = (
     Method("LightGBM", SubsetRegressor, {"kinds": ("boosting",), **_ALL}, everything=True),
     Method("linear model", SubsetRegressor, {"kinds": ("linear",), **_ALL}, everything=True),
-    Method("BudgetRF+", BudgetRFRegressor, _BUDGETRF),
+    Method("BudgetRF", BudgetRFRegressor, _BUDGETRF),
     Method("average", SubsetRegressor, {}),
     Method(DEFAULT, ScheduleCascadeRegressor, {}),
 )
