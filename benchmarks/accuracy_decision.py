@@ -226,7 +226,7 @@ def judged_policies(data, with_costs):
             if name == "constant":  # class shares, not the class alone
                 shares = np.bincount(y, minlength=n_classes) / len(y)
                 found, predicted = (
-                    np.tile(shares, (1, len(y), 1)),
+                    np.tile(shares, (len(spent), len(y), 1)),
                     np.tile(shares, (len(y_test), 1)),
                 )
             temperature = fit_temperature(found.reshape(-1, n_classes), np.tile(y, len(found)))

@@ -1,4 +1,4 @@
-"""Scores that scikit-learn does not have."""
+"""Scores that scikit-learn does not have, and R² row by row."""
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -59,3 +59,18 @@ def average_precision_at_5(relevant, scores, queries):
     in_prefix = (misses == before[query]) & (position < 5)
     prefix = np.bincount(query, in_prefix, minlength=sizes.size)
     return float(np.where(prefix == np.minimum(5, sizes), 1.0, prefix / 5).mean())
+
+
+def r2_rows(losses, targets, weight=None):
+    """Return the contribution of each row to R², (n_samples,): their mean is the score.
+
+    `losses` are the squared errors. R² divides by the variance of the same rows, so a row moves
+    both: these are 1 - loss / variance and the influence of the variance (delta method), and their
+    standard error is that of R².
+    """
+    squares = (targets - np.average(targets, weights=weight)) ** 2
+    spread = np.average(squares, weights=weight)
+    if not spread:
+        return 1.0 - losses
+    lost = np.average(losses, weights=weight) / spread
+    return 1.0 - losses / spread + lost * (squares / spread - 1.0)

@@ -38,13 +38,22 @@ def test_the_mean_of_the_rows_is_the_score(name, y, shares):
     assert rows.mean() == pytest.approx(SAME[name](y, shares, decided))
 
 
+@pytest.mark.parametrize("share", [0.5, 0.1])
 @pytest.mark.parametrize("name", SAME)
-def test_the_standard_error_is_that_of_resampling(name):
-    decided, n = TWO_SHARES.argmax(axis=1), TWO.size
-    error = Objective(name).rows(TWO, TWO_SHARES, decided, FREE).std() / np.sqrt(n)
+def test_the_standard_error_is_that_of_resampling(name, share):
+    y = (RANDOM.random(800) < share).astype(int)
+    shares = np.column_stack([1 - (told := RANDOM.beta(1 + 2 * y, 3 - 2 * y)), told])
+    decided, n = (told > share).astype(int), y.size
+    error = Objective(name).rows(y, shares, decided, np.zeros(n)).std() / np.sqrt(n)
     drawn = [RANDOM.integers(n, size=n) for _ in range(400)]
-    redrawn = [SAME[name](TWO[rows], TWO_SHARES[rows], decided[rows]) for rows in drawn]
+    redrawn = [SAME[name](y[rows], shares[rows], decided[rows]) for rows in drawn]
     assert error == pytest.approx(np.std(redrawn), rel=0.2)
+
+
+def test_constants_are_surely_no_better_than_chance():
+    decided = np.zeros(TWO.size, dtype=int)
+    rows = Objective("balanced_accuracy").rows(TWO, TWO_SHARES, decided, FREE)
+    np.testing.assert_allclose(rows, 0.5)
 
 
 def test_f1_is_that_of_the_class_that_was_rarer_in_training():

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score
 
 from budgetlearn import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.acquisition import Answers, Cascade, walk
@@ -15,6 +16,7 @@ from budgetlearn.cascade.pool import (
     Evidence,
     Trace,
     _Cuts,
+    _judged,
     _one_moved,
     alike_in_cells,
     best_at_each_cost,
@@ -185,6 +187,20 @@ def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
     np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0]])
     np.testing.assert_array_equal(evidence.confidence, -predictions)  # sure where little changes
     assert evidence.best_score == pytest.approx(0.5)
+
+
+def test_the_error_of_r2_counts_that_the_variance_is_of_the_same_rows(fitted):
+    random, y = np.random.default_rng(0), np.random.default_rng(1).exponential(size=400)
+    predictions = np.array([np.full(400, y.mean()), y + random.standard_normal(400)])
+    bill = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]])
+    evidence = number_evidence(predictions, predictions, y, predictions[-1], *bill)
+    never, always = (
+        _judged(fitted[0], evidence, np.array([first, -np.inf]), 0.0) for first in (-np.inf, np.inf)
+    )
+    assert (never.observed, never.observed_se) == pytest.approx((0, 0), abs=1e-12)
+    drawn = random.integers(400, size=(400, 400))
+    redrawn = [r2_score(y[rows], predictions[1, rows]) for rows in drawn]
+    assert always.observed_se == pytest.approx(np.std(redrawn), rel=0.15)
 
 
 def test_equal_sets_share_a_model_and_any_number_of_threads_gives_the_same(fitted):

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
-from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss, r2_score
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -121,3 +121,16 @@ def test_a_score_of_labels_is_counted_as_scikit_learn_counts_it(scoring, labels)
     redrawn = [score(y[rows], output[rows]) for rows in drawn.integers(60, size=(100, 60))]
     error = score_and_error(estimator, stage, y)[1]
     assert error == pytest.approx(np.std(redrawn, ddof=1), abs=1e-14)
+
+
+@pytest.mark.parametrize("noise", [0.5, 5.0])
+def test_the_error_of_r2_is_that_of_resampling(noise):
+    random = np.random.default_rng(0)
+    y = random.exponential(size=(400, 2))
+    said = y + noise * random.standard_normal(y.shape)
+    drawn = random.integers(400, size=(400, 400))
+    for truth, stage in ((y, said), (y[:, 0], said[:, 0])):
+        score, error = score_and_error(DummyRegressor(), Stage({}, output=stage), truth)
+        redrawn = [r2_score(truth[rows], stage[rows]) for rows in drawn]
+        assert score == pytest.approx(r2_score(truth, stage))
+        assert error == pytest.approx(np.std(redrawn), rel=0.15)

@@ -1,8 +1,8 @@
 """Scores as means over rows, so that two policies can be compared row by row.
 
-Every score here is the mean of one number for each row; AUC and F1, which are no means, are written
-as the mean of their influence function. The standard error of a difference is then that of paired
-numbers.
+Every score here is the mean of one number for each row; balanced accuracy, AUC, F1 and R², which
+are no means over rows, are written as the mean of their influence function. The standard error of a
+difference is then that of paired numbers.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from ..metrics import r2_rows
 from ..validation import ParameterError, check_choice
 
 CLASSIFICATION = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1")
@@ -71,9 +72,7 @@ class Objective:
             case "accuracy":
                 return (decided == y).astype(np.float64)
             case "balanced_accuracy":
-                counts = np.bincount(y)
-                # Each class of the data has the same share in the mean.
-                return (decided == y) * (y.size / (counts[y] * np.count_nonzero(counts)))
+                return _balanced(y, decided)
             case "neg_log_loss":
                 return np.log(np.maximum(predictions[np.arange(y.size), y], LEAST))
             case "roc_auc":
@@ -84,9 +83,7 @@ class Objective:
             case "neg_mean_absolute_error":
                 return -np.abs(predictions[:, 0] - y)
             case "r2":
-                squares = (y - np.average(y, weights=weight)) ** 2
-                spread = np.average(squares, weights=weight)
-                return 1 - (predictions[:, 0] - y) ** 2 / (spread or 1.0)
+                return r2_rows((predictions[:, 0] - y) ** 2, y, weight)
 
 
 def decide(probabilities, costs):
@@ -133,6 +130,15 @@ def error_matrix(errors, classes):
     if not (matrix > np.diag(matrix)[:, None]).any():
         raise ParameterError("error_costs must make some error cost more than the right class.")
     return matrix
+
+
+def _balanced(y, decided):
+    """Return the influence of each row on the mean share of each class that is right."""
+    right, counts = decided == y, np.bincount(y)
+    shares = np.bincount(y, right) / np.maximum(counts, 1)
+    # How often a class was drawn moves nothing: what counts is the spread within each.
+    weights = y.size / (counts * np.count_nonzero(counts))[y]
+    return shares[counts > 0].mean() + weights * (right - shares[y])
 
 
 def _auc(y, predictions):

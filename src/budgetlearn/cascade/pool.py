@@ -14,6 +14,7 @@ import numpy as np
 
 from ..costs import affords
 from ..curves import pareto_indices
+from ..metrics import r2_rows
 from .mixture import fit_temperature, variance, with_temperature
 
 # λ, for losses in [0, 1] and costs as a share of the full price: from "a hundredth of the price
@@ -177,6 +178,8 @@ class Evidence:
     # (n_samples,): how much losses and scores count, and what was acquired; None: all alike.
     weight: np.ndarray | None = None
     counted: np.ndarray | None = None
+    # (n_samples,): in regression the targets, in standard deviations: R² divides by their variance.
+    targets: np.ndarray | None = None
 
 
 def class_evidence(probabilities, labels, reference, spent, n_acquired, weight=None, counted=None):
@@ -214,7 +217,8 @@ def number_evidence(
     losses = (reference - predictions) ** 2 / unit
     scores = 1.0 - (predictions - targets) ** 2 / unit
     best = 1.0 - float(np.average((reference - targets) ** 2, weights=weight) / unit)
-    return Evidence(-changes, losses, scores, best, spent, n_acquired, weight, counted)
+    bill = spent, n_acquired, weight, counted
+    return Evidence(-changes, losses, scores, best, *bill, targets / np.sqrt(unit))
 
 
 def alike_in_cells(values, stages, X, weight=None):
@@ -325,7 +329,11 @@ def _judged(cascade, evidence, thresholds, tradeoff):
     def at_stop(what):
         return np.broadcast_to(what, evidence.confidence.shape)[stops, np.arange(stops.size)]
 
-    observed, error = mean_and_error(at_stop(evidence.scores), evidence.weight)
+    scores = at_stop(evidence.scores)
+    observed, error = mean_and_error(scores, evidence.weight)
+    if evidence.targets is not None:
+        rows = r2_rows(1.0 - scores, evidence.targets, evidence.weight)
+        error = mean_and_error(rows, evidence.weight)[1]
     expected_loss = np.average(at_stop(evidence.expected_losses), weights=evidence.weight)
     counted = evidence.counted
     return Candidate(

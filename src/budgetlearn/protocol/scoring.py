@@ -17,6 +17,7 @@ from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from ..metrics import r2_rows
 from .documenting import EXPECTED, check_limits, described
 
 RESAMPLES = 100
@@ -105,11 +106,9 @@ def score_and_error(estimator, stage, targets):
         return right, float(np.sqrt(right * (1 - right) / n))
     if n < 2:
         return np.nan, np.nan
-    # The standard error of the mean square, in units of the variance, as R² has it.
-    squares = np.reshape((stage.output - targets) ** 2, (n, -1)).mean(axis=1)
-    variance = max(float(np.var(targets, axis=0).mean()), 1e-300)
-    spread = float(np.sqrt(squares.var(ddof=1) / n)) / variance
-    return float(r2_score(targets, stage.output)), spread
+    outputs = zip(np.reshape(stage.output, (n, -1)).T, np.reshape(targets, (n, -1)).T, strict=True)
+    rows = np.mean([r2_rows((said - y) ** 2, y) for said, y in outputs], axis=0)
+    return float(r2_score(targets, stage.output)), float(rows.std(ddof=1) / np.sqrt(n))
 
 
 class StandIn(BaseEstimator):
