@@ -21,7 +21,7 @@ from ..protocol.operating_points import acquisitions_of
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number
 from . import evidence
-from .methods import CONSTANT, Method, Stages, competitors, quoted
+from .methods import Method, Stages, competitors
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 from .subset_average import SHARES
 
@@ -123,7 +123,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         methods = competitors(classifies, train.X.shape[1])
         methods = [each for each in methods if each.name not in given]
         methods += [Method(name, estimator, {}) for name, estimator in given.items()]
-        policies, self.skipped_ = comparison.run(CONSTANT[classifies], methods)
+        policies, self.skipped_ = comparison.run(methods)
         self._keep(comparison, policies)
 
     def _objective(self, weighs):
@@ -148,7 +148,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None
         return evidence.Comparison(
-            *(train, None if classes is None else classes.size, classes, costs, budgets),
+            *(train, classes, costs, budgets),
             *(self.objective_, seed, self.n_jobs, deadline, fill),
         )
 
@@ -191,9 +191,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         nothing_is_free = model.feature_costs_.alone.min() > 0
         if stage is None or (stages.costs[stage] == 0 and nothing_is_free):
             return None
-        inflation = stages.inflation(policy.inflation)
-        known = stages.costs[stage], stages.errors[stage], inflation
-        cost, error = quoted(*known, model.feature_costs_.full)
+        cost, error = stages.quoted(stage, policy.inflation)
         fill, shift = comparison.fill_of(model), comparison.shift_of(model)
         corrections = {"temperature": policy.temperature, "fill": fill, "shift": shift}
         return replace(entry, cost=cost, cost_se=error, model=model, stage=stage, **corrections)
@@ -247,8 +245,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     def _decide(self, made, entry):
         """Correct the probabilities of a `Stage` or `Outcome`, and predict what they imply."""
         if is_classifier(self) and made.probabilities is not None:
-            wide = evidence.spread(made.probabilities, entry.model.classes_, self.classes_)
-            wide = evidence.shifted(wide, entry.shift)
+            known = made.probabilities, entry.model.classes_
+            wide = evidence.of_all_classes(*known, self.classes_, entry.shift)
             made.probabilities = with_temperature(wide, entry.temperature)
             made.output = self.classes_[decide(made.probabilities, self.decision_costs_)]
 
