@@ -7,13 +7,14 @@ from math import ceil
 import click
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils import check_random_state
 
 import budgetlearn
 
 from ..auto import scores
 from ..auto.estimator import AutoBudget
+from ..auto.subset_average import boosted_trees
+from ..cascade.models import has_lightgbm
 from ..exceptions import ConfigError, DatasetError
 from ..preprocessing.categories import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
@@ -328,27 +329,15 @@ def seen(saved, train, valid, test, weighs, weighs_out):
 
 def everything(task, train, valid, test, weighs, weighs_out):
     """Return the name of boosted trees on all features, and their score on the rows held out."""
-    name, model = _boosted_trees(task, test[0].shape[1])
+    # Thousands of columns would take minutes: each tree draws some.
+    share = min(1.0, MOST_FOR_TREE / test[0].shape[1])
+    model = boosted_trees(task == CLASSIFICATION, share, random_state=0)
     # They choose nothing: validation rows are rows to learn from. Arrays, for LightGBM refuses
     # some names of columns.
     X, y = (np.concatenate(parts) for parts in zip(train, valid, strict=True))
     score = model.fit(X, y, **weighs).score(test[0].to_numpy(), test[1], **weighs_out)
+    name = "LightGBM" if has_lightgbm() else "scikit-learn's boosted trees"
     return {"model": name, "test_score": float(score)}
-
-
-def _boosted_trees(task, n_columns):
-    """Return the name of the best boosted trees that are installed, and an unfitted model."""
-    # Thousands of columns would take minutes: each tree draws some.
-    share = min(1.0, MOST_FOR_TREE / n_columns)
-    try:
-        import lightgbm
-    except ModuleNotFoundError:
-        classifies = task == CLASSIFICATION
-        kind = HistGradientBoostingClassifier if classifies else HistGradientBoostingRegressor
-        return "scikit-learn's boosted trees", kind(random_state=0, max_features=share)
-    kind = lightgbm.LGBMClassifier if task == "classification" else lightgbm.LGBMRegressor
-    settings = {"colsample_bytree": share, "n_jobs": 1, "verbose": -1, "deterministic": True}
-    return "LightGBM", kind(random_state=0, **settings)
 
 
 def rates(saved, X):
