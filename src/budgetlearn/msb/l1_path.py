@@ -183,18 +183,9 @@ class LogitPathClassifier(ScheduleClassifier):
     ----------
     n_lambda : int, default=100
         Number of penalties on the path.
-    scoring : str or callable, default=None
-        Score, as in scikit-learn, by which the schedule compares models; None: accuracy.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the fit, as in scikit-learn.
-    random_state : int, RandomState instance or None, default=None
-        Draws the held-out part.
 
     Attributes
     ----------
-    schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive; the first entry may have no
-        variables and cost nothing.
     path_ : L1Path
         Every model of the path.
 

@@ -24,7 +24,8 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     Attributes
     ----------
     schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive.
+        Costs, validation scores and variables, cheap to expensive; logitB's first model may look
+        at nothing.
     """
 
     _groups = True

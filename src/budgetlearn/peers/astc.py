@@ -214,8 +214,6 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A group's charge counts until it is paid.
     node_budgets : sequence of float, default=None
         What each node of a tree may spend, increasing, in the unit of the prices; a tree for each.
         None: ten in equal ratios, from the cheapest feature to all.

@@ -115,9 +115,6 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A feature of a group is rated with its own price and
-        the group's; predictions are charged for the group once.
     n_selected : sequence of int, default=None
         Numbers k of features, increasing, one model each. None: 1, 2, 3, 5, 8, 13, … and all.
     cost_exponent : float, default=1.0
@@ -257,9 +254,6 @@ class SparseLinearClassifier(LogitPathClassifier):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A feature of a group is penalised by its own price and
-        the group's charge; predictions are charged for the group once.
     cost_exponents : sequence of float, default=(0, 0.5, 1)
         The exponents γ >= 0; 0 is logitB's path.
 

@@ -111,7 +111,8 @@ COMMON = """\
 Parameters
 ----------
 feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-    Cost of each feature; None: 1 each. What the features of a group share is paid once.
+    Cost of each feature; None: 1 each. What the features of a group share is paid once; where
+    features are weighed one by one, each counts with its group's charge.
 n_estimators : int, default=100
     Number of trees.
 max_depth : int, default=None
