@@ -7,10 +7,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..features import PerFeature
-from ..validation import all_or_nothing, check_choice, in_row
+from ..validation import all_or_nothing, check_choice, in_row, listed
 from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
 
 _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
@@ -191,8 +190,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         if not isinstance(X, pd.DataFrame) and list(frame.columns) != list(self.feature_names_in_):
             raise DatasetError(
                 f"X has {frame.shape[1]} columns without names, but fit learned from "
-                f"{self.n_features_in_}: {_listed(self.feature_names_in_)}. Pass a DataFrame with "
-                "these names, or an array in both."
+                f"{self.n_features_in_}: {listed(self.feature_names_in_, form=repr)}. Pass a "
+                "DataFrame with these names, or an array in both."
             )
         # Columns that are not there come back as gaps, and are left out again.
         whole = frame.reindex(columns=self.feature_names_in_)
@@ -219,22 +218,6 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return np.array(self._encoded_names, dtype=object)
-
-    def encoded_costs(self, feature_costs):
-        """Return the prices of the encoded columns.
-
-        Parameters
-        ----------
-        feature_costs : None, array-like, dict, Series or FeatureCosts
-            Prices of the original columns; see `budgetlearn.FeatureCosts`.
-
-        Returns
-        -------
-        FeatureCosts
-        """
-        names = self.feature_names_in_.tolist()
-        costs = FeatureCosts.of(feature_costs, len(names), names)
-        return costs.spread(self.origins_, self._encoded_names)
 
     def original_features(self, acquired):
         """Return the mask of the original columns that were acquired.
@@ -301,17 +284,13 @@ def _named(X):
     return X.set_axis([str(name) for name in X.columns], axis=1)
 
 
-def _listed(names, most=5):
-    return ", ".join(map(repr, names[:most])) + (" …" if len(names) > most else "")
-
-
 def _refuse_empty(frame):
     if not len(frame):
         raise DatasetError("The table has no rows.")
     empty = frame.columns[frame.isna().all(axis=0)].tolist()
     if empty:
         raise DatasetError(
-            f"Columns without a single value: {_listed(empty)}. Leave them out (drop)."
+            f"Columns without a single value: {listed(empty, form=repr)}. Leave them out (drop)."
         )
 
 
