@@ -150,6 +150,19 @@ def _is_count(labels):
     return set(labels) == set(range(len(labels)))
 
 
+def merged(acquired, origins, columns):
+    """Return the mask of the columns of which some encoded one was acquired.
+
+    `origins` names the column that each encoded one comes from.
+    """
+    place = {name: k for k, name in enumerate(columns)}
+    original = np.zeros((len(acquired), len(place)), dtype=bool)
+    # One encoded column is enough: the original has been looked at.
+    for encoded, name in enumerate(origins):
+        original[:, place[name]] |= acquired[:, encoded]
+    return original
+
+
 def origin_of(column, originals, columns):
     """Return the one of `originals` that an indicator column stands for a word of, else the column.
 

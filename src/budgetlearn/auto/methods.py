@@ -34,6 +34,7 @@ class Method:
         made = self.kind() if isinstance(self.kind, type) else clone(self.kind)
         made.set_params(feature_costs=costs, **self.parameters)
         wanted = {"random_state": seed, "n_jobs": n_jobs}
+        # Not every method is random, or has threads.
         known = made.get_params(deep=False)
         return made.set_params(**{name: wanted[name] for name in wanted if name in known})
 

@@ -13,6 +13,7 @@ import budgetlearn
 
 from ..auto import scores
 from ..auto.estimator import AutoBudget
+from ..auto.methods import Method
 from ..auto.subset_average import boosted_trees
 from ..cascade.models import has_lightgbm
 from ..exceptions import ConfigError, DatasetError
@@ -46,7 +47,6 @@ METHODS = {
     },
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
-SCORES = {CLASSIFICATION: scores.CLASSIFICATION, REGRESSION: scores.REGRESSION}
 DECIDED = ("minutes", "scoring", "error_costs")
 SEVERAL = ("categorical", "one_hot")
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
@@ -74,7 +74,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.minutes
 @click.option(
     "--scoring",
-    type=click.Choice([*SCORES[CLASSIFICATION], *SCORES[REGRESSION]]),
+    type=click.Choice([*scores.CLASSIFICATION, *scores.REGRESSION]),
     help="Of auto: what counts.  [default: accuracy; r2 for numbers]",
 )
 @click.option(
@@ -135,25 +135,16 @@ def decided_by(estimator, table, method, budget, given):
         if table.weight is not None:
             raise ConfigError(f"--weights is of --method auto, not of {method}.")
         return
-    if table.weight is not None and scoring and scoring not in scores.WEIGHED:
-        raise ConfigError(
-            f"--weights count in {', '.join(scores.WEIGHED)} and with --error-costs, not in "
-            f"--scoring {scoring}: leave out one of them."
-        )
-    if scoring and scoring not in SCORES[table.task]:
-        raise ConfigError(
-            f"--scoring {scoring} is no score of {table.task}; {', '.join(SCORES[table.task])} are."
-        )
     estimator.set_params(
         scoring=scoring, budgets=() if budget is None else (budget,), max_minutes=given["minutes"]
     )
     if errors and table.task == REGRESSION:
         raise ConfigError("--error-costs are of classes: use --task classification.")
     if errors:
-        estimator.set_params(error_costs=read_error_costs(errors, table))
+        estimator.set_params(error_costs=read_error_costs(errors))
 
 
-def read_error_costs(path, table):
+def read_error_costs(path):
     """Return the costs of errors by (true, predicted) class, as a csv lists them."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     frame.columns = [str(name).strip() for name in frame.columns]
@@ -161,20 +152,10 @@ def read_error_costs(path, table):
         raise ConfigError(
             f"{path} needs the columns {','.join(ERROR_COSTS)}, and has {','.join(frame.columns)}."
         )
-    labels = {str(label): label for label in np.unique(table.y)}
+    pairs = zip(frame["true"], frame["predicted"], strict=True)
+    # What is no number is refused with what is no cost.
     costs = pd.to_numeric(frame["cost"], errors="coerce")
-    found = {}
-    for row, cost in zip(frame.itertuples(index=False), costs, strict=True):
-        unknown = [name for name in (row.true, row.predicted) if name not in labels]
-        if unknown:
-            raise ConfigError(
-                f"{path} names the class {unknown[0]!r}; {table.target!r} has "
-                f"{', '.join(list(labels)[:8])}."
-            )
-        if not np.isfinite(cost) or cost < 0:
-            raise ConfigError(f"{path}: the cost {row.cost!r} is no number of 0 or more.")
-        found[labels[row.true], labels[row.predicted]] = float(cost)
-    return found
+    return dict(zip(pairs, costs.tolist(), strict=True))
 
 
 def make(method, task, costs, seed, jobs):
@@ -184,11 +165,7 @@ def make(method, task, costs, seed, jobs):
             f"{method} does not predict numbers. Methods of regression: "
             f"{', '.join(METHODS[REGRESSION])}; or use --task classification."
         )
-    estimator = getattr(budgetlearn, METHODS[task][method])()
-    wanted = {"feature_costs": costs, "random_state": seed, "n_jobs": jobs}
-    # Not every method is random, or has threads.
-    known = estimator.get_params(deep=False)
-    return estimator.set_params(**{name: wanted[name] for name in wanted if name in known})
+    return Method(method, getattr(budgetlearn, METHODS[task][method]), {}).make(costs, seed, jobs)
 
 
 def sampled(table, most, random):
@@ -291,7 +268,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 def _curve(estimator, encoder, X_test, y_test, **weighs):
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
-    curve["variables"] = [encoder.original_names(names) for names in points["variables"]]
+    origins = encoder.origins_
+    curve["variables"] = [tuple({origins[n]: n for n in names}) for names in points["variables"]]
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1
@@ -364,7 +342,7 @@ def stops(saved, X, y):
     if saved.stage() not in saved.curve.index:
         limit = saved.curve.loc[saved.measured_stage(), "cost"]
     made, encoder = saved.model.decisions(X, limit, fallback=True), saved.preprocessor
-    names, rows = encoder.feature_names_in_[encoder.origins_], []
+    names, rows = np.array(list(encoder.origins_.values()), dtype=object), []
     # A column of words is several of the model's: it is bought with the first of them.
     ways = [tuple(dict.fromkeys(names[order[order >= 0]])) for order in made.order]
     often = [way for way, _ in Counter(ways).most_common(MOST_WAYS)]

@@ -103,7 +103,7 @@ def _frame(source, table, wanted):
 
 
 def _different(names):
-    """Return names of columns of which none repeats: a target may be called cost."""
+    """Return names of columns, repeated ones numbered: a target may be called cost."""
     different = []
     for name in names:
         while name in different:
@@ -226,15 +226,12 @@ class Case:
         self.stage = saved.model.choose(saved.limit(budget), max_cost)
         self.session = saved.model.session(saved.limit(budget), max_cost)
         self.given = 0  # columns with a value
-        names = self.encoder.get_feature_names_out()
-        # The model asks for encoded columns, a person answers in those of the table.
-        originals = self.encoder.feature_names_in_[self.encoder.origins_]
-        self._original = dict(zip(names, originals, strict=True))
 
     @property
     def next(self):
         """The column that is asked for, None at the end."""
-        return None if self.session.done else self._original[self.session.wanted[0][0]]
+        # The model asks for encoded columns, a person answers in those of the table.
+        return None if self.session.done else self.encoder.origins_[self.session.wanted[0][0]]
 
     @property
     def price(self):
