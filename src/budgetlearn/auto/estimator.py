@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
-from ..cascade.models import medians
+from ..cascade.models import filled, medians
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import described, documented
 from ..protocol.examples import learned_together, working_dtype
@@ -225,7 +225,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
                 stage = self._free(len(X))
                 stage.acquired = np.zeros(X.shape, dtype=bool)
             else:
-                known = evidence.filled(X, entry.fill)
+                known = filled(X, entry.fill)
                 known = known.astype(working_dtype(entry.model), copy=False)
                 needs = want | ({"probabilities"} if "output" in want else set())
                 stage = next(iter(entry.model._stages(known, [entry.stage], frozenset(needs))))

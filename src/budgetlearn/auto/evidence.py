@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 
 from ..cascade.mixture import fit_temperature, with_temperature
-from ..cascade.models import assign_folds
+from ..cascade.models import assign_folds, filled
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.examples import working_dtype
+from ..protocol.requests import in_all_classes
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
@@ -107,9 +108,9 @@ class Comparison:
         ]
 
     def _predicted(self, method, train, out, budgets):
-        """Return predictions and costs, for each budget, of a model of other rows.
+        """Return a model's predictions for other rows, what each pays, and its mean cost.
 
-        And what it costs on those rows on average.
+        Each for every budget; the mean cost is that of the rows that the model learned from.
         """
         free = self._free(train, out.size), np.zeros(out.size), 0.0
         made, chosen = {None: free}, [None]
@@ -192,21 +193,13 @@ def takes_weights(model):
     return model.__sklearn_tags__().sample_weight
 
 
-def filled(X, fill):
-    """Return examples whose missing values are those of `fill`; as they are where that is None."""
-    return X if fill is None else np.where(np.isnan(X), fill, X)
-
-
 def of_all_classes(probabilities, known, classes, factors=None):
     """Return probabilities (n_samples, n_known) with a column for every class, 0 for unknown ones.
 
     Both `known`, the classes of the model, and `classes`, all of them, ascend. With `factors`,
     (n_classes,), each class counts by its own.
     """
-    wide = probabilities
-    if known.size < classes.size:
-        wide = np.zeros((len(probabilities), classes.size))
-        wide[:, np.searchsorted(classes, known)] = probabilities
+    wide = in_all_classes(probabilities, np.searchsorted(classes, known), classes.size)
     if factors is None:
         return wide
     weighed = wide * factors
@@ -342,6 +335,4 @@ def everything(field):
         return None
     first, means = int(pool[0]), field.rows.mean(axis=1)
     best = int(pool[means[pool].argmax()])
-    difference = field.rows[best] - field.rows[first]
-    surely = difference.mean() > difference.std() / np.sqrt(difference.size)
-    return best if surely else first
+    return best if _better(field, np.ones(field.rows.shape[1]), best, first, 1.0) else first

@@ -11,6 +11,7 @@ from sklearn.metrics import check_scoring
 
 from ..curves import ModelSchedule
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..protocol.requests import in_all_classes
 from ..protocol.scoring import StandIn
 from ..validation import INT32_MAX, check_number
 
@@ -67,10 +68,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             return self.classes_[made]
         if made.shape[1] == self.classes_.size:
             return made
-        # The model may not have seen all classes.
-        shares = np.zeros((len(made), self.classes_.size))
-        shares[:, model.classes_] = made
-        return shares
+        return in_all_classes(made, model.classes_, self.classes_.size)
 
     def _needs_validation(self):
         return True
