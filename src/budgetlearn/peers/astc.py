@@ -113,7 +113,7 @@ class LinearTreeGrower:
         return (values - self._mean(values, rows)) * np.sqrt(self.weight[rows])[:, None]
 
     def grow(self, budget):
-        """Return the tree each of whose nodes may spend a budget on features that are new there."""
+        """Grow a tree each of whose nodes may spend a budget on features that are new there."""
         count_fit()
         nodes = []
         waiting = [(np.arange(len(self.X)), np.zeros(self.X.shape[1], dtype=bool), 0)]

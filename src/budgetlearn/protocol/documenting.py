@@ -40,7 +40,7 @@ MissingValueError
 
 
 def check_limits(budget, max_cost, budget_mode):
-    """Raise for limits of what a prediction may cost that are none."""
+    """Raise for a budget, a cap or a mode that is out of range."""
     for value, name in ((budget, "budget"), (max_cost, "max_cost")):
         if value is not None:
             check_number(value, name, low=0)

@@ -458,7 +458,7 @@ def target_order(places, targets, weight, n_classes, ranks):
 
 
 def learned_codes(estimator, X):
-    """Return a table whose words are coded as in training; unknown ones are missing, and told."""
+    """Return a table with words coded as in training; unknown ones are missing, with a warning."""
     categories = estimator.categories_
     if not categories or np.ndim(X) != 2:
         return X

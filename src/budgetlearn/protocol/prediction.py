@@ -100,7 +100,7 @@ def from_table(estimator, X):
 
 
 def translated(estimator, source, one):
-    """Return a source whose values of features of words are told by `one(value, name, words)`."""
+    """Return a source whose words, or their codes, are translated by `one(value, name, words)`."""
 
     def told(rows, name):
         values, words = source(rows, name), estimator.categories_.get(name)

@@ -63,9 +63,8 @@ class AdditiveScore:
 def fit_additive(estimator, X, positive, random_state, weight=None):
     """Fit a clone of `estimator` to two classes and return it with its `additive_score`.
 
-    `positive` says which examples the score should be positive for, `weight` how much each counts,
-    None: all alike; `random_state` seeds the parts
-    of the estimator whose own `random_state` is None.
+    `positive` is the mask of the examples whose score should be positive, `weight` how much each
+    example counts. Parts of the estimator whose `random_state` is None are seeded by this one.
     """
     fitted = clone(estimator)
     rng = check_random_state(random_state)

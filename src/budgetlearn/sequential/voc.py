@@ -141,9 +141,9 @@ class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
     All test points have acquired equally many features: their regressions are solved together.
-    `train` is sorted by class, and `ends` says where each class ends; its examples count as much as
-    `weight` says. `rows` are the test points
-    that still go on, `posterior` (n_rows, n_classes) is P(c | O).
+    `train` is sorted by class, each class ends at one of `ends`, and `weight` is how much each
+    example counts. `rows` are the test points that go on, `posterior` (n_rows, n_classes) is
+    P(c | O).
     """
 
     def __init__(self, train, ends, weight, n_points, ridge):
