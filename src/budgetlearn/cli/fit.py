@@ -47,8 +47,6 @@ METHODS = {
     },
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
-DECIDED = ("minutes", "scoring", "error_costs")
-SEVERAL = ("categorical", "one_hot")
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
 CALIBRATION = 0.25  # of those that are not held out, before any is for validation
 CONFIDENCE = 0.95
@@ -103,7 +101,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """
-    preprocessor = {name: rest[name] for name in ("missing", *SEVERAL)}
+    preprocessor = {name: rest[name] for name in ("missing", "categorical", "one_hot")}
     if guaranteed and budget is None:
         raise click.UsageError("--guaranteed needs a --budget to be kept.")
     own = table_of(table, rest)
@@ -112,7 +110,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     if rows.size < len(own.y):
         note(f"{rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).")
     estimator = make(method, own.task, own.costs, seed, jobs)
-    decided_by(estimator, own, method, budget, {name: rest[name] for name in DECIDED})
+    decided_by(estimator, own, method, budget, rest)
     about = {"method": method, "budget": budget}
     saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed)
     if budget is not None:
@@ -127,7 +125,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
 
 def decided_by(estimator, table, method, budget, given):
-    """Set what `auto` decides by: the options of `DECIDED`, and a budget to compare at."""
+    """Set what `auto` decides by, as options give it, and a budget to compare at."""
     scoring, errors = given["scoring"], given["error_costs"]
     if method != AUTO:
         if scoring or errors:
@@ -135,9 +133,8 @@ def decided_by(estimator, table, method, budget, given):
         if table.weight is not None:
             raise ConfigError(f"--weights is of --method auto, not of {method}.")
         return
-    estimator.set_params(
-        scoring=scoring, budgets=() if budget is None else (budget,), max_minutes=given["minutes"]
-    )
+    budgets = () if budget is None else (budget,)
+    estimator.set_params(scoring=scoring, budgets=budgets, max_minutes=given["minutes"])
     if errors and table.task == REGRESSION:
         raise ConfigError("--error-costs are of classes: use --task classification.")
     if errors:

@@ -64,12 +64,9 @@ class BudgetedTags(Tags):
 
     Attributes
     ----------
-    mean_budget : bool
-        `budget`: choose the operating point by its mean cost on validation data.
-    hard_cap : bool
-        `max_cost`: no example pays more.
     lazy : bool
-        `predict_acquiring` and `session`: features are asked for when they are needed.
+        `predict_acquiring` and `session`: features are asked for when they are needed, and
+        `max_cost`: no example pays more.
     groups : bool
         Charges that several features share change what is acquired, beside being paid once.
     sample_weight : bool
@@ -80,8 +77,6 @@ class BudgetedTags(Tags):
         Gives class probabilities that rank documents.
     """
 
-    mean_budget: bool = True
-    hard_cap: bool = True
     lazy: bool = True
     groups: bool = False
     sample_weight: bool = False
