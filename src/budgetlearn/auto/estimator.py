@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import described, documented
+from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.examples import learned_together, working_dtype
 from ..protocol.operating_points import acquisitions_of
 from ..protocol.prediction import each_stage
@@ -49,8 +49,7 @@ class Entry:
     shift: Any = None
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class AutoBudget(WeightedFit, BudgetedEstimator):
     """Compare methods out of fold, and keep the one for each budget that is surely best.
 
@@ -372,8 +371,7 @@ def _table_of(policies, budgets):
     )
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     """Find out which method serves a table best at each budget, and predict with that.
 

@@ -1,6 +1,5 @@
 """Averages of three kinds of models on subsets of the features, a subset for each budget."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,14 @@ from ..cascade.models import has_lightgbm
 from ..costs import affords
 from ..counting import fit_weighed
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..validation import INT32_MAX
 
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0)
 N_TREES = 100
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SubsetModels(WeightedFit, BudgetedEstimator):
     """The mean of some kinds of models, on the features with the most importance per price.
 

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from ..counting import fit_counted
 from ..exceptions import IncompletePathWarning, extra
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..validation import check_number
 from .schedule_classifier import ScheduleClassifier
 
@@ -170,8 +170,7 @@ def _intercepts_only(y, mean, scale, weight):
     return L1Path(coef, intercept[None, :], np.zeros(1), mean, scale)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class LogitPathClassifier(ScheduleClassifier):
     """Cost-sensitive selection along the L1 path of logistic regression (logitB).
 

@@ -1,7 +1,6 @@
 """Prediction from a model schedule: the base of msB, logitB and exhaustive search."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,12 +10,13 @@ from sklearn.metrics import check_scoring
 
 from ..curves import ModelSchedule
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..protocol.documenting import estimator_class
 from ..protocol.requests import in_all_classes
 from ..protocol.scoring import StandIn
 from ..validation import INT32_MAX, check_number
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Base of classifiers whose stages are the models of a `ModelSchedule`.
 

@@ -23,7 +23,7 @@ from ..forests import RandomForestClassifier
 from ..forests import importance as forest_importance
 from ..forests.base import ForestClassifier
 from ..parallel import progress, task_threads, thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.examples import checked_examples, words_by_target
 from ..tree.binning import bin_features
 from ..validation import ParameterError, check_number, derive_seed
@@ -224,8 +224,7 @@ def takes_missing(engine):
     return True
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SubsetSearch(ScheduleClassifier):
     """Base of searches for the best models on subsets of the variables, with any engine.
 
@@ -313,8 +312,7 @@ class SubsetSearch(ScheduleClassifier):
         return self.models_[entry], X[:, list(self.schedule_.variables[entry])]
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ModelScheduleSearch(SubsetSearch):
     """Model sequences search under a budget (msB).
 

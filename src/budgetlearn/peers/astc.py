@@ -11,7 +11,7 @@ from ..costs import affords
 from ..counting import count_fit
 from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Request, Stage, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.examples import working_dtype
 from ..validation import check_number
 from .staged import check_increasing
@@ -203,8 +203,7 @@ class LinearTreeGrower:
 N_BUDGETS = 10
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """Approximately submodular tree of classifiers.
 

@@ -5,7 +5,6 @@ stage-wise regression whose trees pay for features that they are first to use.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..counting import count_fit
 from ..exceptions import extra
 from ..parallel import progress, thread_map
 from ..protocol import WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.convert import from_lightgbm
 from ..tree.predictor import ForestPredictor, Tree
@@ -29,8 +28,7 @@ N_TRADEOFFS = 10
 LEAST_TRADEOFF = 0.01  # of those above 0
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     """Boosting at several weights of the prices, each with several numbers of trees.
 
@@ -121,8 +119,7 @@ def scaled_tradeoffs(costs):
 _MAX_BINS = 255
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class GreedyMiserClassifier(CostBoosting):
     """Stage-wise regression with shallow trees and prices on new features.
 
@@ -178,8 +175,7 @@ class GreedyMiserClassifier(CostBoosting):
         return thread_map(path, cost_weights, self.n_jobs, "models")
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class LightGBMCostClassifier(CostBoosting):
     """Gradient boosting by LightGBM that charges its splits for features.
 

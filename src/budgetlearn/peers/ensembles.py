@@ -1,6 +1,6 @@
 """Ensembles at several sizes, of so many trees or within node budgets, charged like our forests."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..counting import fit_counted
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..tree import convert
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, all_or_nothing, check_classes, check_number
@@ -83,8 +83,7 @@ class SklearnStages(TreeStages):
         return super()._shares(model, convert.score_scale(self.estimator) * scores)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ForestStages(SklearnStages, MetaStaged):
     """A forest or boosting of scikit-learn, and the models of its first trees.
 
@@ -130,7 +129,7 @@ class ForestStages(SklearnStages, MetaStaged):
 _LEAST_SHARE = np.finfo(np.float64).eps
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     """AdaBoost of decision trees by SAMME.R (Zhu, Zou, Rosset and Hastie, 2009, algorithm 4).
 
@@ -218,8 +217,7 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
 N_PROBES = 20  # fully grown trees that the number of nodes is estimated from
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class NodeShares(MetaStaged):
     """Base of models under node budgets in percent of fully grown extra trees.
 

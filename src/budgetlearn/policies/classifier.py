@@ -9,7 +9,7 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
 from ..protocol import BudgetedEstimator, Outcome, Stage
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.requests import requests_by_feature, walked
 from ..validation import INT32_MAX, check_number
 from .networks import RankCode, Training, evaluate, one_thread, trained
@@ -54,8 +54,7 @@ class Walk:
         return acquired
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
     """Base of classifiers that acquire one feature after the other, and predict by a network.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import dataclass, field
 from functools import wraps
-from typing import NamedTuple
+from typing import NamedTuple, dataclass_transform
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -177,6 +178,12 @@ def _entries(section):
 def entries_of(doc, section):
     """Return the entry of each name in a section of a docstring in numpydoc's form."""
     return _entries(_sections(doc).get(section, ""))
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator_class(cls):
+    """Make the fields of a class its parameters, by keyword, and complete its docstring."""
+    return documented(dataclass(eq=False, repr=False, kw_only=True)(cls))
 
 
 def documented(estimator):

@@ -12,7 +12,7 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.examples import one_row
 from ..protocol.requests import requests_by_feature
 from ..validation import check_number
@@ -70,8 +70,7 @@ class Walk:
 BLOCK_ROWS = 256
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """Base of classifiers that acquire features one after another and stop when sure.
 

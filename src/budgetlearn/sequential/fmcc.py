@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from ..costs import spendable
 from ..counting import fit_weighed
 from ..parallel import thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..tree import convert
 from ..validation import INT32_MAX, ParameterError, check_number
 from ._margin_walk import MarginWalker
@@ -148,8 +148,7 @@ def _boosted_score(ensemble, n_features):
     return offset, None, thresholds, levels
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class MarginClassifier(SequentialClassifier):
     """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
 
