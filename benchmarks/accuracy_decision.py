@@ -42,7 +42,7 @@ from budgetlearn.auto.evidence import (
     quoted_scores,
     score_error,
 )
-from budgetlearn.auto.methods import CONSTANT, Stages, competitors, quoted
+from budgetlearn.auto.methods import Stages, competitors
 from budgetlearn.auto.scores import Objective, decide
 from budgetlearn.auto.subset_average import SHARES
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
@@ -151,13 +151,12 @@ def collected(name, seed):
     costs = random_costs(X.shape[1], seed + 1)
     budgets, Keeping.kept = [share * costs.full for share in SHARES], []
     objective = Objective("r2" if classes is None else "accuracy")
-    n_classes = None if classes is None else classes.size
     examples, deadline = Examples(X, codes, y), monotonic() + MOST_SECONDS
-    made = Keeping(examples, n_classes, classes, costs, budgets, objective, 0, 1, deadline)
+    made = Keeping(examples, classes, costs, budgets, objective, 0, 1, deadline)
     methods = competitors(classes is not None, X.shape[1])
-    policies, skipped = made.run(CONSTANT[classes is not None], methods)
+    policies, skipped = made.run(methods)
     free = np.tile(made._free(np.arange(len(y)), 1), (len(y_test), 1))
-    test = [(0, free, np.zeros(len(y_test)), (0.0, 0.0, 1.0))]
+    test = [(0, free, np.zeros(len(y_test)), (0.0, 0.0))]
     for method in methods:
         if method.name not in skipped:
             model = made.fitted(method, examples)
@@ -166,15 +165,12 @@ def collected(name, seed):
                 if policy.method is method:
                     stage = stages.choose(budgets[policy.place])
                     if stage is None:
-                        test.append((k, free, np.zeros(len(y_test)), (0.0, 0.0, 1.0)))
+                        test.append((k, free, np.zeros(len(y_test)), (0.0, 0.0)))
                     else:
                         said = made.predicted(model, stage, X_test)
-                        # What a quote is made of, so that `judge` can make it.
-                        inflation = stages.inflation(policy.inflation)
-                        known = stages.costs[stage], stages.errors[stage], inflation
-                        test.append((k, *said, known))
+                        test.append((k, *said, stages.quoted(stage, policy.inflation)))
     targets = y_test if classes is None else np.searchsorted(classes, y_test)
-    about = {"name": name, "seed": seed, "n": len(y), "K": n_classes, "full": costs.full}
+    about = {"name": name, "seed": seed, "n": len(y), "K": made.n_classes, "full": costs.full}
     return {**about, "y": codes, "yt": targets, "kept": Keeping.kept, "test": test}
 
 
@@ -192,8 +188,7 @@ def quoted_costs(name, seed):
             chosen = stages.choose(share * costs.full)
             if chosen is None:
                 continue
-            known = stages.costs[chosen], stages.errors[chosen], stages.inflation(1.0)
-            cost, error = quoted(*known, costs.full)
+            cost, error = stages.quoted(chosen, 1.0)
             paid = costs.total(list(model.stages(X_test, {"acquired"}))[chosen].acquired).mean()
             near = abs(paid - cost) <= 0.1 * paid
             yield {
@@ -221,7 +216,7 @@ def judged_policies(data, with_costs):
     test = {each[0]: each[1:] for each in data["test"]}
     rows, held_out, quotes = [], [], []
     for k, (name, _, _, found, spent) in enumerate(data["kept"]):
-        predicted, paid, own = test[k]
+        predicted, paid, quote = test[k]
         if n_classes is not None:
             if name == "constant":  # class shares, not the class alone
                 shares = np.bincount(y, minlength=n_classes) / len(y)
@@ -237,7 +232,6 @@ def judged_policies(data, with_costs):
         rows.append(np.mean([objective.rows(y, *each) for each in parts], axis=0))
         label = None if n_classes is None else decide(predicted, costs)
         held_out.append(objective.rows(y_test, predicted, label, paid))
-        quote = quoted(*own, data["full"])
         quotes.append((*quote, paid.mean(), paid.std() / np.sqrt(paid.size)))
     names, places, whole = zip(*[each[:3] for each in data["kept"]], strict=True)
     spends = not with_costs

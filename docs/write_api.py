@@ -30,7 +30,7 @@ QUICK = {"n_estimators": 8, "n_lambda": 30, "random_state": 0}
 TREE = {"estimator": DecisionTreeClassifier(max_depth=4)}
 CASCADE = {"estimators": "linear", "orders": "gain_per_cost", "n_stages": 3, "cv": 2}
 CASCADE |= {"dynamic": False}
-SHARES = {"n_full_trees": 20, "n_probes": 2}
+SHARES = {"n_full_trees": 20}
 STUMPS = {"estimator": GradientBoostingClassifier(max_depth=1), "percents": (10, 50)}
 # What else single classes need; several examples where one does not show all that a class can.
 SPECIAL = {

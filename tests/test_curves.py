@@ -168,7 +168,3 @@ def test_a_schedule_names_its_variables_where_they_have_names():
     assert named.cheapest(0.5) == (5, 0.5, ("a",))
     assert named.variables == plain.variables, "indices stay what columns are taken by"
     assert str(named).splitlines()[-1].split() == ["9", "0.7500", "b,", "c"]
-    frame = named.to_frame()
-    assert list(frame.columns) == ["cost", "score", "n_variables", "variables"]
-    assert frame.loc[1].tolist() == [9, 0.75, 2, ("b", "c")]
-    assert plain.to_frame()["variables"].tolist() == [(0,), (1, 2)]

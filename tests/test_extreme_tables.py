@@ -35,7 +35,7 @@ def test_strange_names_are_kept_from_the_price_list_to_the_schedule(table, tmp_p
     search = ModelScheduleSearch(sequences=("cost",), feature_costs=costs, random_state=0)
     preprocessor, search = make_pipeline(BudgetPreprocessor(), search).fit(X, y)
     assert preprocessor.get_feature_names_out().tolist() == NAMES
-    schedule = search.schedule_.to_frame()
+    schedule = search.operating_points_
     acquired = set().union(*schedule["variables"])
     assert {NAMES[0], NAMES[3]} <= acquired <= set(NAMES)
     last = schedule.iloc[-1]

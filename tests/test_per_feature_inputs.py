@@ -402,10 +402,6 @@ def test_pipelines_charge_the_original_columns_in_any_order(shop, one_hot):
     original = pipe[0].original_features(marks)
     np.testing.assert_allclose(model.acquisition_cost(encoded), original @ [1.0, 10.0, 1000.0])
     assert model.feature_costs_.full == 1011
-    spread = pipe[0].encoded_costs(prices)
-    again = BudgetRFClassifier(n_estimators=5, random_state=0, feature_costs=spread)
-    assert again.fit(encoded, y).feature_costs_.full == 1011
-    np.testing.assert_array_equal(again.acquired_features(encoded), acquired)
     with pytest.raises(BudgetlearnError, match="without names"):
         pipe.predict(table.to_numpy())
 

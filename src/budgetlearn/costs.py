@@ -412,10 +412,10 @@ class FeatureCosts:
         )
 
 
-def random_costs(n_features, random_state=None, low=1, high=100):
-    """Draw a cost profile: one random integer price in [low, high] for each feature.
+def random_costs(n_features, random_state=None):
+    """Draw a cost profile: one random integer price from 1 to 100 for each feature.
 
-    The schedule that Yan et al. print (section 3.1.1) implies integers from 1 to 100.
+    That is what the schedule that Yan et al. print (section 3.1.1) implies.
 
     Parameters
     ----------
@@ -423,8 +423,6 @@ def random_costs(n_features, random_state=None, low=1, high=100):
         Number of prices.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
-    low, high : int, default=1, 100
-        Least and largest price, both possible.
 
     Returns
     -------
@@ -432,8 +430,7 @@ def random_costs(n_features, random_state=None, low=1, high=100):
     """
     from sklearn.utils import check_random_state  # here: most uses of prices do without
 
-    rng = check_random_state(random_state)
-    return FeatureCosts(rng.randint(low, high + 1, size=n_features))
+    return FeatureCosts(check_random_state(random_state).randint(1, 101, size=n_features))
 
 
 COLUMNS = ("feature", "cost", "group", "group_cost")

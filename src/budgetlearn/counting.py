@@ -45,13 +45,13 @@ def fit_counted(model, *data, **options):
         return model.fit(*data, **options)
 
 
-def fit_weighed(model, X, y, weight=None):
+def fit_weighed(model, X, y, weight=None, **options):
     """Fit an estimator to examples that count so much (None: all alike); return it, counted.
 
     Of a pipeline the last step gets the weights. Raises `ParameterError` where `fit` takes none.
     """
     if weight is None:
-        return fit_counted(model, X, y)
+        return fit_counted(model, X, y, **options)
     name, taker = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
     if not has_fit_parameter(taker, "sample_weight"):
         raise ParameterError(
@@ -59,4 +59,4 @@ def fit_weighed(model, X, y, weight=None):
             f"{model!r}. Give another one, or leave the weights out."
         )
     named = f"{name}__sample_weight" if name else "sample_weight"
-    return fit_counted(model, X, y, **{named: weight})
+    return fit_counted(model, X, y, **{named: weight}, **options)

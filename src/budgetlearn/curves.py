@@ -194,26 +194,6 @@ class ModelSchedule(CostAccuracyCurve):
             None if names is None else tuple(names),
         )
 
-    def to_frame(self):
-        """Return the schedule as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per model, cheap to expensive: `cost`, `score`, `n_variables`, and `variables`,
-            a tuple of their names, or of their indices where they have no names.
-        """
-        import pandas as pd  # planning a study needs schedules, and no tables
-
-        return pd.DataFrame(
-            {
-                "cost": self.costs,
-                "score": self.scores,
-                "n_variables": [len(subset) for subset in self.variables],
-                "variables": [self._called(subset) for subset in self.variables],
-            }
-        )
-
     def select(self, budget):
         """Return (cost, score, variables) of the model to use under `budget`.
 

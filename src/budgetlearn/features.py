@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .exceptions import CostError
-from .validation import ParameterError
+from .validation import ParameterError, listed
 
 # Between a column of words and one of them, in the name of the indicator column that stands for it.
 ENCODED = "="
@@ -54,19 +54,13 @@ def check_same_columns(X, names):
     if given != expected:
         raise ParameterError(
             "The feature names should match those that were passed during fit, in the same order: "
-            f"expected {_listed(expected)}, got {_listed(given)}. Select the columns in that "
+            f"expected {listed(expected)}, got {listed(given)}. Select the columns in that "
             "order, or pass an array in that order."
         )
 
 
 def _is_text(names):
     return bool(names) and all(isinstance(name, str) for name in names)
-
-
-def _listed(names, most=5):
-    """Return some names for a message, and how many more there are."""
-    shown = ", ".join(map(str, list(names)[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def _repeated(labels):
@@ -135,13 +129,13 @@ class PerFeature:
         if _is_text(names) and _is_count(labels):
             return (
                 f"{self.what} are given for features 0 to {len(labels) - 1}, but {self.table} "
-                f"calls its features {_listed(names, 3)}: give them by these names, or pass "
+                f"calls its features {listed(names, 3)}: give them by these names, or pass "
                 f"{in_order} (of a Series: .to_numpy())."
             )
         parts = [
-            f"{said} {self.each}s: {_listed(listed)}"
-            for said, listed in (("unknown", unknown), (f"no {self.value} for", missing))
-            if listed
+            f"{said} {self.each}s: {listed(names)}"
+            for said, names in (("unknown", unknown), (f"no {self.value} for", missing))
+            if names
         ]
         # 1 and "1" look the same in a message.
         alike = {str(name) for name in missing} & {str(label) for label in unknown}
@@ -154,6 +148,19 @@ class PerFeature:
 
 def _is_count(labels):
     return set(labels) == set(range(len(labels)))
+
+
+def merged(acquired, origins, columns):
+    """Return the mask of the columns of which some encoded one was acquired.
+
+    `origins` names the column that each encoded one comes from.
+    """
+    place = {name: k for k, name in enumerate(columns)}
+    original = np.zeros((len(acquired), len(place)), dtype=bool)
+    # One encoded column is enough: the original has been looked at.
+    for encoded, name in enumerate(origins):
+        original[:, place[name]] |= acquired[:, encoded]
+    return original
 
 
 def origin_of(column, originals, columns):

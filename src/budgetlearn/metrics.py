@@ -1,6 +1,7 @@
 """Scores that scikit-learn does not have, and R² row by row."""
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .exceptions import BudgetlearnError
@@ -48,17 +49,11 @@ def average_precision_at_5(relevant, scores, queries):
         raise QueryError(f"labels must be 0 or 1, got {np.unique(relevant)[:10].tolist()}.")
     if np.isnan(scores).any():
         raise QueryError("scores must be numbers, got NaN.")
-    _, query = np.unique(queries, return_inverse=True)
-    order = np.lexsort((-scores, query))  # stable within equal scores
-    query, hit = query[order], relevant[order].astype(bool)
-    sizes = np.bincount(query)
-    position = np.arange(query.size) - (np.cumsum(sizes) - sizes)[query]
-    # Misses up to and including each document; the prefix is where there are none.
-    misses = np.cumsum(~hit)
-    before = (misses - ~hit)[position == 0]
-    in_prefix = (misses == before[query]) & (position < 5)
-    prefix = np.bincount(query, in_prefix, minlength=sizes.size)
-    return float(np.where(prefix == np.minimum(5, sizes), 1.0, prefix / 5).mean())
+    table = pd.DataFrame({"query": queries, "score": -scores, "relevant": relevant == 1})
+    first = table.sort_values(["query", "score"]).groupby("query").head(5)  # stable
+    hits = first.groupby("query")["relevant"]
+    prefix = hits.cummin().groupby(first["query"]).sum()
+    return float(np.where(hits.all(), 1.0, prefix / 5).mean())
 
 
 def r2_rows(losses, targets, weight=None):

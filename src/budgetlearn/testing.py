@@ -86,9 +86,8 @@ def check_budgeted_estimator(estimator):
     _check_names(estimator, train, valid, X, costs)
     check_budgets(model, X)
     check_untouched_cells(model, X)
-    if tags.hard_cap:
-        check_caps(model, X, costs)
     if tags.lazy:
+        check_caps(model, X, costs)
         check_acquiring(model, X)
         _check_session(model, X)
 

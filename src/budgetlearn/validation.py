@@ -53,6 +53,12 @@ def check_choice(value, name, choices):
     return value
 
 
+def listed(names, most=5, form=str):
+    """Return some names for a message, and how many more there are."""
+    shown = ", ".join(form(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
 def check_max_features(max_features, n_features):
     """Return the number of features that a node draws, 1 at least and `n_features` at most.
 

@@ -11,12 +11,13 @@ from sklearn.metrics import f1_score
 from budgetlearn import (
     AutoBudgetClassifier,
     AutoBudgetRegressor,
+    BudgetRFClassifier,
     FilterForestClassifier,
     ScheduleCascadeClassifier,
 )
 from budgetlearn.auto.estimator import Entry, _increasing
 from budgetlearn.auto.evidence import Comparison
-from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors, quoted
+from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors
 from budgetlearn.auto.scores import Objective
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol.examples import Examples
@@ -214,12 +215,15 @@ def test_every_method_can_be_made_and_copied():
 
 def test_what_a_model_remembers_costs_more_on_other_rows():
     costs = FeatureCosts(PRICES)
+    model = BudgetRFClassifier(feature_costs=PRICES, n_estimators=2, random_state=0).fit(X, Y)
+    stages = Stages(model, X)
+    stages.costs, stages.errors = np.array([2.0, 20.0, 3.0]), np.array([0.5, 1.0, 0.0])
     # Half of the correction, 1, is as uncertain as the rows are.
-    assert quoted(2.0, 0.5, 1.5, costs.full) == (3.0, pytest.approx(np.hypot(0.75, 0.5)))
-    assert quoted(2.0, 0.5, 1.0, costs.full) == (2.0, 0.5)
-    assert quoted(20.0, 1.0, 1.5, costs.full)[0] == costs.full
+    assert stages.quoted(0, 1.5) == (3.0, pytest.approx(np.hypot(0.75, 0.5)))
+    assert stages.quoted(0, 1.0) == (2.0, 0.5)
+    assert stages.quoted(1, 1.5)[0] == costs.full
     # Where all pay the same nothing depends on what was seen.
-    assert quoted(3.0, 0.0, 1.5, costs.full) == (3.0, 0.0)
+    assert stages.quoted(2, 1.5) == (3.0, 0.0)
     # Of labels that are partly chance a model is surest where it has seen them.
     table, y = make_classification(160, 6, n_informative=3, flip_y=0.3, random_state=1)
     settings = {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 3, "cv": 2}
@@ -227,9 +231,9 @@ def test_what_a_model_remembers_costs_more_on_other_rows():
     # With weights the cascade's own measure, an average by weight, is no cost of rows.
     train = Examples(table, y, y, weight=np.tile([0.99, 1.01], 80))
     comparison = Comparison(
-        *(train, 2, np.arange(2), costs, [5.0, 10.0, costs.full], Objective("accuracy"), 0, 1, None)
+        *(train, np.arange(2), costs, [5.0, 10.0, costs.full], Objective("accuracy"), 0, 1, None)
     )
-    policies, _ = comparison.run(CONSTANT[True], [cascade])
+    policies, _ = comparison.run([cascade])
     assert min(policy.inflation for policy in policies) == 1
     assert max(policy.inflation for policy in policies) > 1.2
 
@@ -243,17 +247,17 @@ def test_the_cost_of_a_cascade_is_quoted_as_its_own_stages_measured_it_out_of_fo
     ).fit(train, y[:300])
     stages = Stages(cascade, train)
     np.testing.assert_array_equal(stages.costs, cascade.operating_points_["cost"])
-    assert stages.inflation(7.0) == 1.0
+    assert stages.quoted(0, 7.0)[0] == stages.costs[0]
     spent = [each.cost.mean() for each in cascade.stages(other, {"acquired"})][-1]
     # Weighted means are no costs of rows.
     weighed = Stages(cascade, train, weighed=True)
-    assert weighed.inflation(7.0) == 7.0
+    assert not weighed.out_of_fold
     assert weighed.costs[-1] < 0.9 * spent
     assert stages.costs[-1] == pytest.approx(spent, rel=0.1)
     # What was measured on rows that were put aside says less than models on parts of all rows do.
     forest = FilterForestClassifier(feature_costs=PRICES, n_estimators=5, random_state=0)
     forest.fit(train[:200], y[:200], train[200:], y[200:300])
-    assert Stages(forest, train[:200]).inflation(7.0) == 7.0
+    assert not Stages(forest, train[:200]).out_of_fold
 
 
 def test_of_entries_that_cost_the_same_only_the_best_stays():

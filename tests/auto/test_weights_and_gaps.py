@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 from budgetlearn import AutoBudgetClassifier, AutoBudgetRegressor
-from budgetlearn.auto.evidence import shifted
+from budgetlearn.auto.evidence import of_all_classes
 from budgetlearn.auto.scores import Objective
 from budgetlearn.validation import ParameterError
 
@@ -49,7 +49,8 @@ def test_methods_without_weights_are_corrected_by_class():
         assert takes == (entry.shift is None)
         if entry.shift is not None:
             assert entry.shift[1] / entry.shift[0] == pytest.approx(8)
-    shares = shifted(np.array([[0.8, 0.2]]), np.array([1.0, 4.0]))
+    known = np.array([[0.8, 0.2]]), np.arange(2), np.arange(2)
+    shares = of_all_classes(*known, np.array([1.0, 4.0]))
     np.testing.assert_allclose(shares, [[0.5, 0.5]])
     # Not one method was left out.
     assert not made.skipped_

@@ -308,7 +308,10 @@ CALLS = {
     "weights for a score that has its own": Call(
         (*FIT, "--weights", "glucose", "--scoring", "f1"),
         status=2,
-        err=("--weights count in accuracy", "not in --scoring f1"),
+        err=("--weights count in accuracy", "not in scoring='f1'"),
+    ),
+    "a score of the other task": Call(
+        (*FIT, "--scoring", "r2"), status=2, err=("--scoring must be one of 'accuracy'", "got 'r2'")
     ),
     # Prices and budgets.
     "a price that is missing": Call(

@@ -4,6 +4,7 @@ import re
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from budgetlearn.cli import fit
@@ -160,5 +161,7 @@ def test_a_default_that_was_not_measured_shows_the_best_that_was(folder, told):
 
 def test_without_lightgbm_everything_is_what_scikit_learn_has(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
+    X, y = pd.DataFrame(np.arange(40.0)[:, None]), np.arange(40) % 2
     for task in ("classification", "regression"):
-        assert fit._boosted_trees(task, 6)[0] == "scikit-learn's boosted trees"
+        found = fit.everything(task, (X, y), (X[:0], y[:0]), (X, y), {}, {})
+        assert found["model"] == "scikit-learn's boosted trees"

@@ -77,7 +77,6 @@ def test_bytes_hold_the_whole_model(fitted, name, format):
     data = forest.to_bytes()
     assert len(data) == forest.nbytes == model.nbytes(format)
     read = CompactForest.from_bytes(data, getattr(model, "classes_", None))
-    assert read == forest
     assert read.to_bytes() == data
     np.testing.assert_array_equal(read.predict(X), forest.predict(X))
 
@@ -263,7 +262,7 @@ def test_widths_of_features_offsets_and_heads(n_splits, n_features):
     X = np.zeros((7, n_features))
     X[:, -1] = [1, 0, -0.5, -1.5, -n_splits / 2, -n_splits + 0.5, -2 * n_splits]
     read = CompactForest.from_bytes(forest.to_bytes())
-    assert read == forest
+    assert read.to_bytes() == forest.to_bytes()
     at = [0] * 7
     for i, x in enumerate(X[:, -1]):
         while tree.children_left[at[i]] >= 0:

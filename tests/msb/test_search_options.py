@@ -129,9 +129,10 @@ def test_schedules_name_the_variables(rare, place):
     X, y, X_val, y_val = rare
     X, X_val = (pd.DataFrame(part, columns=list("abcde")) for part in (X, X_val))
     search = searches(feature_costs=dict(zip("edcba", PRICES, strict=True)))[place]
-    frame = search.fit(X, y, X_val, y_val).schedule_.to_frame()
-    assert frame["variables"].tolist() == search.operating_points_["variables"].tolist()
-    assert frame["variables"].iloc[-1][-1] in str(search.schedule_)
+    points = search.fit(X, y, X_val, y_val).operating_points_
+    schedule = search.schedule_
+    assert [schedule.select(cost)[2] for cost in schedule.costs] == points["variables"].tolist()
+    assert points["variables"].iloc[-1][-1] in str(schedule)
 
 
 @pytest.fixture(scope="module")

@@ -23,10 +23,10 @@ STUMPS = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))
 @pytest.mark.parametrize(
     "estimator",
     [
-        GIFNodeShares(GIFClassifier(n_estimators=10, learning_rate=0.3), (5, 50), 10, 5),
-        GIFNodeShares(GIFRegressor(n_estimators=10, learning_rate=0.3), (5, 50), 10, 5),
-        BoostingNodeShares(STUMPS, (25, 50), 4, 2),
-        BoostingNodeShares(GradientBoostingRegressor(max_depth=1), (25, 50), 4, 2),
+        GIFNodeShares(GIFClassifier(n_estimators=10, learning_rate=0.3), (5, 50), 10),
+        GIFNodeShares(GIFRegressor(n_estimators=10, learning_rate=0.3), (5, 50), 10),
+        BoostingNodeShares(STUMPS, (25, 50), 4),
+        BoostingNodeShares(GradientBoostingRegressor(max_depth=1), (25, 50), 4),
     ],
     ids=type,
 )

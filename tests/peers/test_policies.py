@@ -9,7 +9,7 @@ import pytest
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import MissingExtraError
 from budgetlearn.policies import AACOClassifier, DIMEClassifier, GDFSClassifier
-from budgetlearn.policies.aaco import free_company
+from budgetlearn.policies.aaco import free_with
 from budgetlearn.policies.classifier import Walk
 from budgetlearn.policies.networks import RankCode
 from budgetlearn.protocol.prediction import acquired_from, from_table
@@ -199,7 +199,7 @@ def oracle():
     )
     shapes = [(4, 6), (4, 6), (6,), (6, 6), (6,), (6, 3), (3,)]
     model._predictor = [rng.normal(size=shape) for shape in shapes]
-    model._with = free_company(model.feature_costs_)
+    model._with = free_with(model.feature_costs_)
     return model
 
 
@@ -248,7 +248,7 @@ def test_what_a_charge_pays_for_comes_along():
     costs = FeatureCosts([0, 0, 2, 1, 0], groups=[0, 0, 0, 1, -1], group_costs=[5, 1])
     expected = np.eye(5, dtype=bool)
     expected[:3, :2] = True  # features 0 and 1 are free once their group is paid for
-    np.testing.assert_array_equal(free_company(costs), expected)
+    np.testing.assert_array_equal(free_with(costs), expected)
 
 
 @trains

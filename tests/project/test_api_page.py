@@ -13,8 +13,7 @@ from tests.auto.conftest import limit_methods
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
 EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
 TAGS = {
-    "mean budget": "mean_budget",
-    "hard cap": "hard_cap",
+    "hard cap": "lazy",
     "acquires while predicting": "lazy",
     "weighs shared charges": "groups",
     "ranking": "ranking",

@@ -187,9 +187,9 @@ def test_weights_count_in_the_score(first, summed, table, numbers):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (SignOfFirst, {"hard_cap": True, "lazy": True, "ranking": True}),
-        (OneByOne, {"hard_cap": True, "lazy": True, "ranking": True}),
-        (SumOfFirst, {"hard_cap": True, "lazy": True, "ranking": False}),
+        (SignOfFirst, {"lazy": True, "ranking": True}),
+        (OneByOne, {"lazy": True, "ranking": True}),
+        (SumOfFirst, {"lazy": True, "ranking": False}),
     ],
 )
 def test_tags_follow_from_what_is_defined(kind, expected):
@@ -201,6 +201,6 @@ def test_tags_follow_from_what_is_defined(kind, expected):
 
 
 def test_a_method_that_cannot_acquire_says_so(whole):
-    assert not get_tags(whole).hard_cap
+    assert not get_tags(whole).lazy
     with pytest.raises(NotImplementedError, match="WholeTable cannot acquire"):
         whole.session()

@@ -39,7 +39,7 @@ from tests.auto.conftest import limit_methods
 METHODS = read_yaml(Path(__file__).parents[2] / "config" / "methods.yaml")
 POLICY = {"n_steps": 40}
 SMALLER = {"n_estimators": 5, "n_trees": [1, 5], "percents": [5, 10]}
-SHARES = {"n_full_trees": 50, "n_probes": 5}
+SHARES = {"n_full_trees": 50}
 STAGES = {"n_stages": 3, "cv": 2}
 
 

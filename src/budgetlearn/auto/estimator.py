@@ -13,15 +13,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
-from ..cascade.models import medians
+from ..cascade.models import filled, medians
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import described, documented
+from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.examples import learned_together, working_dtype
 from ..protocol.operating_points import acquisitions_of
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number
 from . import evidence
-from .methods import CONSTANT, Method, Stages, competitors, quoted
+from .methods import Method, Stages, competitors
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 from .subset_average import SHARES
 
@@ -49,8 +49,7 @@ class Entry:
     shift: Any = None
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class AutoBudget(WeightedFit, BudgetedEstimator):
     """Compare methods out of fold, and keep the one for each budget that is surely best.
 
@@ -123,7 +122,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         methods = competitors(classifies, train.X.shape[1])
         methods = [each for each in methods if each.name not in given]
         methods += [Method(name, estimator, {}) for name, estimator in given.items()]
-        policies, self.skipped_ = comparison.run(CONSTANT[classifies], methods)
+        policies, self.skipped_ = comparison.run(methods)
         self._keep(comparison, policies)
 
     def _objective(self, train):
@@ -151,7 +150,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None
         return evidence.Comparison(
-            *(train, None if classes is None else classes.size, classes, costs, budgets),
+            *(train, classes, costs, budgets),
             *(self.objective_, seed, self.n_jobs, deadline, fill),
         )
 
@@ -194,9 +193,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         nothing_is_free = model.feature_costs_.alone.min() > 0
         if stage is None or (stages.costs[stage] == 0 and nothing_is_free):
             return None
-        inflation = stages.inflation(policy.inflation)
-        known = stages.costs[stage], stages.errors[stage], inflation
-        cost, error = quoted(*known, model.feature_costs_.full)
+        cost, error = stages.quoted(stage, policy.inflation)
         fill, shift = comparison.fill_of(model), comparison.shift_of(model)
         corrections = {"temperature": policy.temperature, "fill": fill, "shift": shift}
         return replace(entry, cost=cost, cost_se=error, model=model, stage=stage, **corrections)
@@ -232,7 +229,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
                 stage = self._free(len(X))
                 stage.acquired = np.zeros(X.shape, dtype=bool)
             else:
-                known = evidence.filled(X, entry.fill)
+                known = filled(X, entry.fill)
                 known = known.astype(working_dtype(entry.model), copy=False)
                 needs = want | ({"probabilities"} if "output" in want else set())
                 stage = next(iter(entry.model._stages(known, [entry.stage], frozenset(needs))))
@@ -252,8 +249,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     def _decide(self, made, entry):
         """Correct the probabilities of a `Stage` or `Outcome`, and predict what they imply."""
         if is_classifier(self) and made.probabilities is not None:
-            wide = evidence.spread(made.probabilities, entry.model.classes_, self.classes_)
-            wide = evidence.shifted(wide, entry.shift)
+            known = made.probabilities, entry.model.classes_
+            wide = evidence.of_all_classes(*known, self.classes_, entry.shift)
             made.probabilities = with_temperature(wide, entry.temperature)
             made.output = self.classes_[decide(made.probabilities, self.decision_costs_)]
 
@@ -381,8 +378,7 @@ def _table_of(policies, budgets):
     )
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     """Find out which method serves a table best at each budget, and predict with that.
 

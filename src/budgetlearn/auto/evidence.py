@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 
 from ..cascade.mixture import fit_temperature, with_temperature
-from ..cascade.models import assign_folds
+from ..cascade.models import assign_folds, filled
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.examples import working_dtype
+from ..protocol.requests import in_all_classes
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
@@ -40,7 +41,6 @@ class Comparison:
     """A comparison of methods out of fold."""
 
     train: object  # Examples
-    n_classes: int | None
     classes: np.ndarray | None  # labels; None in regression
     costs: object  # FeatureCosts without names
     budgets: list  # ascending; the last is the full cost
@@ -51,18 +51,26 @@ class Comparison:
     # (n_features,): stands for missing values in models that take none; None: nothing is missing.
     fill: np.ndarray | None = None
 
-    def run(self, constant, methods):
+    @property
+    def n_classes(self):
+        """Number of classes; None in regression."""
+        return None if self.classes is None else self.classes.size
+
+    def run(self, methods):
         """Return the policies, and why methods were skipped, by name; the first buys nothing.
 
-        `constant` is the method that buys nothing; `methods` compete, cheap to fit first. What
-        would take beyond the deadline, or cannot learn these rows, is skipped.
+        `methods` compete, cheap to fit first. What would take beyond the deadline, or cannot learn
+        these rows, is skipped.
         """
         n, random = len(self.train.y), np.random.RandomState(self.seed)
         repeats = [
             assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random)
             for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
         ]
-        policies, skipped = self._compared(constant, [0], repeats, None), {}
+        policies, skipped = (
+            self._compared(CONSTANT[self.classes is not None], [0], repeats, None),
+            {},
+        )
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
@@ -100,13 +108,13 @@ class Comparison:
         ]
 
     def _predicted(self, method, train, out, budgets):
-        """Return predictions and costs, for each budget, of a model of other rows.
+        """Return a model's predictions for other rows, what each pays, and its mean cost.
 
-        And what it costs on those rows on average.
+        Each for every budget; the mean cost is that of the rows that the model learned from.
         """
         free = self._free(train, out.size), np.zeros(out.size), 0.0
         made, chosen = {None: free}, [None]
-        if method is not CONSTANT[self.n_classes is not None]:
+        if method is not CONSTANT[self.classes is not None]:
             examples = self.train.ordered_by(train, self.n_classes)
             X, model = examples.X, self.fitted(method, examples.take(train))
             weighed = self.train.weight is not None
@@ -149,8 +157,8 @@ class Comparison:
         spent = self.costs.total(made.acquired)
         if self.n_classes is None:
             return np.asarray(made.output, dtype=np.float64).reshape(-1, 1), spent
-        wide = spread(made.probabilities, model.classes_, self.classes)
-        return shifted(wide, self.shift_of(model)), spent
+        known = made.probabilities, model.classes_
+        return of_all_classes(*known, self.classes, self.shift_of(model)), spent
 
     def _free(self, train, n):
         """Return the prediction of the constant for n rows."""
@@ -185,29 +193,17 @@ def takes_weights(model):
     return model.__sklearn_tags__().sample_weight
 
 
-def filled(X, fill):
-    """Return examples whose missing values are those of `fill`; as they are where that is None."""
-    return X if fill is None else np.where(np.isnan(X), fill, X)
-
-
-def shifted(probabilities, factors):
-    """Return probabilities of classes that count by factors; as they are where that is None."""
-    if factors is None:
-        return probabilities
-    weighed = probabilities * factors
-    return weighed / weighed.sum(axis=1, keepdims=True)
-
-
-def spread(probabilities, known, classes):
+def of_all_classes(probabilities, known, classes, factors=None):
     """Return probabilities (n_samples, n_known) with a column for every class, 0 for unknown ones.
 
-    Both `known`, the classes of the model, and `classes`, all of them, ascend.
+    Both `known`, the classes of the model, and `classes`, all of them, ascend. With `factors`,
+    (n_classes,), each class counts by its own.
     """
-    if known.size == classes.size:
-        return probabilities
-    wide = np.zeros((len(probabilities), classes.size))
-    wide[:, np.searchsorted(classes, known)] = probabilities
-    return wide
+    wide = in_all_classes(probabilities, np.searchsorted(classes, known), classes.size)
+    if factors is None:
+        return wide
+    weighed = wide * factors
+    return weighed / weighed.sum(axis=1, keepdims=True)
 
 
 # In paired standard errors: how much another method must be better than the default one, of several
@@ -290,7 +286,7 @@ def _better(field, weights, one, other, limit):
     return mean > limit * error
 
 
-def optimism(field, seed, n_resamples=N_RESAMPLES):
+def optimism(field, seed):
     """Return for each budget how much the score of the chosen policy flatters it.
 
     The choice is made again on resampled rows: there its choice scores better than on all rows, by
@@ -300,7 +296,7 @@ def optimism(field, seed, n_resamples=N_RESAMPLES):
     """
     random, n = np.random.RandomState(seed), field.rows.shape[1]
     means, gains = field.rows.mean(axis=1), []
-    for _ in range(n_resamples):
+    for _ in range(N_RESAMPLES):
         weights = np.bincount(random.randint(n, size=n), minlength=n).astype(np.float64)
         resampled = field.rows @ (weights / n)
         gains.append([resampled[k] - means[k] for k in best_at_budgets(field, weights)])
@@ -339,6 +335,4 @@ def everything(field):
         return None
     first, means = int(pool[0]), field.rows.mean(axis=1)
     best = int(pool[means[pool].argmax()])
-    difference = field.rows[best] - field.rows[first]
-    surely = difference.mean() > difference.std() / np.sqrt(difference.size)
-    return best if surely else first
+    return best if _better(field, np.ones(field.rows.shape[1]), best, first, 1.0) else first

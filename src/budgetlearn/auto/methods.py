@@ -34,6 +34,7 @@ class Method:
         made = self.kind() if isinstance(self.kind, type) else clone(self.kind)
         made.set_params(feature_costs=costs, **self.parameters)
         wanted = {"random_state": seed, "n_jobs": n_jobs}
+        # Not every method is random, or has threads.
         known = made.get_params(deep=False)
         return made.set_params(**{name: wanted[name] for name in wanted if name in known})
 
@@ -85,14 +86,11 @@ def competitors(classifies, n_features):
 
 
 class Stages:
-    """The operating points of a fitted model, as budgets choose among them.
+    """The stages of a fitted model, with what each costs and scores: budgets choose among them.
 
-    Budgets choose by their costs: those that a model has measured out of fold, which went the very
-    way that other rows will go; else those of this very model on the rows it was fitted on. What
-    other rows cost more then, `inflation` says.
-
-    X holds the training examples of the model: what they would cost is no matter of labels.
-    `weighed`: the model has learned from weights, and costs that it has measured count them.
+    Costs are those of X, the training examples, of which the model is sooner sure than of other
+    rows; or `out_of_fold`, where the model has measured them so. `weighed`: it learned from
+    weights, which its own measures count, too, and costs must not.
     """
 
     def __init__(self, model, X, weighed=False):
@@ -105,10 +103,10 @@ class Stages:
         self.measured = "operating_points_" in vars(model)
         # Models of more price come later on a path of growing ones.
         self.scores = model.operating_points_["score"].to_numpy() if self.measured else self.costs
-        # Measured out of fold on all rows, not on some that were put aside.
-        self._unseen = self.measured and getattr(model, "trains_on_validation", False)
-        self._unseen = self._unseen and not weighed
-        if self._unseen:
+        # Models that learn from all rows have measured themselves on all of them.
+        on_all_rows = self.measured and getattr(model, "trains_on_validation", False)
+        self.out_of_fold = on_all_rows and not weighed
+        if self.out_of_fold:
             self.costs = model.operating_points_["cost"].to_numpy()
 
     def choose(self, budget):
@@ -124,12 +122,17 @@ class Stages:
         # Of equals the cheapest; of a path's models of equal cost the last, with most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
-    def inflation(self, others):
-        """Return how many times as much a stage costs on rows that the model has not seen.
+    def quoted(self, stage, inflation):
+        """Return the mean cost to expect of a stage on other rows, and its standard error.
 
-        `others` is that of models on parts of the rows.
+        `inflation`: how many times as much rows cost models of other rows, out of fold.
         """
-        return 1.0 if self._unseen else others
+        cost, error = self.costs[stage], self.errors[stage]
+        # Where all pay the same nothing depends on what the model has seen.
+        factor = 1.0 if self.out_of_fold or error == 0 else inflation
+        # The factor is that of other models, on fewer rows.
+        spread = np.hypot(factor * error, CORRECTION_ERROR * (factor - 1) * cost)
+        return float(min(factor * cost, self.model.feature_costs_.full)), float(spread)
 
     def settle(self):
         """Keep the costs on the model, which then measures nothing itself and holds no rows."""
@@ -137,16 +140,3 @@ class Stages:
             points = {"cost": self.costs, "score": np.arange(len(self.costs))}
             self.model.operating_points_ = pd.DataFrame(points)
         vars(self.model).pop("_unmeasured", None)
-
-
-def quoted(cost, error, inflation, full):
-    """Return the mean cost to expect of a stage on other rows, and its standard error.
-
-    `cost` and `error` are those of the rows of the fit, `inflation` is how many times as much rows
-    cost that the model has not seen; nothing costs more than `full`, all features.
-    """
-    # Where all pay the same nothing depends on what the model has seen.
-    factor = inflation if error > 0 else 1.0
-    # The factor is that of other models, on fewer rows.
-    spread = np.hypot(factor * error, CORRECTION_ERROR * (factor - 1) * cost)
-    return float(min(factor * cost, full)), float(spread)

@@ -1,6 +1,5 @@
 """Averages of three kinds of models on subsets of the features, a subset for each budget."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from ..cascade.models import has_lightgbm
 from ..costs import affords
 from ..counting import fit_weighed
-from ..exceptions import MissingExtraError, extra
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..validation import INT32_MAX
 
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0)
 N_TREES = 100
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SubsetModels(WeightedFit, BudgetedEstimator):
     """The mean of some kinds of models, on the features with the most importance per price.
 
@@ -76,15 +74,7 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
             # Leaves of a few rows, so that shares are smooth.
             made = ensemble.ExtraTreesClassifier if classifies else ensemble.ExtraTreesRegressor
             return made(N_TREES, min_samples_leaf=3, n_jobs=self.n_jobs, **settings)
-        try:
-            with extra("peers", "boosting"):
-                from lightgbm import LGBMClassifier, LGBMRegressor
-        except MissingExtraError:
-            if classifies:
-                return ensemble.HistGradientBoostingClassifier(**settings)
-            return ensemble.HistGradientBoostingRegressor(**settings)
-        made = LGBMClassifier if classifies else LGBMRegressor
-        return made(n_jobs=self.n_jobs or 1, deterministic=True, verbose=-1, **settings)
+        return boosted_trees(classifies, n_jobs=self.n_jobs or 1, **settings)
 
     def _subsets(self, train, seed):
         """Return the features that each share buys, without those that equal the one before."""
@@ -119,6 +109,21 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
             stage.output = self.classes_[stage.probabilities.argmax(axis=1)]
         else:
             stage.output = np.mean([model.predict(X) for model in models], axis=0)
+
+
+def boosted_trees(classifies, share=1.0, n_jobs=1, **settings):
+    """Return unfitted boosted trees, by LightGBM where it is installed.
+
+    Each tree draws a share of the columns.
+    """
+    if not has_lightgbm():
+        kinds = ensemble.HistGradientBoostingRegressor, ensemble.HistGradientBoostingClassifier
+        return kinds[classifies](max_features=share, **settings)
+    import lightgbm
+
+    kinds = lightgbm.LGBMRegressor, lightgbm.LGBMClassifier
+    settings |= {"n_jobs": n_jobs, "deterministic": True, "verbose": -1}
+    return kinds[classifies](colsample_bytree=share, **settings)
 
 
 def _affordable(worth, costs, budget):

@@ -223,10 +223,9 @@ class CascadeAcquisitions(Acquisitions):
 
     def requests(self, ledger):
         """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
-        last = self._point.last_stage
-        if ledger.capped:
-            # Costs ascend: the stages that the cap pays for are the first ones.
-            last = min(last, int(affords(ledger.max_cost, self._cascade.costs).sum()) - 1)
+        # Costs ascend: the stages that the cap pays for are the first ones.
+        n_payable = int(affords(ledger.max_cost, self._cascade.costs).sum())
+        last = min(self._point.last_stage, n_payable - 1)
         rows, n_acquired = np.arange(self._stage.size), 0
         for stage in range(last + 1):
             features = self._cascade.stages[stage]

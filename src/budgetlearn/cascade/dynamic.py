@@ -211,9 +211,8 @@ class DynamicAcquisitions(Acquisitions):
     def requests(self, ledger):
         """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
         rows, walk = np.arange(self._stage.size), self._walk
-        cap = ledger.max_cost if ledger.capped else np.inf
         for stage in range(self._point.last_stage + 1):
-            rows, chosen = walk.choose(rows, cap)
+            rows, chosen = walk.choose(rows, ledger.max_cost)
             self._stage[rows] = stage
             for unit in np.unique(chosen):
                 buyers = rows[chosen == unit]

@@ -1,6 +1,6 @@
 """`ScheduleCascadeClassifier` and `-Regressor`: acquire stage by stage, stop when sure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..protocol.examples import learned_together, n_classes_of
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
@@ -60,8 +60,7 @@ DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
 LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ScheduleCascade(WeightedFit, BudgetedEstimator):
     """Acquire features stage by stage, stop where the stage is sure enough.
 
@@ -525,8 +524,7 @@ def _affordable(kinds, n_samples):
     return few if few and n_samples > MOST_SMOOTH_ROWS else kinds
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     """Acquire features stage by stage, and stop as soon as a stage is sure of the class.
 

@@ -18,6 +18,7 @@ from ..counting import count_fit, fit_counted, fit_weighed
 from ..forests import RandomForestClassifier
 from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
+from ..protocol.requests import in_all_classes
 from ..tree.binning import bin_features
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
@@ -74,7 +75,7 @@ class Table:
     @cached_property
     def without_gaps(self):
         """X as forests learn from it."""
-        return self.X if self.below is None else filled(self.X, self.below)
+        return filled(self.X, self.below)
 
     @cached_property
     def codes(self):
@@ -113,8 +114,8 @@ def below_all(X):
 
 
 def filled(X, fill):
-    """Return X with the number of its feature in place of each missing value."""
-    return np.where(np.isnan(X), fill, X)
+    """Return X with the number of its feature in place of each missing value; None: as it is."""
+    return X if fill is None else np.where(np.isnan(X), fill, X)
 
 
 def medians(X):
@@ -161,16 +162,7 @@ class SklearnModel:
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
         if self.n_classes is None:
             return self.model.predict(X)[:, None]
-        return _in_all_classes(self.model.predict_proba(X), self.model.classes_, self.n_classes)
-
-
-def _in_all_classes(found, classes, n_classes):
-    """Return probabilities with a column of 0 for each class that the model has not seen."""
-    if len(classes) == n_classes:
-        return found
-    every = np.zeros((len(found), n_classes))
-    every[:, classes] = found
-    return every
+        return in_all_classes(self.model.predict_proba(X), self.model.classes_, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,11 +190,10 @@ class ForestModel:
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, n_outputs)."""
-        if self.below is not None:
-            X = filled(X, self.below)
-        found = self.trees.walk(X.astype(self.kind, copy=False), values=True).values
+        X = filled(X, self.below).astype(self.kind, copy=False)
+        found = self.trees.walk(X, values=True).values
         found = found / (found.sum(axis=1, keepdims=True) if self.shares else self.trees.n_trees)
-        return found if self.seen is None else _in_all_classes(found, *self.seen)
+        return found if self.seen is None else in_all_classes(found, *self.seen)
 
 
 @dataclass(frozen=True)

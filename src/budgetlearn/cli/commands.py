@@ -31,6 +31,9 @@ _OPTIONS = {
     'take missing="indicator" or "median"': "take --missing indicator or --missing median",
     'take missing="median"': "take --missing median",
     "pass fallback=True": "take --fallback",
+    "sample_weight and class_weight count": "--weights count",
+    "scoring must be": "--scoring must be",
+    "error_costs": "--error-costs",
 }
 
 

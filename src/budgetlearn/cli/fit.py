@@ -7,13 +7,15 @@ from math import ceil
 import click
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils import check_random_state
 
 import budgetlearn
 
 from ..auto import scores
 from ..auto.estimator import AutoBudget
+from ..auto.methods import Method
+from ..auto.subset_average import boosted_trees
+from ..cascade.models import has_lightgbm
 from ..exceptions import ConfigError, DatasetError
 from ..preprocessing.categories import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
@@ -45,9 +47,6 @@ METHODS = {
     },
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
-SCORES = {CLASSIFICATION: scores.CLASSIFICATION, REGRESSION: scores.REGRESSION}
-DECIDED = ("minutes", "scoring", "error_costs")
-SEVERAL = ("categorical", "one_hot")
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
 CALIBRATION = 0.25  # of those that are not held out, before any is for validation
 CONFIDENCE = 0.95
@@ -73,7 +72,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.minutes
 @click.option(
     "--scoring",
-    type=click.Choice([*SCORES[CLASSIFICATION], *SCORES[REGRESSION]]),
+    type=click.Choice([*scores.CLASSIFICATION, *scores.REGRESSION]),
     help="Of auto: what counts.  [default: accuracy; r2 for numbers]",
 )
 @click.option(
@@ -102,7 +101,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """
-    preprocessor = {name: rest[name] for name in ("missing", *SEVERAL)}
+    preprocessor = {name: rest[name] for name in ("missing", "categorical", "one_hot")}
     if guaranteed and budget is None:
         raise click.UsageError("--guaranteed needs a --budget to be kept.")
     own = table_of(table, rest)
@@ -111,7 +110,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     if rows.size < len(own.y):
         note(f"{rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).")
     estimator = make(method, own.task, own.costs, seed, jobs)
-    decided_by(estimator, own, method, budget, {name: rest[name] for name in DECIDED})
+    decided_by(estimator, own, method, budget, rest)
     about = {"method": method, "budget": budget}
     saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed)
     if budget is not None:
@@ -126,7 +125,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
 
 def decided_by(estimator, table, method, budget, given):
-    """Set what `auto` decides by: the options of `DECIDED`, and a budget to compare at."""
+    """Set what `auto` decides by, as options give it, and a budget to compare at."""
     scoring, errors = given["scoring"], given["error_costs"]
     if method != AUTO:
         if scoring or errors:
@@ -134,25 +133,15 @@ def decided_by(estimator, table, method, budget, given):
         if table.weight is not None:
             raise ConfigError(f"--weights is of --method auto, not of {method}.")
         return
-    if table.weight is not None and scoring and scoring not in scores.WEIGHED:
-        raise ConfigError(
-            f"--weights count in {', '.join(scores.WEIGHED)} and with --error-costs, not in "
-            f"--scoring {scoring}: leave out one of them."
-        )
-    if scoring and scoring not in SCORES[table.task]:
-        raise ConfigError(
-            f"--scoring {scoring} is no score of {table.task}; {', '.join(SCORES[table.task])} are."
-        )
-    estimator.set_params(
-        scoring=scoring, budgets=() if budget is None else (budget,), max_minutes=given["minutes"]
-    )
+    budgets = () if budget is None else (budget,)
+    estimator.set_params(scoring=scoring, budgets=budgets, max_minutes=given["minutes"])
     if errors and table.task == REGRESSION:
         raise ConfigError("--error-costs are of classes: use --task classification.")
     if errors:
-        estimator.set_params(error_costs=read_error_costs(errors, table))
+        estimator.set_params(error_costs=read_error_costs(errors))
 
 
-def read_error_costs(path, table):
+def read_error_costs(path):
     """Return the costs of errors by (true, predicted) class, as a csv lists them."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     frame.columns = [str(name).strip() for name in frame.columns]
@@ -160,20 +149,10 @@ def read_error_costs(path, table):
         raise ConfigError(
             f"{path} needs the columns {','.join(ERROR_COSTS)}, and has {','.join(frame.columns)}."
         )
-    labels = {str(label): label for label in np.unique(table.y)}
+    pairs = zip(frame["true"], frame["predicted"], strict=True)
+    # What is no number is refused with what is no cost.
     costs = pd.to_numeric(frame["cost"], errors="coerce")
-    found = {}
-    for row, cost in zip(frame.itertuples(index=False), costs, strict=True):
-        unknown = [name for name in (row.true, row.predicted) if name not in labels]
-        if unknown:
-            raise ConfigError(
-                f"{path} names the class {unknown[0]!r}; {table.target!r} has "
-                f"{', '.join(list(labels)[:8])}."
-            )
-        if not np.isfinite(cost) or cost < 0:
-            raise ConfigError(f"{path}: the cost {row.cost!r} is no number of 0 or more.")
-        found[labels[row.true], labels[row.predicted]] = float(cost)
-    return found
+    return dict(zip(pairs, costs.tolist(), strict=True))
 
 
 def make(method, task, costs, seed, jobs):
@@ -183,11 +162,7 @@ def make(method, task, costs, seed, jobs):
             f"{method} does not predict numbers. Methods of regression: "
             f"{', '.join(METHODS[REGRESSION])}; or use --task classification."
         )
-    estimator = getattr(budgetlearn, METHODS[task][method])()
-    wanted = {"feature_costs": costs, "random_state": seed, "n_jobs": jobs}
-    # Not every method is random, or has threads.
-    known = estimator.get_params(deep=False)
-    return estimator.set_params(**{name: wanted[name] for name in wanted if name in known})
+    return Method(method, getattr(budgetlearn, METHODS[task][method]), {}).make(costs, seed, jobs)
 
 
 def sampled(table, most, random):
@@ -290,7 +265,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 def _curve(estimator, encoder, X_test, y_test, **weighs):
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
-    curve["variables"] = [encoder.original_names(names) for names in points["variables"]]
+    origins = encoder.origins_
+    curve["variables"] = [tuple({origins[n]: n for n in names}) for names in points["variables"]]
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1
@@ -329,27 +305,15 @@ def seen(saved, train, valid, test):
 
 def everything(task, train, valid, test):
     """Return the name of boosted trees on all features, and their score on the rows held out."""
-    name, model = _boosted_trees(task, test[0].shape[1])
+    # Thousands of columns would take minutes: each tree draws some.
+    share = min(1.0, MOST_FOR_TREE / test[0].shape[1])
+    model = boosted_trees(task == CLASSIFICATION, share, random_state=0)
     # They choose nothing: validation rows are rows to learn from. Arrays, for LightGBM refuses
     # some names of columns.
     X, y = (np.concatenate(parts) for parts in zip(train, valid, strict=True))
     score = model.fit(X, y).score(test[0].to_numpy(), test[1])
+    name = "LightGBM" if has_lightgbm() else "scikit-learn's boosted trees"
     return {"model": name, "test_score": float(score)}
-
-
-def _boosted_trees(task, n_columns):
-    """Return the name of the best boosted trees that are installed, and an unfitted model."""
-    # Thousands of columns would take minutes: each tree draws some.
-    share = min(1.0, MOST_FOR_TREE / n_columns)
-    try:
-        import lightgbm
-    except ModuleNotFoundError:
-        classifies = task == CLASSIFICATION
-        kind = HistGradientBoostingClassifier if classifies else HistGradientBoostingRegressor
-        return "scikit-learn's boosted trees", kind(random_state=0, max_features=share)
-    kind = lightgbm.LGBMClassifier if task == "classification" else lightgbm.LGBMRegressor
-    settings = {"colsample_bytree": share, "n_jobs": 1, "verbose": -1, "deterministic": True}
-    return "LightGBM", kind(random_state=0, **settings)
 
 
 def rates(saved, X):
@@ -376,7 +340,7 @@ def stops(saved, X, y):
     if saved.stage() not in saved.curve.index:
         limit = saved.curve.loc[saved.measured_stage(), "cost"]
     made, encoder = saved.model.decisions(X, limit, fallback=True), saved.preprocessor
-    names, rows = encoder.feature_names_in_[encoder.origins_], []
+    names, rows = np.array(list(encoder.origins_.values()), dtype=object), []
     # A column of words is several of the model's: it is bought with the first of them.
     ways = [tuple(dict.fromkeys(names[order[order >= 0]])) for order in made.order]
     often = [way for way, _ in Counter(ways).most_common(MOST_WAYS)]

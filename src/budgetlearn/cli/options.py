@@ -10,6 +10,7 @@ import click
 from ..files import InMemory
 from ..preprocessing.categories import INDICATOR, MEDIAN, REFUSE
 from ..preprocessing.reading import MISSING_MARKS
+from ..validation import listed
 
 FILE = click.Path(exists=True, dir_okay=False)
 
@@ -143,12 +144,6 @@ def shown(name):
     return text if text.isprintable() else repr(text)
 
 
-def listed(names, most=20):
-    """Return quoted names, and how many more there are."""
-    first = ", ".join(map(repr, names[:most]))
-    return first if len(names) <= most else f"{first} and {len(names) - most} more"
-
-
 def closest(name, names):
     """Return the name that is most like another one, None where none is like it."""
     plain = {_plain(other): other for other in reversed(list(names))}
@@ -156,14 +151,15 @@ def closest(name, names):
     return plain[near[0]] if near else None
 
 
-def needed_and_found(needed, found, most=5):
+def needed_and_found(needed, found):
     """Return names that are needed, each with the one that was found in its stead."""
-    found, parts = [name for name in found if name not in needed], []
-    for name in needed[:most]:
+    found = [name for name in found if name not in needed]
+
+    def both(name):
         near = closest(name, found)
-        parts.append(f"{name!r} (found: {near!r})" if near else f"{name!r} (found: none like it)")
-    more = f" and {len(needed) - most} more" if len(needed) > most else ""
-    return ", ".join(parts) + more
+        return f"{name!r} (found: {repr(near) if near else 'none like it'})"
+
+    return listed(needed, form=both)
 
 
 def _plain(name):

@@ -12,9 +12,12 @@ from ..costs import affords
 from ..exceptions import DatasetError
 from ..files import csv_text, whole_file
 from ..preprocessing.reading import MISSING_MARKS, read_table
+from ..protocol.documenting import Limits
 from ..protocol.examples import checked_table, missing_cells
+from ..protocol.prediction import decided
+from ..validation import listed
 from . import options
-from .options import listed, needed_and_found, note, shown
+from .options import needed_and_found, note, shown
 from .output import mean_cost
 from .saved_model import SavedModel
 from .table import days, example, with_days
@@ -100,7 +103,7 @@ def _frame(source, table, wanted):
 
 
 def _different(names):
-    """Return names of columns of which none repeats: a target may be called cost."""
+    """Return names of columns, repeated ones numbered: a target may be called cost."""
     different = []
     for name in names:
         while name in different:
@@ -149,14 +152,14 @@ def _refuse_absent(table, source, lacking, absent):
         found = source().columns
         raise DatasetError(
             f"{table} lacks columns that the prediction looks at: "
-            f"{needed_and_found(absent, found)}. It has: {listed(found)}. Rename them, or take "
-            "--fallback to do without."
+            f"{needed_and_found(absent, found)}. It has: {listed(found, 20, repr)}. Rename them, "
+            "or take --fallback to do without."
         )
     empty = lacking.columns[lacking.all(axis=0)].tolist() if len(lacking) > 1 else []
     if empty:
         raise DatasetError(
-            f"{table}: {listed(empty)}, which the prediction looks at, has no value in any of its "
-            f"{len(lacking)} rows. Fill it in, or take --fallback to do without."
+            f"{table}: {listed(empty, 20, repr)}, which the prediction looks at, has no value in "
+            f"any of its {len(lacking)} rows. Fill it in, or take --fallback to do without."
         )
 
 
@@ -191,17 +194,17 @@ def _predicted(saved, X, budget, fallback):
     if not len(X):
         return pd.DataFrame()
     encoder, model = saved.preprocessor, saved.model
-    how = {"budget": saved.limit(budget), "fallback": fallback}
-    made = {"prediction": model.predict(X, **how)}
-    if saved.task == "classification" and hasattr(model, "predict_proba"):
-        shares = model.predict_proba(X, **how).round(6)
-        place = np.searchsorted(model.classes_, made["prediction"])
+    limits = Limits(saved.limit(budget), fallback=fallback)
+    stage = decided(model, X, {"output", "probabilities", "acquired"}, limits)
+    made = {"prediction": stage.output}
+    if saved.task == "classification" and stage.probabilities is not None:
+        shares = stage.probabilities.round(6)
+        place = np.searchsorted(model.classes_, stage.output)
         made["probability"] = shares[np.arange(len(shares)), place]
         made |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_)}
-    acquired = model.acquired_features(X, **how)
-    bought = encoder.original_features(acquired)
+    bought = encoder.original_features(stage.acquired)
     # Rounded, so that sums in another order write the same text.
-    made["cost"] = model.feature_costs_.total(acquired).round(9)
+    made["cost"] = model.feature_costs_.total(stage.acquired).round(9)
     names = encoder.feature_names_in_
     # Few rows differ in what they acquired: each list is joined once.
     different, which = np.unique(bought, axis=0, return_inverse=True)
@@ -223,15 +226,12 @@ class Case:
         self.stage = saved.model.choose(saved.limit(budget), max_cost)
         self.session = saved.model.session(saved.limit(budget), max_cost)
         self.given = 0  # columns with a value
-        names = self.encoder.get_feature_names_out()
-        # The model asks for encoded columns, a person answers in those of the table.
-        originals = self.encoder.feature_names_in_[self.encoder.origins_]
-        self._original = dict(zip(names, originals, strict=True))
 
     @property
     def next(self):
         """The column that is asked for, None at the end."""
-        return None if self.session.done else self._original[self.session.wanted[0][0]]
+        # The model asks for encoded columns, a person answers in those of the table.
+        return None if self.session.done else self.encoder.origins_[self.session.wanted[0][0]]
 
     @property
     def price(self):

@@ -11,8 +11,8 @@ from ..exceptions import CostError, DatasetError
 from ..files import as_file
 from ..preprocessing.categories import as_word, is_number, refuse_blank_twins, refuse_numbers
 from ..preprocessing.reading import read_table
-from ..validation import in_row
-from .options import closest, listed, needed_and_found, note, shown
+from ..validation import in_row, listed
+from .options import closest, needed_and_found, note, shown
 
 ISO = "ISO8601"
 # In this order: the first one that fits all cells counts, unless days and months can be swapped.
@@ -132,7 +132,8 @@ def read_own_table(
     if not X.shape[1]:
         raise DatasetError(
             f"{name} has only columns with a different whole number in each row, as "
-            f"identifiers have: {listed(left_out)}. Name those that are measurements with --keep."
+            f"identifiers have: {listed(left_out, 20, repr)}. Name those that are measurements "
+            "with --keep."
         )
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
     notes = (*_assumed(frame, left_out, ids, weights), *notes)
@@ -147,8 +148,8 @@ def _refuse_unknown(name, frame, wanted):
         near = closest(unknown[0], frame.columns)
         meant = f" Is {near!r} meant?" if near else ""
         raise DatasetError(
-            f"{name} has no column {unknown[0]!r}. It has: {listed(frame.columns)}.{meant}"
-            f"{_hint(frame)}"
+            f"{name} has no column {unknown[0]!r}. It has: {listed(frame.columns, 20, repr)}."
+            f"{meant}{_hint(frame)}"
         )
 
 
@@ -309,17 +310,17 @@ def _prices(path, X, target, drop):
     missing = [name for name in names if name not in place]
     if unknown and missing:
         raise CostError(
-            f"{path} has unknown features: {listed(unknown, 5)}, and no price for: "
+            f"{path} has unknown features: {listed(unknown, form=repr)}, and no price for: "
             f"{needed_and_found(missing, unknown)}. Write the names as in the table."
         )
     if unknown:
         raise CostError(
-            f"{path} has unknown features: {listed(unknown, 5)}. Take them out, or "
-            f"write the names as in the table: {listed(names, 10)}."
+            f"{path} has unknown features: {listed(unknown, form=repr)}. Take them out, or "
+            f"write the names as in the table: {listed(names, 10, repr)}."
         )
     if missing:
         raise CostError(
-            f"{path} has no price for: {listed(missing, 5)}. Add them (0 if they are "
+            f"{path} has no price for: {listed(missing, form=repr)}. Add them (0 if they are "
             "free), or leave these columns out with --drop."
         )
     return costs.spread([place[name] for name in names], names)

@@ -1,6 +1,6 @@
 """`CompactForest`: a forest as a device stores it, in few bits, and its predictions in float32."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -181,13 +181,6 @@ class CompactForest:
         feature, threshold, *grid = _thresholds(forest, format)
         splits = forest.n_splits, forest.empty, feature, forest.n_left, threshold
         return cls(kind, format, n_features, n_classes, *splits, *values, *grid, classes)
-
-    def __eq__(self, other):
-        return isinstance(other, CompactForest) and all(
-            np.array_equal(getattr(self, field.name), getattr(other, field.name))
-            for field in fields(self)
-            if field.name != "classes"
-        )
 
     @property
     def n_columns(self):

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..counting import count_fit
 from ..exceptions import BudgetlearnError
 from ..files import whole_file
 from ..parallel import progress
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..validation import ParameterError, check_number
 from .search import SubsetSearch
 
@@ -38,8 +38,7 @@ def duration(seconds):
     return f"{value:,.0f} {name}" if value >= 10 else f"{value:.2g} {name}"
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ExhaustiveSearch(SubsetSearch):
     """Fit every subset of the variables and keep the best models under all budgets.
 

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from ..counting import fit_counted
 from ..exceptions import IncompletePathWarning, extra
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..validation import check_number
 from .schedule_classifier import ScheduleClassifier
 
@@ -170,8 +170,7 @@ def _intercepts_only(y, mean, scale, weight):
     return L1Path(coef, intercept[None, :], np.zeros(1), mean, scale)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class LogitPathClassifier(ScheduleClassifier):
     """Cost-sensitive selection along the L1 path of logistic regression (logitB).
 
@@ -183,18 +182,9 @@ class LogitPathClassifier(ScheduleClassifier):
     ----------
     n_lambda : int, default=100
         Number of penalties on the path.
-    scoring : str or callable, default=None
-        Score, as in scikit-learn, by which the schedule compares models; None: accuracy.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the fit, as in scikit-learn.
-    random_state : int, RandomState instance or None, default=None
-        Draws the held-out part.
 
     Attributes
     ----------
-    schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive; the first entry may have no
-        variables and cost nothing.
     path_ : L1Path
         Every model of the path.
 

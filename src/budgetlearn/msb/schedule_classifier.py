@@ -1,7 +1,6 @@
 """Prediction from a model schedule: the base of msB, logitB and exhaustive search."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,11 +10,13 @@ from sklearn.metrics import check_scoring
 
 from ..curves import ModelSchedule
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..protocol.documenting import estimator_class
+from ..protocol.requests import in_all_classes
 from ..protocol.scoring import StandIn
 from ..validation import INT32_MAX, check_number
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Base of classifiers whose stages are the models of a `ModelSchedule`.
 
@@ -24,7 +25,8 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     Attributes
     ----------
     schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive.
+        Costs, validation scores and variables, cheap to expensive; logitB's first model may look
+        at nothing.
     """
 
     _groups = True
@@ -66,10 +68,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             return self.classes_[made]
         if made.shape[1] == self.classes_.size:
             return made
-        # The model may not have seen all classes.
-        shares = np.zeros((len(made), self.classes_.size))
-        shares[:, model.classes_] = made
-        return shares
+        return in_all_classes(made, model.classes_, self.classes_.size)
 
     def _needs_validation(self):
         return True

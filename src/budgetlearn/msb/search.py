@@ -17,13 +17,13 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from ..costs import FeatureCosts
-from ..counting import fit_counted
+from ..counting import fit_weighed
 from ..features import PerFeature
 from ..forests import RandomForestClassifier
 from ..forests import importance as forest_importance
 from ..forests.base import ForestClassifier
 from ..parallel import progress, task_threads, thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.examples import checked_examples, words_by_target
 from ..tree.binning import bin_features
 from ..validation import ParameterError, check_number, derive_seed
@@ -178,10 +178,8 @@ class SequenceProblem:
         model, seed = clone(self.estimator), derive_seed(self.seed, *variables)
         names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
         model.set_params(**dict.fromkeys(names, seed))
-        options = {} if self._codes is None else {"binned": self._codes.take(columns)}
-        if self.weight is not None:
-            options["sample_weight"] = self.weight
-        return fit_counted(model, X[:, columns], y, **options)
+        coded = {} if self._codes is None else {"binned": self._codes.take(columns)}
+        return fit_weighed(model, X[:, columns], y, self.weight, **coded)
 
     def _add(self, variables):
         """Fit and score a model; keep it, and drop the engines that can be in no schedule."""
@@ -226,8 +224,7 @@ def takes_missing(engine):
     return True
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SubsetSearch(ScheduleClassifier):
     """Base of searches for the best models on subsets of the variables, with any engine.
 
@@ -282,15 +279,10 @@ class SubsetSearch(ScheduleClassifier):
 
     def _problem(self, train, valid, seed):
         min_variables = check_number(self.min_variables, "min_variables", low=1, integer=True)
-        engine = self._engine()
-        if train.weight is not None and not has_fit_parameter(engine, "sample_weight"):
-            raise ParameterError(
-                "sample_weight and class_weight need an engine whose fit takes sample_weight, got "
-                f"{engine!r}. Give another estimator, or leave the weights out."
-            )
         parts, score = ((train.X, train.y), (valid.X, valid.y)), self._validation_score(valid)
+        known = self._engine(), *parts, self.feature_costs_, min_variables, seed
         how = {"n_jobs": self.n_jobs, "weight": train.weight, "score": score}
-        return SequenceProblem(engine, *parts, self.feature_costs_, min_variables, seed, **how)
+        return SequenceProblem(*known, **how)
 
     def _refit(self, examples, seeds):
         problem = self._problem(examples, examples, seeds)
@@ -320,8 +312,7 @@ class SubsetSearch(ScheduleClassifier):
         return self.models_[entry], X[:, list(self.schedule_.variables[entry])]
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ModelScheduleSearch(SubsetSearch):
     """Model sequences search under a budget (msB).
 

@@ -68,7 +68,7 @@ class ImportanceSequence(RemovalSequence):
         return lambda left: first_of(left, *self._criteria(problem, importance, left), ranks)
 
     def _criteria(self, problem, importance, left):
-        """Return what decides: the variable of least first criterion goes."""
+        """Return the criteria of all variables: the one of the least first criterion goes."""
         return importance, -_shares(problem.costs, left)
 
 

@@ -11,7 +11,7 @@ from ..costs import affords
 from ..counting import count_fit
 from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Request, Stage, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.examples import working_dtype
 from ..validation import check_number
 from .staged import check_increasing
@@ -113,7 +113,7 @@ class LinearTreeGrower:
         return (values - self._mean(values, rows)) * np.sqrt(self.weight[rows])[:, None]
 
     def grow(self, budget):
-        """Return the tree each of whose nodes may spend a budget on features that are new there."""
+        """Grow a tree each of whose nodes may spend a budget on features that are new there."""
         count_fit()
         nodes = []
         waiting = [(np.arange(len(self.X)), np.zeros(self.X.shape[1], dtype=bool), 0)]
@@ -203,8 +203,7 @@ class LinearTreeGrower:
 N_BUDGETS = 10
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """Approximately submodular tree of classifiers.
 
@@ -214,8 +213,6 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A group's charge counts until it is paid.
     node_budgets : sequence of float, default=None
         What each node of a tree may spend, increasing, in the unit of the prices; a tree for each.
         None: ten in equal ratios, from the cheapest feature to all.

@@ -4,7 +4,7 @@ Controls bracket every score: they pay nothing, or for everything. Filters keep 
 the most information per cost, before any model; the L1 penalty of sparse models grows with price.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..forests import RandomForestClassifier
 from ..msb.l1_path import LogitPathClassifier, fit_l1_path
 from ..parallel import progress
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -28,7 +28,7 @@ from .cost_boosting import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class _Control(WeightedFit, BudgetedEstimator):
     """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
@@ -76,8 +76,7 @@ class FreeConstantRegressor(RegressorMixin, _Control):
         return DummyRegressor(strategy="mean")
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class AllFeaturesClassifier(ClassifierMixin, _Control):
     """Acquire every feature and hand them to any classifier.
 
@@ -105,8 +104,7 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
         return model
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
     """Random forests on the k features with the most mutual information per price.
 
@@ -115,9 +113,6 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A feature of a group is rated with its own price and
-        the group's; predictions are charged for the group once.
     n_selected : sequence of int, default=None
         Numbers k of features, increasing, one model each. None: 1, 2, 3, 5, 8, 13, … and all.
     cost_exponent : float, default=1.0
@@ -200,8 +195,7 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         return TreeSum.of(trees, train.X.shape[1], shares=True)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class FilterBoostingClassifier(FilterForestClassifier):
     """LightGBM on the k features with the most mutual information per price.
 
@@ -246,8 +240,7 @@ class FilterBoostingClassifier(FilterForestClassifier):
 LEAST_SHARE = 0.01
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SparseLinearClassifier(LogitPathClassifier):
     """Logistic regression with an L1 penalty of λ · price^γ for the weight of each feature.
 
@@ -257,9 +250,6 @@ class SparseLinearClassifier(LogitPathClassifier):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A feature of a group is penalised by its own price and
-        the group's charge; predictions are charged for the group once.
     cost_exponents : sequence of float, default=(0, 0.5, 1)
         The exponents γ >= 0; 0 is logitB's path.
 

@@ -5,7 +5,6 @@ stage-wise regression whose trees pay for features that they are first to use.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..counting import count_fit
 from ..exceptions import extra
 from ..parallel import progress, thread_map
 from ..protocol import WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.convert import from_lightgbm
 from ..tree.predictor import ForestPredictor, Tree
@@ -29,8 +28,7 @@ N_TRADEOFFS = 10
 LEAST_TRADEOFF = 0.01  # of those above 0
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     """Boosting at several weights of the prices, each with several numbers of trees.
 
@@ -39,9 +37,10 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A feature of a group is penalised with its own price
-        and the group's; predictions are charged for the group once.
+    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+        Tradeoffs, decreasing: what all features together cost in the loss, or the gain, of each
+        training example; at 0 prices do not matter. None: ten that scale with the prices, from
+        where nothing is acquired to 0.
     n_trees : sequence of int, default=(10, 20, 40)
         Boosting iterations at each size, increasing: stages of one model for each tradeoff. With
         K > 2 classes each is K trees, one for each class.
@@ -108,8 +107,8 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
 def scaled_tradeoffs(costs):
     """Return `N_TRADEOFFS` from where nothing is acquired to where prices do not matter.
 
-    From full price over the cheapest that is paid, which no gain of a split repays (see
-    `LightGBMCostClassifier`), in equal ratios down to `LEAST_TRADEOFF`; then 0.
+    From full price over the cheapest that is paid, which no gain of a split repays, in equal ratios
+    down to `LEAST_TRADEOFF`; then 0.
     """
     # A perfect first split gains 1 an example: beyond full / cheapest no price is repaid.
     paid = costs.alone[costs.alone > 0]
@@ -120,25 +119,19 @@ def scaled_tradeoffs(costs):
 _MAX_BINS = 255
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class GreedyMiserClassifier(CostBoosting):
     """Stage-wise regression with shallow trees and prices on new features.
 
-    Each tree h is grown greedily for Σ w (residual − h(x))², w being the examples' weights, plus λ
-    times the price of every feature that no earlier split of the ensemble uses; such a feature is
-    free from then on. Of all leaves
-    and features the split with the largest net gain is made next.
+    Each tree h is grown greedily for Σ w (residual − h(x))², w being the examples' weights, plus
+    the tradeoff times the price of every feature that no earlier split of the ensemble uses; such a
+    feature is free from then on. Of all leaves and features the split with the largest net gain is
+    made next.
 
     Parameters
     ----------
-    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
-        λ, decreasing, in squared error of each training example for the price of all features.
-        None: ten that scale with the prices, from where nothing is acquired to 0.
     max_depth : int, default=4
         Depth of the trees, the paper's.
-    n_jobs : int, default=None
-        Threads, as in joblib: one path for each cost weight. The model does not depend on it.
 
     References
     ----------
@@ -162,7 +155,7 @@ class GreedyMiserClassifier(CostBoosting):
         def path(tradeoff):
             count_fit()
             grower = MiserGrower(data, weight, self.max_depth)
-            # λ is per example, the squared error a sum over all of them.
+            # A tradeoff is per example, the squared error a sum over all of them.
             prices = tradeoff * len(train.y) * shares
             # Shared by all trees and classes of the ensemble: a feature is paid for once.
             acquired = np.zeros(shares.size, dtype=np.uint8)
@@ -182,25 +175,15 @@ class GreedyMiserClassifier(CostBoosting):
         return thread_map(path, cost_weights, self.n_jobs, "models")
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class LightGBMCostClassifier(CostBoosting):
     """Gradient boosting by LightGBM that charges its splits for features.
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A feature of a group is penalised with its own price
-        and the group's, as LightGBM has no groups; predictions are charged for the group once.
     penalty : {"coupled", "lazy"}, default="coupled"
         "coupled": the model pays for a feature once, at its first split on it. "lazy": it pays for
         each training example in a node that had not met the feature before.
-    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
-        Weights of the prices, decreasing: how much LightGBM's gain, for each training example, all
-        features together must be worth. Above the gain of a perfect first split (1 with two
-        equal classes) times full price over cheapest price nothing is acquired; at 0 prices do not
-        matter.
-        None: ten that scale with the prices, from where nothing is acquired to 0.
     num_leaves : int, default=8
         Most leaves of a tree.
     min_child_samples : int, default=5

@@ -1,6 +1,6 @@
 """Ensembles at several sizes, of so many trees or within node budgets, charged like our forests."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..counting import fit_counted
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..tree import convert
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, all_or_nothing, check_classes, check_number
@@ -83,8 +83,7 @@ class SklearnStages(TreeStages):
         return super()._shares(model, convert.score_scale(self.estimator) * scores)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class ForestStages(SklearnStages, MetaStaged):
     """A forest or boosting of scikit-learn, and the models of its first trees.
 
@@ -113,8 +112,9 @@ class ForestStages(SklearnStages, MetaStaged):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _fit_estimator(self, X, y):
+    def _fit(self, train, valid, seeds):
         check_ensemble(self.estimator)
+        X, y = train.X, train.targets
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         model = clone(self.estimator)
         if "n_jobs" in model.get_params():
@@ -129,7 +129,7 @@ class ForestStages(SklearnStages, MetaStaged):
 _LEAST_SHARE = np.finfo(np.float64).eps
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     """AdaBoost of decision trees by SAMME.R (Zhu, Zou, Rosset and Hastie, 2009, algorithm 4).
 
@@ -214,8 +214,10 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(votes > 0).astype(int) if votes.ndim == 1 else votes.argmax(axis=1)]
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+N_PROBES = 20  # fully grown trees that the number of nodes is estimated from
+
+
+@estimator_class
 class NodeShares(MetaStaged):
     """Base of models under node budgets in percent of fully grown extra trees.
 
@@ -229,8 +231,6 @@ class NodeShares(MetaStaged):
         Node budgets in percent, increasing.
     n_full_trees : int, default=1000
         Number of the fully grown extra trees that the percents refer to.
-    n_probes : int, default=20
-        Fully grown trees that the number of nodes is estimated from.
     n_jobs : int, default=None
         Threads of prediction.
 
@@ -247,19 +247,18 @@ class NodeShares(MetaStaged):
     estimator: Any = field(kw_only=False)
     percents: Any = field(default=(1, 10), kw_only=False)
     n_full_trees: int = field(default=1000, kw_only=False)
-    n_probes: int = field(default=20, kw_only=False)
     feature_costs: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _fit_estimator(self, X, y):
+    def _fit(self, train, valid, seeds):
+        X, y = train.X, train.targets
         percents = check_increasing(self.percents, "percents", high=100)
         check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
-        check_number(self.n_probes, "n_probes", low=1, integer=True)
-        # One for the probes and one for the model: more probes leave the model as it is.
+        # One for the probes and one for the model.
         seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
         forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
-        probes = fit_counted(forest(self.n_probes, random_state=seeds[0]), X, y).estimators_
+        probes = fit_counted(forest(N_PROBES, random_state=seeds[0]), X, y).estimators_
         # Fully grown trees on the same data hardly differ in size: a few stand for 1000.
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
         self.n_full_ = float(per_tree * self.n_full_trees)

@@ -1,6 +1,5 @@
 """Models in several stages from one fit, so that a study can set error against cost or memory."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,14 +117,7 @@ class TreeStages(BudgetedEstimator):
 
 
 class MetaStaged(MetaEstimatorMixin, BudgetedEstimator):
-    """Stages that one fit of another estimator gives: classifier or regressor as that is.
-
-    A subclass fits `estimator_` and sets `stage_settings_` in `_fit_estimator`.
-    """
-
-    @abstractmethod
-    def _fit_estimator(self, X, y):
-        """Fit on validated data."""
+    """Stages that one fit of another estimator gives: classifier or regressor as that is."""
 
     def __sklearn_tags__(self):
         # Classifier or regressor is not known before the estimator is given: tags follow it.
@@ -137,9 +129,6 @@ class MetaStaged(MetaEstimatorMixin, BudgetedEstimator):
         tags.target_tags.required = own.target_tags.required
         tags.ranking = tags.estimator_type == "classifier" and self._can_predict_proba()
         return tags
-
-    def _fit(self, train, valid, seeds):
-        self._fit_estimator(train.X, train.targets)
 
 
 def check_increasing(values, name, *, falling=False, low_open=True, high=None, integer=False):

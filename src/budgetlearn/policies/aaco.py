@@ -39,7 +39,7 @@ class AACOClassifier(PolicyClassifier):
         chosen = training.permutation()[:MEMORY]
         self._memory, self._answers = training.X[chosen].numpy(), training.y[chosen].numpy()
         self._most, self._seed = most, training.seed
-        self._with = free_company(self.feature_costs_)
+        self._with = free_with(self.feature_costs_)
 
     def _stops(self, X, most):
         return falling_thresholds(self._walk(X[:: max(1, len(X) // ROWS)], most, 0.0), most)
@@ -132,10 +132,10 @@ class AACOClassifier(PolicyClassifier):
         return told[:, 1:] - told[:, :1]
 
 
-def free_company(costs):
-    """Return for each feature itself and what its group's charge pays for as well, (d, d) bool."""
-    company = np.eye(costs.n_features, dtype=bool)
+def free_with(costs):
+    """Return the mask of what comes with each feature for its price, itself included, (d, d)."""
+    free = np.eye(costs.n_features, dtype=bool)
     if costs.groups is not None:
         same = (costs.groups[:, None] == costs.groups) & (costs.groups >= 0)
-        company |= same & (costs.costs == 0)
-    return company
+        free |= same & (costs.costs == 0)
+    return free

@@ -9,7 +9,7 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
 from ..protocol import BudgetedEstimator, Outcome, Stage
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.requests import requests_by_feature, walked
 from ..validation import INT32_MAX, check_number
 from .networks import RankCode, Training, evaluate, one_thread, trained
@@ -44,7 +44,7 @@ class Walk:
         self.acquired[rows, features], self.known[rows, features] = True, codes[~refused]
 
     def until(self, most, threshold):
-        """Return what a walk that stops earlier has acquired, as a mask."""
+        """Return the mask of the features acquired by walks that stop earlier."""
         # Once below the threshold a walk has ended, whatever would come after.
         lowest = np.minimum.accumulate(self.rating, axis=1)
         counts = ((self.order >= 0) & (lowest >= threshold)).sum(axis=1).clip(max=most)
@@ -54,8 +54,7 @@ class Walk:
         return acquired
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
     """Base of classifiers that acquire one feature after the other, and predict by a network.
 
@@ -153,8 +152,7 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         """Return the worth per price of each feature that can be acquired, -inf of the others."""
 
     def _acquisitions(self, n_samples, stage, ledger):
-        limit = np.inf if ledger.max_cost is None else ledger.max_cost
-        walking = self._walking(n_samples, *self._limits[stage], limit)
+        walking = self._walking(n_samples, *self._limits[stage], ledger.max_cost)
         return self._outcome((yield from requests_by_feature(walking, self._outcome)))
 
     def _outcome(self, walk):

@@ -7,10 +7,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
-from ..features import PerFeature
-from ..validation import all_or_nothing, check_choice, in_row
+from ..features import PerFeature, merged
+from ..validation import all_or_nothing, check_choice, in_row, listed
 from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
 
 _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
@@ -44,8 +43,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         The original columns.
     n_features_in_ : int
         How many there are.
-    origins_ : ndarray of int of shape (n_encoded,)
-        Which original column each encoded one comes from.
+    origins_ : dict of str to str
+        Which original column each encoded one comes from, in the order of the encoded ones.
     categories_ : dict of str to tuple of str
         Of each column of words: the words, in the order of their codes.
 
@@ -142,11 +141,9 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
     def _remember_columns(self):
         """Set the original column of each encoded one, in the original order."""
-        names = self.feature_names_in_
-        pairs = [(k, name) for k, old in enumerate(names) for name in self._names_of(old)]
-        self.origins_ = np.array([origin for origin, _ in pairs], dtype=np.intp)
-        self._encoded_names = [name for _, name in pairs]
-        twice = [name for name, count in Counter(self._encoded_names).items() if count > 1]
+        pairs = [(name, old) for old in self.feature_names_in_ for name in self._names_of(old)]
+        self.origins_ = dict(pairs)
+        twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
         if twice:
             raise DatasetError(
                 f"one_hot makes columns that are there already: {', '.join(sorted(twice))}. "
@@ -191,8 +188,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         if not isinstance(X, pd.DataFrame) and list(frame.columns) != list(self.feature_names_in_):
             raise DatasetError(
                 f"X has {frame.shape[1]} columns without names, but fit learned from "
-                f"{self.n_features_in_}: {_listed(self.feature_names_in_)}. Pass a DataFrame with "
-                "these names, or an array in both."
+                f"{self.n_features_in_}: {listed(self.feature_names_in_, form=repr)}. Pass a "
+                "DataFrame with these names, or an array in both."
             )
         # Columns that are not there come back as gaps, and are left out again.
         whole = frame.reindex(columns=self.feature_names_in_)
@@ -201,8 +198,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
         for name in self.categories_:
             made |= self._coded(whole[name])
-        owned = pd.Index(self.feature_names_in_).isin(frame.columns)[self.origins_]
-        names = [name for name, own in zip(self._encoded_names, owned, strict=True) if own]
+        there = set(frame.columns)
+        names = [name for name, origin in self.origins_.items() if origin in there]
         return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
 
     def get_feature_names_out(self, input_features=None):
@@ -218,23 +215,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         ndarray of str
         """
         check_is_fitted(self)
-        return np.array(self._encoded_names, dtype=object)
-
-    def encoded_costs(self, feature_costs):
-        """Return the prices of the encoded columns.
-
-        Parameters
-        ----------
-        feature_costs : None, array-like, dict, Series or FeatureCosts
-            Prices of the original columns; see `budgetlearn.FeatureCosts`.
-
-        Returns
-        -------
-        FeatureCosts
-        """
-        names = self.feature_names_in_.tolist()
-        costs = FeatureCosts.of(feature_costs, len(names), names)
-        return costs.spread(self.origins_, self._encoded_names)
+        return np.array(list(self.origins_), dtype=object)
 
     def original_features(self, acquired):
         """Return the mask of the original columns that were acquired.
@@ -248,29 +229,9 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         -------
         ndarray of bool of shape (n_samples, n_columns)
         """
-        names = tuple(self._encoded_names)
+        names = tuple(self.origins_)
         acquired = _ACQUIRED.columns_in_order(acquired, names, len(names)).astype(bool)
-        original = np.zeros((len(acquired), self.n_features_in_), dtype=bool)
-        # One encoded column is enough: the original has been looked at.
-        for encoded, origin in enumerate(self.origins_):
-            original[:, origin] |= acquired[:, encoded]
-        return original
-
-    def original_names(self, encoded):
-        """Return the original columns that some encoded ones come from.
-
-        Parameters
-        ----------
-        encoded : iterable of str
-            Names of encoded columns.
-
-        Returns
-        -------
-        tuple of str
-            Each once, in the order of the table.
-        """
-        named = pd.Index(self._encoded_names).isin(list(encoded))
-        return tuple(self.feature_names_in_[np.unique(self.origins_[named])])
+        return merged(acquired, self.origins_.values(), self.feature_names_in_)
 
     def unknown_words(self, X):
         """Return the words of a table that training did not have: they are treated as gaps.
@@ -301,17 +262,13 @@ def _named(X):
     return X.set_axis([str(name) for name in X.columns], axis=1)
 
 
-def _listed(names, most=5):
-    return ", ".join(map(repr, names[:most])) + (" …" if len(names) > most else "")
-
-
 def _refuse_empty(frame):
     if not len(frame):
         raise DatasetError("The table has no rows.")
     empty = frame.columns[frame.isna().all(axis=0)].tolist()
     if empty:
         raise DatasetError(
-            f"Columns without a single value: {_listed(empty)}. Leave them out (drop)."
+            f"Columns without a single value: {listed(empty, form=repr)}. Leave them out (drop)."
         )
 
 

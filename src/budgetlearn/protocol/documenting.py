@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import dataclass, field
 from functools import wraps
-from typing import NamedTuple
+from typing import NamedTuple, dataclass_transform
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -40,7 +41,7 @@ MissingValueError
 
 
 def check_limits(budget, max_cost, budget_mode):
-    """Raise for limits of what a prediction may cost that are none."""
+    """Raise for a budget, a cap or a mode that is out of range."""
     for value, name in ((budget, "budget"), (max_cost, "max_cost")):
         if value is not None:
             check_number(value, name, low=0)
@@ -111,7 +112,8 @@ COMMON = """\
 Parameters
 ----------
 feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-    Cost of each feature; None: 1 each. What the features of a group share is paid once.
+    Cost of each feature; None: 1 each. What the features of a group share is paid once; where
+    features are weighed one by one, each counts with its group's charge.
 n_estimators : int, default=100
     Number of trees.
 max_depth : int, default=None
@@ -176,6 +178,12 @@ def _entries(section):
 def entries_of(doc, section):
     """Return the entry of each name in a section of a docstring in numpydoc's form."""
     return _entries(_sections(doc).get(section, ""))
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator_class(cls):
+    """Make the fields of a class its parameters, by keyword, and complete its docstring."""
+    return documented(dataclass(eq=False, repr=False, kw_only=True)(cls))
 
 
 def documented(estimator):

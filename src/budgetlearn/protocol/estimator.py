@@ -163,11 +163,9 @@ class BudgetedEstimator(BaseEstimator):
         own = super().__sklearn_tags__()
         # Tags follow from what a class defines, so that none can promise more than it does.
         own_way = type(self)._acquisitions is not BudgetedEstimator._acquisitions
-        lazy = own_way or self._has_fixed_costs
         tags = BudgetedTags(
             **{f.name: getattr(own, f.name) for f in fields(own)},
-            hard_cap=lazy,
-            lazy=lazy,
+            lazy=own_way or self._has_fixed_costs,
             groups=self._groups,
             ranking=isinstance(self, ClassifierMixin) and self._can_predict_proba(),
             chooses_on_validation=self._chooses_on_validation,

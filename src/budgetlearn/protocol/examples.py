@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnWarning, MissingValueError
 from ..features import PerFeature, check_same_columns, columns_of
-from ..validation import ParameterError, check_classes, check_number, holdout, in_row
+from ..validation import ParameterError, check_classes, check_number, holdout, in_row, listed
 from .requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
@@ -458,7 +458,7 @@ def target_order(places, targets, weight, n_classes, ranks):
 
 
 def learned_codes(estimator, X):
-    """Return a table whose words are coded as in training; unknown ones are missing, and told."""
+    """Return a table with words coded as in training; unknown ones are missing, with a warning."""
     categories = estimator.categories_
     if not categories or np.ndim(X) != 2:
         return X
@@ -483,7 +483,7 @@ def column_codes(column, name, words):
         first = np.asarray(column, dtype=object)[unknown[0]]
         warnings.warn(
             f"feature {name!r} is {str(first)!r} {in_row(unknown)}, which no training example has: "
-            f"it counts as a missing value. Training knows {_named(words)}.",
+            f"it counts as a missing value. Training knows {listed(words, MOST_WORDS)}.",
             BudgetlearnWarning,
             stacklevel=2,
         )
@@ -497,12 +497,7 @@ def word_code(value, name, words):
     place = pd.Index(words).get_indexer([value])[0]
     if place < 0:
         raise ValueError(
-            f"feature {name!r} must be one of {_named(words)} (NaN: it cannot be had), got "
-            f"{str(value)!r}."
+            f"feature {name!r} must be one of {listed(words, MOST_WORDS)} (NaN: it cannot be had), "
+            f"got {str(value)!r}."
         )
     return float(place)
-
-
-def _named(words):
-    more = f" and {len(words) - MOST_WORDS} more" if len(words) > MOST_WORDS else ""
-    return ", ".join(map(str, words[:MOST_WORDS])) + more

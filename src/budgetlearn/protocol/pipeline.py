@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from ..exceptions import ConfigError
-from ..features import origin_of
+from ..features import merged, origin_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from .documenting import EXPECTED, Limits, limited
 from .estimator import BudgetedEstimator
@@ -118,11 +118,8 @@ class BudgetPipeline(Pipeline):
         """
         model = self._final_estimator
         acquired = decided(model, self._encoded(X), {"acquired"}, limits).acquired
-        place = {name: k for k, name in enumerate(self.columns_)}
-        original = np.zeros((len(acquired), len(place)), dtype=bool)
-        for encoded, name in enumerate(model.feature_costs_.labels):
-            original[:, place[self.origins_[name]]] |= acquired[:, encoded]
-        return original
+        origins = [self.origins_[name] for name in model.feature_costs_.labels]
+        return merged(acquired, origins, self.columns_)
 
     @wraps(BudgetedEstimator.acquisition_cost)
     def acquisition_cost(self, X: ArrayLike, *limits: Any, **options: Any) -> NDArray[np.float64]:

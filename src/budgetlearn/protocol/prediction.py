@@ -54,7 +54,7 @@ def _limit_of_mean(estimator, budget, max_cost):
     """Return the limit of the mean cost beside a cap on each example's; None: there is none."""
     if estimator.fixed_costs() is not None:  # each example costs the mean
         return max_cost if budget is None else min(budget, max_cost)
-    if not estimator.__sklearn_tags__().hard_cap:
+    if not estimator.__sklearn_tags__().lazy:
         raise BudgetError(
             f"{type(estimator).__name__} cannot keep max_cost: its features are not acquired one "
             "after another. Use budget, or another method (docs/api.md lists which can)."
@@ -100,7 +100,7 @@ def from_table(estimator, X):
 
 
 def translated(estimator, source, one):
-    """Return a source whose values of features of words are told by `one(value, name, words)`."""
+    """Return a source whose words, or their codes, are translated by `one(value, name, words)`."""
 
     def told(rows, name):
         values, words = source(rows, name), estimator.categories_.get(name)

@@ -64,12 +64,9 @@ class BudgetedTags(Tags):
 
     Attributes
     ----------
-    mean_budget : bool
-        `budget`: choose the operating point by its mean cost on validation data.
-    hard_cap : bool
-        `max_cost`: no example pays more.
     lazy : bool
-        `predict_acquiring` and `session`: features are asked for when they are needed.
+        `predict_acquiring` and `session`: features are asked for when they are needed, and
+        `max_cost`: no example pays more.
     groups : bool
         Charges that several features share change what is acquired, beside being paid once.
     sample_weight : bool
@@ -80,8 +77,6 @@ class BudgetedTags(Tags):
         Gives class probabilities that rank documents.
     """
 
-    mean_budget: bool = True
-    hard_cap: bool = True
     lazy: bool = True
     groups: bool = False
     sample_weight: bool = False
@@ -146,11 +141,23 @@ class Outcome:
         return outcome
 
 
+def in_all_classes(probabilities, seen, n_classes):
+    """Return probabilities with a column of 0 for each class that a model has not seen.
+
+    `seen` are the indices of those that it has seen, ascending.
+    """
+    if len(seen) == n_classes:
+        return probabilities
+    every = np.zeros((len(probabilities), n_classes))
+    every[:, seen] = probabilities
+    return every
+
+
 class Ledger:
-    """Acquisitions of each example, their order and their cost, within a cap for each (or None)."""
+    """Acquisitions of each example, their order and their cost, within a cap for each (or none)."""
 
     def __init__(self, costs, n_samples, max_cost=None):
-        self.costs, self.max_cost = costs, max_cost
+        self.costs, self.max_cost = costs, np.inf if max_cost is None else max_cost
         # Kept by the kernel `_charging`, which fills all four arrays in one pass.
         shape = (n_samples, costs.n_features)
         self.acquired = np.zeros(shape, dtype=bool, order="F")  # is read and written by column
@@ -161,7 +168,7 @@ class Ledger:
     @property
     def capped(self):
         """True where spending is limited."""
-        return self.max_cost is not None
+        return self.max_cost < np.inf
 
     def marginal(self, rows, feature):
         """Return what a feature adds to the bill of each row, an unpaid group's charge included."""
@@ -174,7 +181,7 @@ class Ledger:
 
     def affordable(self, rows, feature):
         """Return the mask of rows whose cap allows a feature."""
-        if self.max_cost is None:
+        if not self.capped:
             return np.ones(rows.size, dtype=bool)
         return affords(self.max_cost, self.cost[rows] + self.marginal(rows, feature))
 

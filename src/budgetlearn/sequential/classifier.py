@@ -2,16 +2,17 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
 
 from ..costs import affords
 from ..exceptions import BudgetError
+from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.examples import one_row
 from ..protocol.requests import requests_by_feature
 from ..validation import check_number
@@ -69,8 +70,7 @@ class Walk:
 BLOCK_ROWS = 256
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """Base of classifiers that acquire features one after another and stop when sure.
 
@@ -155,13 +155,10 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         X = np.ascontiguousarray(X, dtype=np.float64)
         # An infinite threshold never stops: the walk then has every prefix, and all stages in one.
         threshold, limit = self.threshold if stop else np.inf, self._limit(max_cost)
+        walk = partial(self._walk_block, threshold=threshold, max_cost=limit)
         step = self._block_rows()
         blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
-        return Walk.join(
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._walk_block)(block, threshold, limit) for block in blocks
-            )
-        )
+        return Walk.join(thread_map(walk, blocks, self.n_jobs))
 
     def _stages(self, X, which, want):
         walks = {}

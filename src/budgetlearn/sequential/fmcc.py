@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from ..costs import spendable
 from ..counting import fit_weighed
 from ..parallel import thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..tree import convert
 from ..validation import INT32_MAX, ParameterError, check_number
 from ._margin_walk import MarginWalker
@@ -63,9 +63,8 @@ class AdditiveScore:
 def fit_additive(estimator, X, positive, random_state, weight=None):
     """Fit a clone of `estimator` to two classes and return it with its `additive_score`.
 
-    `positive` says which examples the score should be positive for, `weight` how much each counts,
-    None: all alike; `random_state` seeds the parts
-    of the estimator whose own `random_state` is None.
+    `positive` is the mask of the examples whose score should be positive, `weight` how much each
+    example counts. Parts of the estimator whose `random_state` is None are seeded by this one.
     """
     fitted = clone(estimator)
     rng = check_random_state(random_state)
@@ -149,8 +148,7 @@ def _boosted_score(ensemble, n_features):
     return offset, None, thresholds, levels
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class MarginClassifier(SequentialClassifier):
     """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
 

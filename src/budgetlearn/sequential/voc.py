@@ -5,14 +5,12 @@ weight, and a locally weighted ridge regression per class predicts each feature 
 acquired yet.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from ..costs import affords
 from ..parallel import one_thread
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..protocol.requests import walked
 from ..validation import check_number
 from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
@@ -29,8 +27,7 @@ CHUNK, TABLE_SIZE = 1024, 2**22
 TINY, LEAST_SPREAD = 1e-300, 1e-6
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class VoCClassifier(SequentialClassifier):
     """Acquire the feature that most raises the expected certainty of a local Gaussian model.
 
@@ -141,9 +138,9 @@ class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
     All test points have acquired equally many features: their regressions are solved together.
-    `train` is sorted by class, and `ends` says where each class ends; its examples count as much as
-    `weight` says. `rows` are the test points
-    that still go on, `posterior` (n_rows, n_classes) is P(c | O).
+    `train` is sorted by class, each class ends at one of `ends`, and `weight` is how much each
+    example counts. `rows` are the test points that go on, `posterior` (n_rows, n_classes) is
+    P(c | O).
     """
 
     def __init__(self, train, ends, weight, n_points, ridge):
