@@ -12,7 +12,7 @@ from ..analysis.schedules import of_case
 from ..datasets.dataset import Dataset
 from .display import DataSheet
 from .page import data_uri, template_environment
-from .style import drawing, figure_bytes
+from .style import drawing, svg_bytes
 from .text import as_text
 
 PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
@@ -106,7 +106,7 @@ def _page(study, data):
         span = f"{prices.min():.4g} to {prices.max():.4g}"
         facts["prices"] = f"a list: {span}, all together {prices.sum():.6g}"
         drawn["Prices, from the most expensive"] = _price_figure(prices)
-    images = {name: data_uri(figure_bytes(figure, "svg")) for name, figure in drawn.items()}
+    images = {name: data_uri(svg_bytes(figure)) for name, figure in drawn.items()}
     page = {"id": data.id, "title": shown["title"], "facts": facts, "images": images}
     return page | {"categories": data.categories}
 

@@ -11,7 +11,7 @@ from budgetbench.analysis.schedules import compressed_points
 from budgetbench.report import text
 from budgetbench.report.data_page import prices_of as prices_of_run
 from budgetbench.report.sections import what_to_buy
-from budgetbench.report.style import figure_bytes
+from budgetbench.report.style import svg_bytes
 from tests.factories import fail, make_display, make_points, make_prices, prices_of
 
 COMPETITORS = ["msb", "logitb"]
@@ -35,7 +35,7 @@ def test_methods_that_name_no_variables_have_no_schedule():
     kept = compressed_points(make_points()).assign(variables=None)
     empty = what_to_buy.example_schedule(kept, COMPETITORS, "wine", "random")
     assert empty.empty
-    assert b"<svg" in figure_bytes(what_to_buy.schedule_figure(empty, make_display(), None), "svg")
+    assert b"<svg" in svg_bytes(what_to_buy.schedule_figure(empty, make_display(), None))
 
 
 def test_prices_of_the_variables_add_up_to_the_cost(chosen):

@@ -15,7 +15,7 @@ from budgetbench.report.sections.standings import (
     rank_sentences,
     standings,
 )
-from budgetbench.report.style import figure_bytes
+from budgetbench.report.style import svg_bytes
 from tests.factories import (
     METHODS,
     make_display,
@@ -197,7 +197,7 @@ def test_one_method_alone_has_a_figure(display):
     areas = make_results(make_points(n_runs=2)).areas
     drawn = area_figure(areas[areas["method"] == "msb"], display)
     assert legend(drawn) == ["msB"]
-    assert b"<svg" in figure_bytes(drawn, "svg")
+    assert b"<svg" in svg_bytes(drawn)
 
 
 def test_only_controls_completed(tmp_path):
