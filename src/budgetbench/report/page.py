@@ -27,7 +27,7 @@ class Report:
     study: Study
     display: Display  # how its methods and data sets are shown
     results: Results
-    prices: pd.DataFrame  # from `budgetbench.report.data_page.price_table`; may be empty
+    prices: pd.DataFrame  # from `budgetbench.report.sheets.price_table`; may be empty
     provenance: dict = field(default_factory=dict)  # what the results were made with, by name
     tables: dict = field(default_factory=dict)  # the tables of all sections, by name
     # Those of `results`, and what methods have for seconds left after their tries.
@@ -37,7 +37,7 @@ class Report:
     def of(cls, study, points, sheets, prices, provenance):
         """Put a report's content together; `points` are of all methods and runs, with the control.
 
-        `sheets` and `prices` are from `budgetbench.report.data_page`, `provenance` says what the
+        `sheets` and `prices` are from `budgetbench.report.sheets`, `provenance` says what the
         results were made with.
         """
         compared = Display(study.methods, sheets)

@@ -9,8 +9,8 @@ import pytest
 
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.report import text
-from budgetbench.report.data_page import prices_of as prices_of_run
 from budgetbench.report.sections import what_to_buy
+from budgetbench.report.sheets import prices_of as prices_of_run
 from budgetbench.report.style import svg_bytes
 from tests.factories import fail, make_display, make_points, make_prices, prices_of
 

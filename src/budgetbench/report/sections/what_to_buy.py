@@ -9,8 +9,8 @@ from ...analysis.budgets import acquisition_table
 from ...analysis.schedules import full_costs, of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
-from ..data_page import prices_of
 from ..section import Section, case_name, table
+from ..sheets import prices_of
 from ..style import draw_steps, drawing, message_figure
 from ..text import counted, number, shortened
 
