@@ -54,8 +54,8 @@ class Ranking:
         return posthoc_nemenyi_friedman(areas) if self._testable else None
 
 
-def ranking_of(summary, methods, part="test"):
-    """Rank methods by their mean AUP in `summary_table`, of `part` "test" or "valid".
+def ranking_of(summary, methods):
+    """Rank methods by their mean AUP on test data in `summary_table`.
 
     Only the cases on which the most methods compete are ranked: on others the same rank would
     mean something else.
@@ -64,7 +64,7 @@ def ranking_of(summary, methods, part="test"):
     n_rivals = rivals.groupby(CASE)["method"].transform("nunique")
     ranked = rivals[n_rivals == n_rivals.max()]
     # Rounded: last bits are not ranks.
-    means = ranked.pivot_table(index=CASE, columns="method", values=f"mean_{part}").round(12)
+    means = ranked.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
     complete = [name for name in methods if name in means and means[name].notna().all()]
     return Ranking(means[complete], [name for name in methods if name not in complete])
 

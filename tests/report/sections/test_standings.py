@@ -71,25 +71,6 @@ def test_rows_come_by_mean_rank(summary, display):
     assert [head["note"] for head in heads] == ["5 runs", "5 runs"]
 
 
-def test_the_validation_table_has_ranks_of_its_own(tmp_path):
-    points = make_points(n_runs=2)
-    turned = points["method"].isin(["msb", "logitb"])
-    points.loc[turned, "valid_score"] = (
-        points["test_score"].where(points["method"] == "logitb", points["test_score"] - 0.2)
-    )[turned]
-    write_page(make_report(points), tmp_path)
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    tables = re.findall(r"<caption>AUP on (test|validation) data.*?</table>", page, re.DOTALL)
-    assert tables == ["test", "validation"]
-    rows = re.findall(
-        r"<caption>AUP on (test|validation).*?<tbody>\s*<tr>\s*<th[^>]*>(\w+).*?"
-        r'<td class="number">([\d.]+)</td>',
-        page,
-        re.DOTALL,
-    )
-    assert rows == [("test", "msB", "1.00"), ("validation", "logitB", "1.00")]
-
-
 def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, display):
     gap = (summary["method"] == "logitb") & (summary["dataset"] == "wine")
     part = summary.assign(mean_test=summary["mean_test"].where(~gap))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
-from ...analysis.ranks import LEVEL, critical_difference, rank_table, ranking_of
+from ...analysis.ranks import LEVEL, critical_difference, rank_table
 from ...analysis.schedules import CASE, columns_of, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section
@@ -51,11 +51,9 @@ class Standings(Section):
     def context(self, report):
         results, display = report.results, report.display
         summary, ranking = results.summary, results.ranking
-        valid_ranking = ranking_of(summary, display.rivals(summary), "valid")
         return {
             "score": display.score(),
             "standings": standings(summary, ranking, display),
-            "valid_standings": standings(summary, valid_ranking, display, part="valid"),
             "ranked": ranking.pairs is not None and len(ranking.ranks) >= FEWEST_CASES,
             "rank_sentences": rank_sentences(ranking, display),
             "control_rows": control_rows(report.tables["controls"], display),
@@ -63,13 +61,13 @@ class Standings(Section):
         }
 
 
-def standings(summary, ranking, display, part="test"):
-    """Return the table methods × data sets of mean AUP on a `part`, the best mean rank first.
+def standings(summary, ranking, display):
+    """Return the table methods × data sets of mean AUP on test data, the best mean rank first.
 
     Returned are the cells that head the cases, and the rows: name, mean rank and areas.
     """
     rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
-    mean, competes = summary[f"mean_{part}"], summary["method"].isin(rivals)
+    mean, competes = summary["mean_test"], summary["method"].isin(rivals)
     # Last bits do not make one of two equal areas the best.
     rounded = mean.where(competes).round(12)
     groups = rounded.groupby(columns_of(summary, CASE))
@@ -77,7 +75,7 @@ def standings(summary, ranking, display, part="test"):
     # Runs that count as the constant are in the mean, so they are in its number.
     runs = (summary["n_runs"] + summary["n_constant"]).where(competes, 0)
     most = runs.groupby(columns_of(summary, CASE)).transform("max")
-    table = summary.assign(mean=mean, sd=summary[f"sd_{part}"], best=best, most=most)
+    table = summary.assign(mean=mean, sd=summary["sd_test"], best=best, most=most)
     titles, rows = display.matrix(table, rivals, _area_cell)
     counts = table.groupby(CASE)["most"].first()[display.cases(table)]
     heads = [
