@@ -30,7 +30,7 @@ def test_report_and_its_parts_are_there(smoke):
     assert "logitB" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     names = {path.name for path in (results(smoke) / "figures").iterdir()}
-    assert {"areas.svg", "curves_wine_random.svg", "schedule_wine_random.svg"} <= names
+    assert {"areas.svg", "curves_wine_random.svg"} <= names
     summary = pd.read_csv(results(smoke) / "tables" / "summary.csv")
     config = yaml.safe_load((smoke.folder / SMOKE[1]).read_text())
     assert set(summary["method"]) == set(config["methods"])

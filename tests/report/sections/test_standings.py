@@ -1,7 +1,5 @@
 """Standings: best means marked, ranks in order, peers that win named first."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
