@@ -84,7 +84,6 @@ def test_a_study_compared_by_acquisition_cost_has_its_figures(folder):
     figures = [
         "areas",
         "ranks",
-        "times",
         "effort",
         "overview",
         "overview_narrow",
