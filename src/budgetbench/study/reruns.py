@@ -55,14 +55,13 @@ def keep(study, root="."):
 
 
 def _stays(kept, fresh, before, now):
-    done = set(fresh[_PLACE].itertuples(index=False, name=None))
-    again = [place in done for place in kept[_PLACE].itertuples(index=False, name=None)]
+    again = pd.MultiIndex.from_frame(kept[_PLACE]).isin(pd.MultiIndex.from_frame(fresh[_PLACE]))
     changed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
     stale = [
-        bool(changed & {f"the settings of {m} on {d}", f"the data of {d}"})
+        not changed.isdisjoint((f"the settings of {m} on {d}", f"the data of {d}"))
         for d, m in zip(kept["dataset"], kept["method"], strict=True)
     ]
-    return ~(pd.Series(again, index=kept.index) | pd.Series(stale, index=kept.index))
+    return ~(again | np.array(stale, dtype=bool))
 
 
 def _joined(before, now):
