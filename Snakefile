@@ -9,7 +9,7 @@ import sys
 
 from budgetlearn.files import read_yaml
 from budgetbench.study.source_code import find_classes_in, report_fingerprint
-from budgetbench.study.kept_jobs import closing_message, doubt_line, forget, usage_line
+from budgetbench.study.kept_jobs import closing_message, forget
 from budgetbench.study.isolation import announce_caller
 from budgetbench.study.reruns import stored_points
 from budgetbench.study.study import FIT, SCHEDULE, Study, with_defaults
@@ -93,9 +93,6 @@ onstart:
 
 onsuccess:
     forget(STUDY)
-    print(usage_line(STUDY))
-    if doubt_line(STUDY):
-        print(doubt_line(STUDY))
     if closing_message(STUDY):
         raise WorkflowError(closing_message(STUDY))
 

@@ -7,7 +7,7 @@ import pytest
 from budgetbench.analysis import Results
 from budgetbench.analysis.areas import HORIZONS, mean_curve
 from budgetbench.analysis.efforts import effort_table
-from budgetbench.analysis.ranks import elo_table, horizon_ranks
+from budgetbench.analysis.ranks import horizon_ranks
 from budgetbench.analysis.schedules import CASE, RUN
 from tests.factories import fail, make_display, make_points
 
@@ -67,7 +67,7 @@ def patterns(complete, method):
 
 
 def standing(results):
-    """Return by method and horizon rank, Elo (of the rivals) and each data set's mean area."""
+    """Return by method and horizon rank and each data set's mean area."""
     rows = {}
     for view in ("horizons", "hard_horizons"):
         table = getattr(results, view)
@@ -75,7 +75,6 @@ def standing(results):
         for horizon in HORIZONS:
             own = table[table["horizon"] == horizon]
             rows[view, horizon, "rank"] = -ranks[horizon]
-            rows[view, horizon, "elo"] = elo_table(own, RIVALS).set_index("method")["elo"]
             for case, part in own.groupby(CASE):
                 rows[view, horizon, case] = part.set_index("method")["mean_test"]
     for column in ("mean_test", "mean_valid"):

@@ -29,7 +29,6 @@ from budgetbench.study.study import Study
 from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.files import read_yaml
-from tests.datasets.test_lzw import compress
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("BUDGETLEARN_DATA", ROOT.parent / "shared" / "data"))
@@ -198,7 +197,7 @@ def archives():
     with zipfile.ZipFile(nested, "w") as archive:
         archive.writestr("toy.csv", out.getvalue())
     kinds = [kind.getvalue() for kind in (out, tar, nested)]
-    kinds += [plain_tar, gzip.compress(TABLE), compress(TABLE)]
+    kinds += [plain_tar, gzip.compress(TABLE)]
     return [[("archive", content)] for content in kinds]
 
 

@@ -16,7 +16,6 @@ from budgetbench.datasets.fetching import extract, fetch
 from budgetbench.datasets.preparing import prepare
 from budgetlearn.exceptions import DatasetError
 from tests.datasets.sources import GOOD, leftovers, sha256, spec_of, zipped
-from tests.datasets.test_lzw import compress
 
 LOCAL, CENTRAL = b"PK\x03\x04", b"PK\x01\x02"
 
@@ -64,16 +63,15 @@ def tarred_bomb():
 
 
 BAD = {
-    "zlib.error": (broken_deflate(), "#toy.csv", "damaged archive"),
+    "zlib.error": (broken_deflate(), "#toy.csv", "cannot be read as an archive"),
     "encrypted": (flagged(zipped(toy_csv=GOOD), 6, 1), "#toy.csv", "encrypted"),
     "method": (flagged(zipped(toy_csv=GOOD), 8, 99), "#toy.csv", "NotImplementedError"),
-    "BadGzipFile": (b"\x1f\x8bnonsense", "", "damaged gzip"),
-    "gzip body": (broken_gzip(), "", "damaged gzip"),
+    "BadGzipFile": (b"\x1f\x8bnonsense", "", "cannot be read as a gzip file"),
+    "gzip body": (broken_gzip(), "", "cannot be read as a gzip file"),
     "zip bomb": (bomb(), "#toy.csv", "would grow to more than"),
-    "lying zip bomb": (lying_bomb(), "#toy.csv", "damaged archive"),
+    "lying zip bomb": (lying_bomb(), "#toy.csv", "cannot be read as an archive"),
     "tar bomb": (tarred_bomb(), "#toy.csv", "would grow to more than"),
     "gzip bomb": (gzip.compress(bytes(4 << 20)), "", "would grow to"),
-    "Z bomb": (lambda: compress(bytes(1 << 20)), "", "would grow to more than"),
     "JSON": (b'{"error": "moved"}', "", "got a JSON message instead of the file"),
     "empty": (b"", "", "found"),
 }
@@ -83,8 +81,6 @@ BAD = {
 def test_a_bad_source_leads_to_the_next_and_to_one_error(server, tmp_path, monkeypatch, case):
     monkeypatch.setattr("budgetbench.datasets.fetching.LEAST_LIMIT", 1 << 14)
     content, member, message = BAD[case]
-    if callable(content):  # what takes long to make
-        content = content()
     server.answers["/bad"] = [(200, content)]
     server.answers["/good"] = [(200, GOOD)]
     bad, good = f"{server.url}/bad{member}", f"{server.url}/good"
@@ -247,7 +243,7 @@ def small_tar():
     return out.getvalue()
 
 
-ARCHIVES = [zipped(toy_csv=GOOD), small_tar(), gzip.compress(GOOD), compress(GOOD)]
+ARCHIVES = [zipped(toy_csv=GOOD), small_tar(), gzip.compress(GOOD)]
 
 
 @given(st.data())

@@ -86,7 +86,7 @@ def test_bad_answers_leave_nothing_and_say_what_to_do(server, tmp_path, answer, 
 def test_truncated_gzip(server, tmp_path):
     server.answers["/x.gz"] = [(200, gzip.compress(GOOD)[:-20])]
     for path in ("toy/toy.csv", "toy/toy.csv.gz"):
-        with pytest.raises(DatasetError, match="damaged gzip"):
+        with pytest.raises(DatasetError, match=r"damaged gzip|cannot be read as a gzip"):
             fetch(spec_of(f"{server.url}/x.gz", path=path), tmp_path)
     assert leftovers(tmp_path) == []
 

@@ -377,9 +377,9 @@ def test_the_first_screen_of_a_phone_has_a_picture_of_its_own(phone):
 
 def test_a_phone_folds_sections_and_links_unfold_them(phone):
     assert phone.execute_script("return document.documentElement.scrollHeight") < 12_000
-    assert not one(phone, "#times img").is_displayed()
+    assert not one(phone, "#times table").is_displayed()
     phone.execute_script("arguments[0].click()", one(phone, "nav a[href='#times']"))
-    wait(phone, one(phone, "#times img").is_displayed)
+    wait(phone, one(phone, "#times table").is_displayed)
     one(phone, "#coverage summary").click()
     assert one(phone, "#coverage table").is_displayed()
 

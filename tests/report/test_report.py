@@ -13,7 +13,7 @@ import pytest
 
 from budgetbench.report import sections_of, write_report
 from budgetbench.report.page import build_figures, build_tables
-from budgetbench.report.style import figure_bytes
+from budgetbench.report.style import svg_bytes
 from budgetlearn.exceptions import ConfigError
 from tests.factories import (
     METHODS,
@@ -74,8 +74,6 @@ def test_what_sections_announce_is_what_they_write(folder):
     written = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
     kinds = (".svg", ".csv", ".csv.gz", ".json")
     assert {path for path in written if path.endswith(kinds)} == announced
-    pictures = {path.replace(".svg", ".png") for path in announced if path.endswith(".svg")}
-    assert {path for path in written if path.endswith(".png")} == pictures
     captions = {part.caption_path for section in sections for part in section.parts}
     assert {path for path in written if path.endswith(".rst")} == captions
     assert len(captions) == len(announced)
@@ -86,11 +84,10 @@ def test_a_study_compared_by_acquisition_cost_has_its_figures(folder):
     figures = [
         "areas",
         "ranks",
-        "times",
         "effort",
         "overview",
         "overview_narrow",
-        *(f"{kind}_{c}" for kind in ("curves", "schedule") for c in cases),
+        *(f"curves_{c}" for c in cases),
     ]
     assert {path.stem for path in (folder / "figures").iterdir()} == set(figures)
 
@@ -251,4 +248,4 @@ def test_dollars_in_names_are_no_mathematics():
     sections = sections_of(study)
     report = build_tables(sections, report)
     for name, figure in build_figures(sections, report).items():
-        assert figure_bytes(figure, "png"), name
+        assert svg_bytes(figure), name

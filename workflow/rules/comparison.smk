@@ -113,7 +113,6 @@ rule report:
         "results"
     conda:
         "../../environment.yml"
-    threads: 2  # one draws
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 30 * attempt,

@@ -30,20 +30,3 @@ rule archive:
         code=code_of("archive.py"),
     script:
         "../scripts/archive.py"
-
-
-rule data_report:
-    input:
-        data=DATA,
-    output:
-        f"{DIR}/data.html",
-    log:
-        f"{DIR}/logs/data_report.log",
-    conda:
-        "../../environment.yml"
-    params:
-        settings=STUDY.settings,
-        shown=STUDY.shown,
-        code=report_fingerprint(script_path("data_report.py")),
-    script:
-        "../scripts/data_report.py"

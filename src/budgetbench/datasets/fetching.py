@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import shutil
-import subprocess
 import tarfile
 import tempfile
 import time
@@ -15,15 +14,14 @@ import zlib
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from subprocess import PIPE
 
 import requests
 import urllib3
 from tqdm import tqdm
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.files import is_gzip, starts_with, whole_file
-from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk
+from budgetlearn.files import is_gzip, whole_file
+from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk, reading
 
 # Our own, not pooch: several mirrors and hashes of one file, hashes of what is inside a gzip
 # file, limits on seconds and bytes, and copies of files at hand are guarantees here that pooch
@@ -301,7 +299,6 @@ def write_manifest(spec, paths, manifest):
 # numbers shrink to a tenth; what shrinks to a hundredth is a bomb.
 LEAST_LIMIT = 16 << 20
 MOST_GROWTH = 100
-LZW = b"\x1f\x9d"  # begins a .Z file
 
 
 def extract(archive, members, target):
@@ -309,7 +306,7 @@ def extract(archive, members, target):
 
     A member is named by its whole path or its last parts. A gzip file is kept compressed only if
     the name of `target` ends in ``.gz``, and plain content is compressed then: the same path holds
-    the same content from every mirror. A ``.Z`` file is always unpacked.
+    the same content from every mirror.
     """
     current = archive
     for depth, member in enumerate(members):
@@ -318,12 +315,12 @@ def extract(archive, members, target):
         current = inner
     # After unpacking, too: an archive may hold the page that its maker was sent.
     _refuse_pages(current)
-    try:
-        _copy_content(current, target)
-    except DAMAGE as error:
-        if is_of_disk(error):
-            raise
-        raise DatasetError(f"truncated or damaged gzip file ({error})") from error
+    # By content, not by name: mirrors name the same file both ways.
+    compressed, wanted = is_gzip(current), target.name.endswith(".gz")
+    read = gzip.open if compressed and not wanted else open
+    write = gzip.open if wanted and not compressed else open
+    with reading(current, "a gzip file"):
+        _copy(read(current, "rb"), target, _limit_of(current), write)
 
 
 def _refuse_pages(path):
@@ -339,7 +336,7 @@ def _refuse_pages(path):
 def _extract_one(archive, member, target):
     _refuse_pages(archive)
     limit = _limit_of(archive)
-    try:
+    with reading(archive, "an archive"):
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as opened:
                 name = _match(member, opened.namelist())
@@ -350,10 +347,6 @@ def _extract_one(archive, member, target):
                 _copy(opened.extractfile(name), target, limit)
         else:
             raise DatasetError("truncated file, or not an archive")
-    except DAMAGE as error:
-        if is_of_disk(error):
-            raise
-        raise DatasetError(f"damaged archive ({type(error).__name__}: {error})") from error
 
 
 def _match(member, names):
@@ -375,23 +368,3 @@ def _copy(source, target, limit, write=open):
             out.write(block)
             if out.tell() > limit:
                 raise DatasetError(f"the archive would grow to more than {limit:,} bytes")
-
-
-def _copy_content(source, target):
-    if starts_with(source, LZW):
-        # The program knows the old format too, which no library does.
-        with subprocess.Popen(["gzip", "-dc", source], stdout=PIPE, stderr=PIPE) as program:
-            try:
-                _copy(program.stdout, target, _limit_of(source))
-            except DatasetError:
-                program.kill()
-                raise
-            said = program.stderr.read().decode(errors="replace").strip()
-        if program.returncode:
-            raise DatasetError(f"damaged .Z file ({said})")
-        return
-    # By content, not by name: mirrors name the same file both ways.
-    compressed, wanted = is_gzip(source), target.name.endswith(".gz")
-    read = gzip.open if compressed and not wanted else open
-    write = gzip.open if wanted and not compressed else open
-    _copy(read(source, "rb"), target, _limit_of(source), write)

@@ -1,11 +1,7 @@
 """A report: its content, the self-contained page, and its files, each whole or not at all."""
 
 import json
-import multiprocessing
 import re
-import sys
-import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -21,7 +17,7 @@ from . import text
 from .display import Display
 from .section import case_name
 from .sections import sections_of
-from .style import figure_bytes
+from .style import svg_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +27,7 @@ class Report:
     study: Study
     display: Display  # how its methods and data sets are shown
     results: Results
-    prices: pd.DataFrame  # from `budgetbench.report.data_page.price_table`; may be empty
+    prices: pd.DataFrame  # from `budgetbench.report.sheets.price_table`; may be empty
     provenance: dict = field(default_factory=dict)  # what the results were made with, by name
     tables: dict = field(default_factory=dict)  # the tables of all sections, by name
     # Those of `results`, and what methods have for seconds left after their tries.
@@ -41,7 +37,7 @@ class Report:
     def of(cls, study, points, sheets, prices, provenance):
         """Put a report's content together; `points` are of all methods and runs, with the control.
 
-        `sheets` and `prices` are from `budgetbench.report.data_page`, `provenance` says what the
+        `sheets` and `prices` are from `budgetbench.report.sheets`, `provenance` says what the
         results were made with.
         """
         compared = Display(study.methods, sheets)
@@ -66,10 +62,11 @@ def write_report(report, folder):
     folder, sections = Path(folder), sections_of(report.study)
     # Tables before figures: sections draw from the tables of others.
     report = build_tables(sections, report)
-    figures = build_figures(sections, report)
-    with _meanwhile(_write_figures, figures, "png", folder):
-        drawn = _write_figures(figures, "svg", folder)
-        page = render_page(sections, report, drawn, build_cases(sections, report))
+    figures = build_figures(sections, report).items()
+    drawn = {name: svg_bytes(figure) for name, figure in figures}
+    page = render_page(sections, report, drawn, build_cases(sections, report))
+    for name, svg in drawn.items():
+        _write(svg, folder / "figures" / f"{name}.svg")
     for name, frame in report.tables.items():
         _write(csv_text(frame).encode(), folder / "tables" / f"{name}.csv")
     for name, content in _of_all(sections, report, "files").items():
@@ -136,33 +133,6 @@ def _of_all(sections, report, kind):
     # In the order of the page: a name that two sections gave would be the later one's.
     made = [getattr(section, kind)(report) for section in sections]
     return {name: product for products in made for name, product in products.items()}
-
-
-def _write_figures(figures, kind, folder):
-    drawn = {name: figure_bytes(figure, kind) for name, figure in figures.items()}
-    for name, content in drawn.items():
-        _write(content, folder / "figures" / f"{name}.{kind}")
-    return drawn
-
-
-@contextmanager
-def _meanwhile(function, *arguments):
-    """Run a function in a fork beside the block: drawing all figures takes as long as the page."""
-    if sys.platform != "linux":  # elsewhere a fork is not safe, or there is none
-        yield
-        function(*arguments)
-        return
-    child = multiprocessing.get_context("fork").Process(target=function, args=arguments)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
-        child.start()
-    try:
-        yield
-        child.join()
-    finally:
-        child.kill()
-    if child.exitcode:
-        raise RuntimeError(f"Drawing the figures failed, with exit code {child.exitcode}.")
 
 
 def _write(content, path):

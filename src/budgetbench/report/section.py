@@ -14,7 +14,7 @@ class Part:
     """A file of the report."""
 
     name: str  # of the file, that of a figure or table without its ending
-    kind: str  # a figure (svg and png), a table (csv), or any other file, its ending in its name
+    kind: str  # a figure (svg), a table (csv), or any other file, its ending in its name
     category: str  # heading under which Snakemake's own report shows it
     caption: str  # what it shows, as reStructuredText
     labels: dict = field(default_factory=dict)  # what tells it from others of its category

@@ -146,15 +146,13 @@ def legend_below(figure, handles, labels):
     figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, fontsize=9)
 
 
-def figure_bytes(figure, kind):
-    """Return the figure as "svg" or "png" bytes that depend on its content only."""
-    # A time or a version in the file would make equal reports differ.
-    stamp = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+def svg_bytes(figure):
+    """Return the figure as SVG whose bytes depend on its content only."""
     buffer = io.BytesIO()
     with house_style():
-        figure.savefig(buffer, format=kind, dpi=150, metadata=stamp)
-    figure.set_layout_engine("none")  # laid out it is now; the next kind need not do it again
-    return _LONG_NUMBER.sub(_shorter, buffer.getvalue()) if kind == "svg" else buffer.getvalue()
+        # A time or a version in the file would make equal reports differ.
+        figure.savefig(buffer, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
+    return _LONG_NUMBER.sub(_shorter, buffer.getvalue())
 
 
 def _shorter(number):

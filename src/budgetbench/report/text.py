@@ -3,7 +3,6 @@
 import pandas as pd
 
 DASH = "–"
-_LONGEST_NAME = 30  # letters beside the axes of a figure
 
 
 def counted(number, noun):
@@ -82,13 +81,3 @@ def as_text(value):
     if value is None:
         return DASH
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
-
-
-def shortened(label):
-    """Return a label whose name fits beside the axes, cut in its middle; its price stays whole."""
-    name, bracket, price = label.rpartition(" (")
-    if not bracket or len(name) <= _LONGEST_NAME:
-        return label
-    # Beginning and end tell long names apart; the middle is what they share.
-    half = (_LONGEST_NAME - 1) // 2
-    return f"{name[:half]}…{name[-half:]} ({price}"

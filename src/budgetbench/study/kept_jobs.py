@@ -1,9 +1,8 @@
-"""Traces of jobs apart from their outputs, which Snakemake may remove: failures, finished, effort.
+"""Traces of jobs apart from their outputs, which Snakemake may remove: failures, finished, time.
 
 Failures tell the rules, while Snakemake plans, which jobs are to be repeated.
 """
 
-import csv
 import hashlib
 import json
 import math
@@ -15,7 +14,6 @@ import pandas as pd
 
 from budgetlearn.files import whole_file
 
-from . import records
 from .records import is_failure
 
 # Status → setting whose raising is a reason to try again.
@@ -167,74 +165,19 @@ def _key(job):
     return hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()
 
 
-FIT = ["dataset", "costs", "method", "run", "fit"]
 SPARE = 2.5  # times what earlier jobs of a method took that a cluster is asked for
-
-
-def working_seconds(points):
-    """Return the seconds of all fits and of predicting; NaN where they were not measured."""
-    fits = points.groupby(FIT)["fit_seconds"].first()
-    predicted = points.loc[points["predict_seconds"].notna(), "added_seconds"]
-    return float(fits.sum() + predicted.sum(skipna=False))
-
-
-def job_usage(study):
-    """Return seconds, MB and runs of the jobs that fitted a study's methods, from Snakemake."""
-    parts = {(dataset, method) for dataset, _, method in study.cells}
-    used = []
-    for path in sorted(Path(study.folder, "usage").rglob("*.tsv")):
-        if any({dataset, method} <= set(path.parts) for dataset, method in parts):
-            used += _usage(study, path)
-    return used
-
-
-def _usage(study, path):
-    # A dash, or NA, stands for a job that it did not get to look at.
-    rows = pd.read_csv(path, sep="\t", usecols=["s", "max_rss"], na_values="-")
-    # Files of an earlier, larger study stay; runs it no longer has count for nothing.
-    runs = len(study.runs_of(path.stem))
-    return [(seconds, held, runs) for seconds, held in rows[["s", "max_rss"]].to_numpy().tolist()]
 
 
 def minutes_for(study, n_runs, folder):
     """Return the minutes to ask a cluster for, for a job of `n_runs` runs.
 
-    `SPARE` times the slowest run of the earlier jobs in `folder`; at most what the study says.
+    `SPARE` times the slowest run of the earlier jobs whose time Snakemake wrote to `folder`; at
+    most what the study says.
     """
-    used = [row for path in Path(folder).glob("*.tsv") for row in _usage(study, path)]
-    took = [SPARE * seconds / runs / 60 for seconds, _, runs in used if runs]
+    took = []
+    for path in Path(folder).glob("*.tsv"):
+        # Files of an earlier, larger study stay; runs it no longer has count for nothing.
+        if runs := len(study.runs_of(path.stem)):
+            # A dash stands for a job that it did not get to look at.
+            took += (SPARE * pd.read_csv(path, sep="\t", na_values="-")["s"] / runs / 60).tolist()
     return n_runs * min(study.config["cluster"]["minutes"], max(took, default=math.inf))
-
-
-def usage_line(study):
-    """Return a sentence on a study's jobs, "" where there is nothing to tell."""
-    path = Path(study.folder, "points.parquet")
-    used = [job for job in job_usage(study) if job[-1]]
-    spent = sum(seconds for seconds, _, _ in used)
-    if not spent or not path.is_file():
-        return ""
-    # A job that took over what it had finished before worked less than its points tell.
-    share = min(working_seconds(records.read(path)) / spent, 1.0)
-    of_which = "" if math.isnan(share) else f", of which {share:.0%} were fitting and predicting"
-    # Snakemake looks at a job's processes now and then; the largest process knows its own peak.
-    peaks = [origin["peak_mb"] for origin in records.origins_of(path) if "peak_mb" in origin]
-    held = max([*peaks, *(mb for _, mb, _ in used if not math.isnan(mb))], default=0)
-    minutes = max(seconds / runs for seconds, _, runs in used) / 60
-    asked = study.config["cluster"]
-    return (
-        f"The jobs that fit worked for {spent:,.0f} s{of_which}. They held up to {held:,.0f} MB "
-        f"each (a cluster is asked for {asked['memory']:,}) and took up to {minutes:.1f} min a run "
-        f"(asked for {asked['minutes']})."
-    )
-
-
-def doubt_line(study):
-    """Return a sentence on methods that the written report doubts, "" where there are none."""
-    path = Path(study.folder, "tables", "straw_men.csv")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()
-    below = {"constant": "no better than the free constant", "default": "worse tuned than untuned"}
-    found = csv.DictReader(lines)
-    where = [f"{row['method']} on {row['dataset']} ({below[row['below']]})" for row in found]
-    if not where:
-        return ""
-    return f"Doubtful rivals, in all of their runs: {', '.join(where)}. See “What it took”."

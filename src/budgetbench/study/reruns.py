@@ -55,14 +55,13 @@ def keep(study, root="."):
 
 
 def _stays(kept, fresh, before, now):
-    done = set(fresh[_PLACE].itertuples(index=False, name=None))
-    again = [place in done for place in kept[_PLACE].itertuples(index=False, name=None)]
+    again = pd.MultiIndex.from_frame(kept[_PLACE]).isin(pd.MultiIndex.from_frame(fresh[_PLACE]))
     changed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
     stale = [
-        bool(changed & {f"the settings of {m} on {d}", f"the data of {d}"})
+        not changed.isdisjoint((f"the settings of {m} on {d}", f"the data of {d}"))
         for d, m in zip(kept["dataset"], kept["method"], strict=True)
     ]
-    return ~(pd.Series(again, index=kept.index) | pd.Series(stale, index=kept.index))
+    return ~(again | np.array(stale, dtype=bool))
 
 
 def _joined(before, now):
@@ -170,48 +169,26 @@ def _platforms(origins):
 def differences(fresh, stored, within=0.0):
     """Return where two sets of operating points differ by more than a relative distance.
 
-    The frame has one row for each difference: `KEY`, column, fresh, stored. A point that only one
-    side has differs in the column "point".
+    The frame has one row for each difference: `KEY`, column, fresh, stored. Of a point that only
+    one side has every value differs: it is missing on the other.
     """
-    fresh, stored = (frame.set_index(list(KEY)).sort_index() for frame in (fresh, stored))
+    unknown = records.unknown_columns(stored["format_version"].max())
+    fresh, stored = (
+        frame.drop(columns=[*UNCOMPARED, *unknown]).set_index(list(KEY))
+        for frame in (fresh, stored)
+    )
     for name, frame in (("fresh", fresh), ("stored", stored)):
         if not frame.index.is_unique:
             raise RerunError(f"the {name} results have two operating points of one place.")
-    # Points that only one side has are told apart from numbers that differ.
-    both = fresh.index.intersection(stored.index)
-    lost, added = stored.index.difference(both), fresh.index.difference(both)
-    found = [
-        added.to_frame().assign(column="point", fresh="there", stored="missing"),
-        lost.to_frame().assign(column="point", fresh="missing", stored="there"),
-    ]
-    fresh, stored = fresh.loc[both], stored.loc[both]
-    unknown = records.unknown_columns(stored["format_version"].max())
-    for column in fresh.columns.difference([*UNCOMPARED, *unknown], sort=False):
-        differ = _differ(fresh[column], stored[column], within)
-        values = {
-            "fresh": fresh[column][differ].map(str),
-            "stored": stored[column][differ].map(str),
-        }
-        found.append(both[differ].to_frame().assign(column=column, **values))
-    return pd.concat(found, ignore_index=True)
-
-
-def _differ(fresh, stored, within):
-    """Return for each pair of values whether they differ; missing values equal each other."""
-    # NaN on both sides is the same answer: neither knows.
-    if pd.api.types.is_float_dtype(fresh):
-        return ~np.isclose(fresh, stored, rtol=within, atol=0, equal_nan=True)
-    if fresh.dtype == object:  # an array in each cell
-        pairs = zip(fresh, stored, strict=True)
-        return np.array([not _same_array(a, b, within) for a, b in pairs], bool)
-    same = (fresh == stored) | (fresh.isna() & stored.isna())
-    return ~same.fillna(False).to_numpy(bool)
-
-
-def _same_array(a, b, within):
-    if a is None or b is None:
-        return a is b
-    return len(a) == len(b) and np.allclose(a, b, rtol=within, atol=0, equal_nan=True)
+        # Arrays have no == of their own; in 32 bits the last one is more than `TOLERANCE`.
+        frame["acquisition_rates"] = frame["acquisition_rates"].map(tuple, na_action="ignore")
+    fresh, stored = fresh.align(stored)
+    numbers = fresh.select_dtypes("number").columns
+    near = np.isclose(fresh[numbers], stored[numbers], rtol=within, atol=0, equal_nan=True)
+    fresh[numbers] = fresh[numbers].mask(near, stored[numbers])
+    found = fresh.compare(stored, result_names=("fresh", "stored"))
+    found = found.stack(0, future_stack=True).dropna(how="all")  # noqa: PD013, of two levels
+    return found.rename_axis([*KEY, "column"]).reset_index()
 
 
 def check_rerun(study, fresh, stored):

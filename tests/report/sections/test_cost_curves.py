@@ -5,7 +5,7 @@ import pytest
 
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.report.sections import cost_curves
-from budgetbench.report.style import figure_bytes
+from budgetbench.report.style import svg_bytes
 from tests.factories import make_display, make_points
 
 
@@ -58,9 +58,9 @@ def test_few_points_get_no_mean(display):
 
 def test_many_points_become_pixels(display, monkeypatch):
     points = make_points()
-    as_paths = figure_bytes(curves(points, display), "svg")
+    as_paths = svg_bytes(curves(points, display))
     monkeypatch.setattr(cost_curves.style, "MANY_POINTS", 10)
-    as_pixels = figure_bytes(curves(points, display), "svg")
+    as_pixels = svg_bytes(curves(points, display))
     assert b"<image" not in as_paths
     assert b"<image" in as_pixels
 

@@ -1,6 +1,4 @@
-"""How sure: Elo ratings, and splits told from prices where a study crosses them."""
-
-import pytest
+"""How sure: splits told from prices where a study crosses them."""
 
 from budgetbench.report.page import build_tables
 from budgetbench.report.sections.differences import Differences
@@ -13,15 +11,6 @@ def context_of(**config):
     report = build_tables([section], report)
     assert {f"tables/{name}.csv" for name in report.tables} == {p.path for p in section.parts}
     return section.context(report)
-
-
-def test_every_method_has_a_rating_and_a_record():
-    rows = context_of()["elo"]
-    assert [label for label, _, _ in rows] == ["msB", "logitB"]
-    assert [record for *_, record in rows] == ["2 / 0 / 0", "0 / 0 / 2"]
-    ratings = [int(elo) for _, elo, _ in rows]  # of two data sets: no interval
-    assert sum(ratings) == pytest.approx(2000, abs=1)
-    assert ratings[0] > ratings[1]
 
 
 def test_splits_and_prices_are_told_apart_where_they_cross():

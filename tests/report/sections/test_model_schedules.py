@@ -1,18 +1,15 @@
-"""The example schedule: which is shown, its variables by name, and what each budget buys."""
+"""The example schedule: which is shown, and its variables by name."""
 
 import json
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from budgetbench.analysis.schedules import compressed_points
-from budgetbench.report import text
-from budgetbench.report.data_page import prices_of as prices_of_run
 from budgetbench.report.sections import what_to_buy
-from budgetbench.report.style import figure_bytes
-from tests.factories import fail, make_display, make_points, make_prices, prices_of
+from budgetbench.report.sheets import prices_of as prices_of_run
+from tests.factories import fail, make_points, make_prices
 
 COMPETITORS = ["msb", "logitb"]
 
@@ -35,7 +32,6 @@ def test_methods_that_name_no_variables_have_no_schedule():
     kept = compressed_points(make_points()).assign(variables=None)
     empty = what_to_buy.example_schedule(kept, COMPETITORS, "wine", "random")
     assert empty.empty
-    assert b"<svg" in figure_bytes(what_to_buy.schedule_figure(empty, make_display(), None), "svg")
 
 
 def test_prices_of_the_variables_add_up_to_the_cost(chosen):
@@ -61,22 +57,3 @@ def test_names_with_separators_stay_whole(chosen):
         labels = json.loads(row.variables)
         assert len(labels) == row.n_variables
         assert {label.removesuffix(" (1)") for label in labels} <= set(names)
-
-
-def test_ownership_covers_what_the_affordable_model_buys(chosen):
-    spans = what_to_buy._ownership(chosen)
-    sets = what_to_buy.variable_sets(chosen)
-    costs = chosen["cost"].to_numpy()
-    for budget in np.linspace(costs[0], costs[-1], 97):
-        model = np.searchsorted(costs, budget, side="right") - 1
-        end = spans["start"] + spans["width"]
-        bought = spans[(spans["start"] <= budget) & (budget < end)]["feature"]
-        assert sorted(bought) == sets[model]
-    assert sum(prices_of("wine", 0)[sets[0]]) == costs[0]
-
-
-def test_long_names_are_cut_but_not_their_price():
-    label = text.shortened("a very long name of some measurement in the laboratory (35)")
-    assert label.endswith("laboratory (35)")
-    assert "…" in label
-    assert text.shortened("short (7)") == "short (7)"

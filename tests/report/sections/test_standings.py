@@ -1,7 +1,5 @@
 """Standings: best means marked, ranks in order, peers that win named first."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +13,7 @@ from budgetbench.report.sections.standings import (
     rank_sentences,
     standings,
 )
-from budgetbench.report.style import figure_bytes
+from budgetbench.report.style import svg_bytes
 from tests.factories import (
     METHODS,
     make_display,
@@ -69,25 +67,6 @@ def test_rows_come_by_mean_rank(summary, display):
         ("msB", "2.00"),
     ]
     assert [head["note"] for head in heads] == ["5 runs", "5 runs"]
-
-
-def test_the_validation_table_has_ranks_of_its_own(tmp_path):
-    points = make_points(n_runs=2)
-    turned = points["method"].isin(["msb", "logitb"])
-    points.loc[turned, "valid_score"] = (
-        points["test_score"].where(points["method"] == "logitb", points["test_score"] - 0.2)
-    )[turned]
-    write_page(make_report(points), tmp_path)
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    tables = re.findall(r"<caption>AUP on (test|validation) data.*?</table>", page, re.DOTALL)
-    assert tables == ["test", "validation"]
-    rows = re.findall(
-        r"<caption>AUP on (test|validation).*?<tbody>\s*<tr>\s*<th[^>]*>(\w+).*?"
-        r'<td class="number">([\d.]+)</td>',
-        page,
-        re.DOTALL,
-    )
-    assert rows == [("test", "msB", "1.00"), ("validation", "logitB", "1.00")]
 
 
 def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, display):
@@ -197,7 +176,7 @@ def test_one_method_alone_has_a_figure(display):
     areas = make_results(make_points(n_runs=2)).areas
     drawn = area_figure(areas[areas["method"] == "msb"], display)
     assert legend(drawn) == ["msB"]
-    assert b"<svg" in figure_bytes(drawn, "svg")
+    assert b"<svg" in svg_bytes(drawn)
 
 
 def test_only_controls_completed(tmp_path):

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.report.data_page import names_of
 from budgetbench.report.sections.inside_msb import VariableImportance, importance_figure
+from budgetbench.report.sheets import names_of
 from tests.factories import make_points, make_prices, make_report, make_study
 
 

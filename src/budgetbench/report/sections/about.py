@@ -3,12 +3,10 @@
 import gzip
 import io
 import json
-from pathlib import Path
 
 from ...analysis.schedules import CASE
 from ...study.methods import settings_tried
 from ...study.records import POINTS
-from ...study.study import PUBLISHED, place_of
 from ..section import FILE, Section, table, texts
 from ..text import DASH, as_text
 
@@ -23,21 +21,12 @@ class Coverage(Section):
     place = 95
     names = ("coverage",)
 
-    @property
-    def inputs(self):
-        """All tables of printed numbers, if the study reruns some: the page names the others."""
-        folder = Path(place_of(PUBLISHED, self.study.root))
-        return sorted(map(str, folder.glob("*.csv"))) if self.study.published else []
-
     def tables(self, report):
         return {"coverage": report.results.coverage}
 
     def context(self, report):
         titles, rows, gaps = coverage_rows(report.results.coverage, report.display)
-        rerun = {Path(path).stem for path in self.study.published}
-        printed = [Path(path).stem for path in self.inputs]
-        elsewhere = [name for name in printed if name not in rerun]
-        return {"columns": titles, "rows": rows, "gaps": gaps, "elsewhere": elsewhere}
+        return {"columns": titles, "rows": rows, "gaps": gaps}
 
 
 def coverage_rows(table, display):

@@ -1,9 +1,6 @@
 """Every method beside a reference: paired differences with intervals, wins and losses."""
 
-import pandas as pd
-
 from ...analysis import differences as paired
-from ...analysis.ranks import elo_table
 from ...study.study import ACQUISITION
 from ..section import Section, table
 from ..text import DASH, interval
@@ -20,7 +17,7 @@ class Differences(Section):
     @property
     def parts(self):
         crossed = ["variances"] if self.study.config.get("crossed") else []
-        return [table(name) for name in ("differences", "differences_overall", "elo", *crossed)]
+        return [table(name) for name in ("differences", "differences_overall", *crossed)]
 
     def tables(self, report):
         results, display = report.results, report.display
@@ -30,7 +27,6 @@ class Differences(Section):
         tables = {
             "differences": each,
             "differences_overall": paired.overall_table(results.areas, each, reference),
-            "elo": elo_table(results.summary, methods),
         }
         if crossed := self.study.config.get("crossed"):
             tables["variances"] = paired.variance_table(results.areas, crossed)
@@ -51,7 +47,6 @@ class Differences(Section):
             "fewest": paired.FEWEST_CASES,
             "n_cases": len(titles),
             "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
-            "elo": [_elo_row(row, display) for row in report.tables["elo"].to_dict("records")],
             "variances": _variance_rows(report.tables.get("variances"), display),
             "titles": titles,
             "rows": rows,
@@ -60,16 +55,8 @@ class Differences(Section):
 
 def _overall_row(row, display):
     mean = interval(row["mean"], row["low"], row["high"])
-    return [display.label(row["method"]), mean, _record(row), row["n_cases"]]
-
-
-def _elo_row(row, display):
-    bounds = "" if pd.isna(row["low"]) else f" [{row['low']:.0f}, {row['high']:.0f}]"
-    return [display.label(row["method"]), f"{row['elo']:.0f}{bounds}", _record(row)]
-
-
-def _record(row):
-    return f"{row['wins']} / {row['ties']} / {row['losses']}"
+    record = f"{row['wins']} / {row['ties']} / {row['losses']}"
+    return [display.label(row["method"]), mean, record, row["n_cases"]]
 
 
 def _variance_rows(variances, display):

@@ -2,7 +2,6 @@
 
 from budgetlearn.curves import pareto_indices
 
-from ...analysis.areas import CONSTANT
 from ...analysis.efforts import effort_table, equal_seconds_table, straw_men
 from ...analysis.schedules import CASE
 from ...study.study import ACQUISITION
@@ -12,7 +11,6 @@ from ..text import number, seconds
 
 # Shorter times are the clock's; a logarithmic axis needs some floor.
 _SHORTEST = 1e-4
-_PARTS = {"fit": "seconds to fit one run", "predict": "seconds to predict the test part"}
 
 
 class Effort(Section):
@@ -159,48 +157,14 @@ class Times(Section):
     id = "times"
     title = "Time"
     place = 90
-    category = "Time"
-    pictures = (("times", "by method and data set"),)
     names = ("times",)
 
     def tables(self, report):
         return {"times": report.results.times}
 
-    def figures(self, report):
-        return {"times": time_figure(report.results.times, report.display)}
-
     def context(self, report):
-        return {
-            "times": {
-                part: time_rows(report.results.times, report.display, part) for part in _PARTS
-            }
-        }
-
-
-def time_figure(table, display):
-    """Draw the times of every method: each data set's mean, and their median."""
-    means = [f"{part}_mean" for part in _PARTS]
-    # The constant does nothing, and its time would stretch the axis.
-    shown = table[table["method"] != CONSTANT]
-    shown = shown.assign(**shown[means].clip(lower=_SHORTEST))
-    if shown.empty:
-        return message_figure("No run completed.")
-    # Medians: a large data set would decide a mean of seconds.
-    by_speed = shown.groupby("method")["fit_mean"].median().sort_values(kind="stable")
-    labels = [display.label(name) for name in by_speed.index]
-    with drawing(8.6, 0.9 + 0.25 * len(labels), 1, 2, sharey=True) as (figure, panels):
-        for axes, part in zip(panels, _PARTS, strict=True):
-            for place, name in enumerate(by_speed.index):
-                own = shown.loc[shown["method"] == name, f"{part}_mean"]
-                style = {"color": display.methods[name].colour}
-                marker = display.methods[name].marker
-                axes.plot(own, [place] * len(own), marker, alpha=0.5, markersize=5.5, **style)
-                axes.plot([own.median()] * 2, [place - 0.35, place + 0.35], linewidth=2.5, **style)
-            axes.set(xscale="log", xlabel=_PARTS[part])
-            plain_decades(axes.xaxis, shown[f"{part}_mean"])
-        panels[0].set_yticks(range(len(labels)), labels)
-        panels[0].set_ylim(len(labels) - 0.4, -0.6)
-    return figure
+        times, display = report.results.times, report.display
+        return {"times": {part: time_rows(times, display, part) for part in ("fit", "predict")}}
 
 
 def time_rows(table, display, part):

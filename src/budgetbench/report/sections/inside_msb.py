@@ -13,8 +13,8 @@ from ...analysis.budgets import own_cost_table
 from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION, SCHEDULE
 from .. import style
-from ..data_page import names_of
 from ..section import Section, case_name, figure
+from ..sheets import names_of
 from ..text import counted, plus_minus
 
 _MOST_VARIABLES = 40

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
-from ...analysis.ranks import LEVEL, critical_difference, rank_table, ranking_of
+from ...analysis.ranks import LEVEL, critical_difference, rank_table
 from ...analysis.schedules import CASE, columns_of, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section
-from ..style import LABEL_WIDTH, MANY_POINTS, drawing, legend_below, message_figure
+from ..style import LABEL_WIDTH, MANY_POINTS, bars, drawing, legend_below, message_figure
 from ..text import DASH, counted, counts_of, interval, mean_rank, plus_minus
 
 
@@ -51,11 +51,9 @@ class Standings(Section):
     def context(self, report):
         results, display = report.results, report.display
         summary, ranking = results.summary, results.ranking
-        valid_ranking = ranking_of(summary, display.rivals(summary), "valid")
         return {
             "score": display.score(),
             "standings": standings(summary, ranking, display),
-            "valid_standings": standings(summary, valid_ranking, display, part="valid"),
             "ranked": ranking.pairs is not None and len(ranking.ranks) >= FEWEST_CASES,
             "rank_sentences": rank_sentences(ranking, display),
             "control_rows": control_rows(report.tables["controls"], display),
@@ -63,13 +61,13 @@ class Standings(Section):
         }
 
 
-def standings(summary, ranking, display, part="test"):
-    """Return the table methods × data sets of mean AUP on a `part`, the best mean rank first.
+def standings(summary, ranking, display):
+    """Return the table methods × data sets of mean AUP on test data, the best mean rank first.
 
     Returned are the cells that head the cases, and the rows: name, mean rank and areas.
     """
     rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
-    mean, competes = summary[f"mean_{part}"], summary["method"].isin(rivals)
+    mean, competes = summary["mean_test"], summary["method"].isin(rivals)
     # Last bits do not make one of two equal areas the best.
     rounded = mean.where(competes).round(12)
     groups = rounded.groupby(columns_of(summary, CASE))
@@ -77,7 +75,7 @@ def standings(summary, ranking, display, part="test"):
     # Runs that count as the constant are in the mean, so they are in its number.
     runs = (summary["n_runs"] + summary["n_constant"]).where(competes, 0)
     most = runs.groupby(columns_of(summary, CASE)).transform("max")
-    table = summary.assign(mean=mean, sd=summary[f"sd_{part}"], best=best, most=most)
+    table = summary.assign(mean=mean, sd=summary["sd_test"], best=best, most=most)
     titles, rows = display.matrix(table, rivals, _area_cell)
     counts = table.groupby(CASE)["most"].first()[display.cases(table)]
     heads = [
@@ -231,42 +229,34 @@ def rank_figure(ranking, display):
 
 def area_figure(areas, display):
     """Draw AUP per case and method: every run, and mean ± standard deviation (Fig. 11)."""
-    import seaborn as sns
-
     frame = areas[areas["method"].isin(display.competitors)].dropna(subset="aup_test")
     if frame.empty:
         return message_figure("No run completed.")
-    names = {c: fill(display.case_title(*c), LABEL_WIDTH) for c in display.cases(frame)}
-    titles = list(names.values())
-    frame = frame.assign(case=[names[tuple(case)] for case in frame[CASE].to_numpy()])
+    cases = display.cases(frame)
     methods = [m for m in display.methods.values() if m.id in set(frame["method"])]
-    shared = {
-        "data": frame, "x": "aup_test", "y": "case", "order": titles, "hue": "method",
-        "hue_order": [m.id for m in methods], "palette": {m.id: m.colour for m in methods},
-        "legend": False,
-    }  # fmt: skip
-    # The means stand where the strips of single runs do, which are dodged by their own rule.
-    width = 0.8 * (1 - 1 / len(methods))
     least = 0 if display.bounded >= set(frame["dataset"]) else -np.inf
-
-    def spread(values):
-        return np.clip([values.mean() - values.std(), values.mean() + values.std()], least, 1)
-
-    with drawing(6.4, 1.3 + 0.26 * len(titles) * max(len(methods), 2)) as (figure, axes):
-        many = len(frame) > MANY_POINTS
-        sns.stripplot(
-            **shared, dodge=True, size=4, alpha=0.35, jitter=False, rasterized=many, ax=axes
-        )
-        sns.pointplot(
-            **shared, dodge=width, linestyle="none", errorbar=spread, capsize=0.1, markersize=7,
-            err_kws={"linewidth": 1.6}, markers=[m.marker for m in methods], ax=axes,
-        )  # fmt: skip
-        label = "area under the Pareto (AUP), test data"
-        axes.set(xlabel=label, ylabel="", ylim=(len(titles) - 0.5, -0.5))
-        for border in range(1, len(titles)):
+    # A line of its own for each method, within 0.4 of the place of a case.
+    lines = np.linspace(-0.4, 0.4, 2 * len(methods) + 1)[1::2]
+    with drawing(6.4, 1.3 + 0.26 * len(cases) * max(len(methods), 2)) as (figure, axes):
+        for method, line in zip(methods, lines, strict=True):
+            own = frame[frame["method"] == method.id]
+            places = line + np.array([cases.index(tuple(case)) for case in own[CASE].to_numpy()])
+            axes.scatter(
+                own["aup_test"], places, s=16, alpha=0.35, color=method.colour, linewidths=0,
+                rasterized=len(frame) > MANY_POINTS,
+            )  # fmt: skip
+            runs = own["aup_test"].groupby(places)
+            arms = bars(runs.mean(), runs.std(), least, 1)
+            axes.errorbar(
+                runs.mean(), runs.mean().index, xerr=arms, fmt=method.marker, color=method.colour,
+                capsize=2, markersize=6, label=method.label,
+            )  # fmt: skip
+        for border in range(1, len(cases)):
             axes.axhline(border - 0.5, color="#cccccc", linewidth=0.8)
-        marks = [
-            axes.plot([], [], linestyle="none", marker=m.marker, color=m.colour)[0] for m in methods
-        ]
-        legend_below(figure, marks, [m.label for m in methods])
+        titles = [fill(display.case_title(*case), LABEL_WIDTH) for case in cases]
+        axes.set_yticks(range(len(cases)), titles)
+        label = "area under the Pareto (AUP), test data"
+        axes.set(xlabel=label, ylim=(len(cases) - 0.5, -0.5))
+        axes.grid(axis="y", visible=False)
+        legend_below(figure, *axes.get_legend_handles_labels())
     return figure

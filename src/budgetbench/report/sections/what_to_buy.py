@@ -9,14 +9,12 @@ from ...analysis.budgets import acquisition_table
 from ...analysis.schedules import full_costs, of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
-from ..data_page import prices_of
 from ..section import Section, case_name, table
-from ..style import draw_steps, drawing, message_figure
-from ..text import counted, number, shortened
+from ..sheets import prices_of
+from ..text import counted, number
 
 MOST_RUNS = 10  # whose models are shown with their variables
 MOST_FEATURES = 40  # rows of a map that fit a screen
-_MOST_VARIABLES = 30
 _COLUMNS = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
 
 
@@ -123,20 +121,13 @@ class ModelSchedules(Section):
     title = "Schedules"
     place = 50
     under = ACQUISITION
-    stem, category = "schedule", "Model schedules"
 
     @property
     def parts(self):
-        figures = super().parts
-        return [*figures, *(table(part.name, self.stem) for part in figures)]
+        return [table(case_name(*case, "schedule"), "schedule") for case in self.cases]
 
     def tables(self, report):
-        examples = ((case, _example(report, *case)) for case in report.cases)
-        return {case_name(*case, self.stem): schedule_table(*one) for case, one in examples}
-
-    def draw(self, report, *case):
-        schedule, prices = _example(report, *case)
-        return schedule_figure(schedule, report.display, prices)
+        return {case_name(*case, "schedule"): _example(report, *case) for case in report.cases}
 
     def context(self, report):
         shown = ((case, report.tables[case_name(*case, "schedule")]) for case in report.cases)
@@ -150,7 +141,7 @@ def _example(report, dataset, costs):
     chosen = example_schedule(results.schedules, methods, dataset, costs)
     # Prices are those of the run that is shown: other runs have drawn others.
     run = None if chosen.empty else chosen["run"].iloc[0]
-    return chosen, prices_of(report.prices, dataset, costs, run)
+    return schedule_table(chosen, prices_of(report.prices, dataset, costs, run))
 
 
 def _case(case, table, display):
@@ -164,9 +155,7 @@ def _case(case, table, display):
         cost, share = f"{row.cost:g}", f"{100 * row.cost_fraction:.1f} %"
         rows.append([cost, share, *scores, listed if len(variables) <= 6 else folded])
     return {
-        "name": case_name(*case),
         "title": display.case_title(*case),
-        "score": display.score(case[0]),
         "method": display.label(first["method"]),
         "run": first["run"],
         "rows": rows,
@@ -185,100 +174,19 @@ def example_schedule(schedules, methods, dataset, costs):
     return case.iloc[:0]
 
 
-def variable_sets(schedule):
-    """Return the variables of each model of a schedule as lists of feature indices."""
-    return [list(parse_variables(text)) for text in schedule["variables"]]
-
-
-def variable_labels(prices, features):
-    """Return {feature: name with its price}, or "x<index>" for features that `prices` lacks."""
-    named = prices.to_dict("index")
-    return {
-        f: f"{named[f]['feature']} ({named[f]['cost']:g})" if f in named else f"x{f}"
-        for f in features
-    }
-
-
 def schedule_table(schedule, prices):
-    """Return a schedule with n_variables, and variables by name and price, as a JSON list."""
-    sets = variable_sets(schedule)
-    labels = variable_labels(prices, set().union(*sets))
+    """Return a schedule with n_variables, and variables by name and price, as a JSON list.
+
+    Features that `prices` lacks are "x<index>".
+    """
+    sets = list(map(parse_variables, schedule["variables"]))
+    labels = {feature: f"{name} ({cost:g})" for feature, name, cost in prices.itertuples()}
     # JSON, as a name may hold a comma or a bracket.
-    named = [json.dumps([labels[f] for f in chosen], ensure_ascii=False) for chosen in sets]
+    named = [
+        json.dumps([labels.get(f, f"x{f}") for f in chosen], ensure_ascii=False) for chosen in sets
+    ]
     table = schedule[_COLUMNS].reset_index(drop=True)
     return table.assign(n_variables=list(map(len, sets)), variables=named)
-
-
-def schedule_figure(schedule, display, prices):
-    """Draw a schedule as a staircase over the budget, and below it what each budget buys."""
-    if schedule.empty:
-        return message_figure("No completed run of a method whose models name their variables.")
-    first = schedule.iloc[0]
-    method = display.methods[first["method"]]
-    # The widest first: variables that nearly every budget buys matter most.
-    spans = _ownership(schedule)
-    shown = spans["feature"].drop_duplicates()[:_MOST_VARIABLES]
-    hidden = spans["feature"].nunique() - len(shown)
-    size = 6.8, 3.3 + 0.2 * len(shown)
-    ratios = [2.3, max(0.2 * len(shown), 0.4)]
-    with drawing(*size, 2, 1, sharex=True, height_ratios=ratios) as (figure, (top, bottom)):
-        _draw_staircase(top, schedule, method)
-        top.set_ylabel(display.score(first["dataset"]))
-        _draw_ownership(bottom, spans[spans["feature"].isin(shown)], prices, method)
-        title = display.case_title(first["dataset"], first["costs"])
-        figure.suptitle(f"{title}: {method.label}, run {first['run']}", x=0.01, ha="left")
-        more = f" ({hidden} more variables are in the table)" if hidden else ""
-        bottom.set(xlabel=f"budget{more}", xlim=(0, _right_end(schedule)))
-    return figure
-
-
-def _right_end(schedule):
-    """Return the end of the budget axis, a little after the most expensive model."""
-    # Above 0 also where nothing costs anything: an axis needs a width.
-    return max(float(schedule["cost"].max()) * 1.06, 1e-9)
-
-
-def _draw_staircase(axes, schedule, method):
-    cost, valid, test = schedule[["cost", "valid_score", "test_score"]].to_numpy(dtype=float).T
-    colour, dots = method.colour, {"linestyle": "none", "marker": "o"}
-    hollow = {"markerfacecolor": "white", "markeredgecolor": "#222222"}
-    draw_steps(axes, cost, valid, _right_end(schedule), color=colour, linewidth=1.8)
-    axes.plot(cost, valid, **dots, color=colour, label="validation")
-    axes.plot(cost, test, **dots, **hollow, label="test")
-    axes.legend(loc="lower right")
-
-
-def _ownership(schedule):
-    """Return feature, start and width of the budgets over which each model buys each variable.
-
-    The widest bought variables come first, of equals the one that is bought under the smaller
-    budget.
-    """
-    edges = [*schedule["cost"], _right_end(schedule)]
-    rows = [
-        (feature, start, end - start)
-        for chosen, start, end in zip(variable_sets(schedule), edges[:-1], edges[1:], strict=True)
-        for feature in chosen
-    ]
-    spans = pd.DataFrame(rows, columns=["feature", "start", "width"])
-    # Rounded, so that sums in another order do not change the order of rows.
-    total = spans.groupby("feature")["width"].transform("sum").round(9)
-    first = spans.groupby("feature")["start"].transform("min")
-    return spans.iloc[np.lexsort((spans["start"], spans["feature"], first, -total))]
-
-
-def _draw_ownership(axes, spans, prices, method):
-    features = list(spans["feature"].drop_duplicates())
-    labels = variable_labels(prices, features)
-    for row, feature in enumerate(features):
-        own = spans[spans["feature"] == feature]
-        bars = list(zip(own["start"], own["width"], strict=True))
-        axes.broken_barh(bars, (row - 0.36, 0.72), facecolors=method.colour, alpha=0.75)
-    axes.set_yticks(range(len(features)), [shortened(labels[f]) for f in features])
-    axes.tick_params(axis="y", labelsize=8)
-    # Downwards, as a table is read.
-    axes.set_ylim(max(len(features), 1) - 0.4, -0.6)
-    axes.grid(axis="y", visible=False)
 
 
 class AcquiredFeatures(Section):

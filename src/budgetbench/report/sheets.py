@@ -1,0 +1,67 @@
+"""The data sets of a study as readers see them: their sheets and prices."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from budgetlearn.costs import read_prices
+
+from ..analysis.schedules import of_case
+from ..datasets.dataset import Dataset
+from .display import DataSheet
+
+PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
+
+
+def read_sheets(study, paths):
+    """Return the `DataSheet` of each of a study's data sets, by id, from the prepared files."""
+    sheets = {}
+    for path in paths:  # one at a time: large ones together would not fit
+        data = Dataset.load(path)
+        sheets[data.id] = _sheet(data, study)
+    # In the order of the study, whatever order the files came in.
+    return {name: sheets[name] for name in study.datasets}
+
+
+def _sheet(data, study):
+    from ..study.evaluation import SCORES
+    from ..study.runs import ratio_of_test_rows  # here: they load scikit-learn
+
+    return DataSheet(
+        **study.shown[data.id],
+        score=SCORES[data.task].name,
+        bounded=SCORES[data.task].bounded,
+        budget=study.budget(data.id),
+        rows=data.X.shape[0],
+        features=data.X.shape[1],
+        classes=None if data.class_names is None else len(data.class_names),
+        sha256=data.sha256,
+        categories=data.categories,
+        test_ratio=ratio_of_test_rows(data, study),
+    )
+
+
+def price_table(paths):
+    """Return the prices of all cost tables, …/<dataset>/<costs>/<chunk>.csv, as one table.
+
+    Charges of cost groups are left out; features come in the order of the data.
+    """
+    # The path says what a price list of one run cannot: its data set and kind.
+    frames = [
+        read_prices(path).assign(dataset=path.parts[-3], costs=path.parts[-2])
+        for path in map(Path, paths)
+    ]
+    return pd.concat(frames, ignore_index=True)[PRICE_COLUMNS]
+
+
+def prices_of(prices, dataset, costs, run):
+    """Return the price list of a run: feature (its name) and cost, indexed from 0."""
+    case = of_case(prices, dataset, costs)
+    return case.loc[case["run"] == run, ["feature", "cost"]].reset_index(drop=True)
+
+
+def names_of(prices, dataset):
+    """Return {index: name} of the features of a data set."""
+    own = prices[prices["dataset"] == dataset]
+    # Every run names the features in the same order: the first sight of each is its place.
+    return dict(enumerate(own["feature"].drop_duplicates()))
