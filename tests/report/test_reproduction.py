@@ -16,7 +16,13 @@ from budgetbench.analysis.reproduction import (
     with_outcomes,
     with_variants,
 )
-from budgetbench.report.papers import PLACE, Reproduction, count_lines, reproduction_text
+from budgetbench.report.papers import (
+    PLACE,
+    Reproduction,
+    count_lines,
+    reproduction_page,
+    reproduction_text,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,6 +52,17 @@ def test_the_readme_has_the_counts_of_the_page():
         f"{unexplained.split()[0]} unexplained",
     )
     assert all(words in " ".join(readme.split()) for words in said), said
+
+
+def test_the_page_holds_every_number_and_loads_nothing(found):
+    page = reproduction_page(found)
+    assert not re.search(r"(src|href)=", page)
+    assert page.count("<details>") >= len(found.matrix)
+    for paper in found.papers.values():
+        assert paper["title"] in page
+    for claim in found.claims:
+        assert claim["verdict"] in page
+    assert f"Of {len(found.numbers)} different printed numbers" in page
 
 
 def test_every_recorded_table_counts_or_is_held_out(found):

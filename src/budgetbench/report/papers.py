@@ -1,14 +1,18 @@
 """All studies of the papers, one after another, and what became of their numbers."""
 
 import json
+import shlex
 import subprocess
 import sys
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import yaml
 
-from budgetlearn.files import csv_text, read_yaml, whole_file
+from budgetlearn.files import read_yaml, whole_file
 
 from ..analysis import reproduction as judging
 from ..analysis.areas import area_table
@@ -19,7 +23,7 @@ from ..study.study import PUBLISHED, Study
 from .page import template_environment
 from .sections.printed import read_published, read_reasons
 
-PLACE, NUMBERS = "docs/reproduction.md", "results/papers/numbers.csv"
+PAGE = "results/papers/report.html"
 
 
 def run_papers(root, cores, settings):
@@ -46,22 +50,40 @@ def run_papers(root, cores, settings):
     return failed
 
 
+PLACE = "docs/reproduction.md"
+
+
 def write_reproduction(root):
-    """Write docs/reproduction.md and a table of every number from the reruns kept below `root`."""
+    """Write docs/reproduction.md and the page from the reruns that are kept below `root`."""
     found = Reproduction(root)
-    text, numbers = reproduction_text(found), csv_text(found.all_numbers)
-    for place, content in ((Path(root) / PLACE, text), (NUMBERS, numbers)):
+    pages = {Path(root) / PLACE: reproduction_text(found), Path(PAGE): reproduction_page(found)}
+    for place, text in pages.items():
         with whole_file(place) as partial:
-            Path(partial).write_text(content, encoding="utf-8")
+            Path(partial).write_text(text, encoding="utf-8")
+
+
+_WIDTH = 420  # of a drawing, in pixels
+_REACH = 0.35  # of the printed error, that a drawing shows on each side
 
 
 def reproduction_text(found):
     """Return docs/reproduction.md of a `Reproduction`, as Markdown."""
+    return _rendered("reproduction.md.j2", found, counts=count_lines(found), after=_after(found))
+
+
+def reproduction_page(found):
+    """Return the page of every printed number as one HTML document that works offline."""
+    counts = [line.partition(". ")[2].replace("**", "") for line in count_lines(found)]
+    # The margin is a tenth of the printed error, so it is as wide in every drawing.
+    band = {"least": -judging.MARGIN, "zero": 0, "most": judging.MARGIN}
+    marks = {name: _place(share) for name, share in band.items()}
+    return _rendered("reproduction.html.j2", found, counts=counts, **marks, width=_WIDTH)
+
+
+def _rendered(template, found, **more):
     papers = [_paper(name, paper, found) for name, paper in found.papers.items()]
-    template = template_environment().get_template("reproduction.md.j2")
-    return template.render(
-        found=found, papers=papers, counts=count_lines(found), after=_after(found)
-    )
+    template = template_environment().get_template(template)
+    return template.render(found=found, papers=papers, **more)
 
 
 def _after(found):
@@ -102,12 +124,14 @@ def _paper(name, about, found):
     claims = [claim for claim in found.claims if claim["paper"] == name]
     verdicts = [claim["verdict"] for claim in claims]
     kinds = (judging.SUPPORTED, judging.NOT_SUPPORTED, judging.UNTESTABLE)
+    rows = found.matrix[found.matrix["paper"] == name]
     return {
         "about": about,
         "results": _results(found.numbers[found.numbers["paper"] == name]),
         "held_out": _results(held_out) if len(held_out) else "",
         "claims": claims,
         "tally": ", ".join(f"{verdicts.count(kind)} {kind}" for kind in kinds),
+        "cells": [_cell(row, found) for row in rows.to_dict("records")],
     }
 
 
@@ -146,27 +170,65 @@ def count_lines(found):
     ]
 
 
+def _cell(row, found):
+    numbers = found.all_numbers
+    own = numbers[(numbers["source"] == row["source"]) & (numbers["dataset"] == row["dataset"])]
+    rerun = own[own["n_runs"] > 0]
+    cell = {"row": row, "numbers": own.to_dict("records"), "dots": [], "command": ""}
+    if rerun.empty:
+        return cell
+    kept = found.kept[row["study"]]
+    # The command that makes just these numbers again, for a reader who doubts them.
+    words = {"runs": row["most"], "datasets": f"[{row['run_on']}]"}
+    return cell | {
+        "dots": dots(rerun.to_dict("records")),
+        "command": f"snakemake --cores 2 keep --configfile config/studies/{row['study']}.yaml "
+        f"--config {' '.join(shlex.quote(f'{k}={v}') for k, v in words.items())}",
+        "settings": yaml.safe_dump(kept.settings, sort_keys=True, allow_unicode=True),
+        "commits": ", ".join(kept.commits),
+    }
+
+
+def dots(rows):
+    """Return what a drawing shows of each number: kind, and where ours and its interval lie.
+
+    What lies further off than the drawing reaches stands at its edge. A single run has no interval:
+    its ends are NaN.
+    """
+    shown = []
+    for row in rows:
+        # The standard error is in the number's unit; shares are of ten margins, the printed error.
+        reach = judging.NORMAL * row["se"] * judging.MARGIN / row["margin"]
+        low, ours, high = (_place(row["share"] + step) for step in (-reach, 0, reach))
+        kind = "near" if row["outcome"] == judging.REPRODUCED else "worse"
+        shown.append({"kind": kind, "low": low, "ours": ours, "high": high})
+    return shown
+
+
+def _place(share):
+    return round(_WIDTH * (np.clip(share, -_REACH, _REACH) + _REACH) / (2 * _REACH), 1)
+
+
 class Kept:
     """A kept rerun: points, settings, and what it took."""
 
-    def __init__(self, points, settings, origins):
-        self.points, self.settings, self.origins = points, settings, origins
-        self.runs = points.groupby("dataset")["run"].nunique().to_dict()
+    def __init__(self, folder):
+        self.points, self.settings = reruns.read_kept(folder), reruns.settings_of(folder)
+        self.runs = self.points.groupby("dataset")["run"].nunique().to_dict()
+        origins = reruns.provenance_of(folder)["origins"]
         # Of the jobs that fitted, where they were recorded.
         self.hours = sum(one.get("seconds", 0.0) for one in origins) / 3600
         self.commits = sorted({one["commit"] for one in origins})
         self._judged = {}
 
-    @classmethod
-    def read(cls, folder):
-        """Return the rerun that is kept in a folder."""
-        origins = reruns.provenance_of(folder)["origins"]
-        return cls(reruns.read_kept(folder), reruns.settings_of(folder), origins)
-
     def first_runs(self, dataset, runs):
         """Return this rerun with only the first `runs` runs of a data set."""
+        shorter = copy(self)
+        shorter.__dict__.pop("ours", None)
+        shorter._judged = {}
         late = (self.points["dataset"] == dataset) & (self.points["run"] >= runs)
-        return Kept(self.points[~late], self.settings, self.origins)
+        shorter.points = self.points[~late]
+        return shorter
 
     @cached_property
     def ours(self):
@@ -190,7 +252,7 @@ class Kept:
 class Reproduction:
     """The papers' numbers and claims, judged against the kept reruns in the project's folder."""
 
-    def __init__(self, root=".", kept=None):
+    def __init__(self, root="."):
         self._root, self._folder = Path(root), Path(root) / PUBLISHED
         about = read_yaml(self._folder / "papers.yaml")
         self.papers, self.impossible = about["papers"], about["impossible"]
@@ -200,9 +262,7 @@ class Reproduction:
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(self._folder / "claims.yaml")
         self.entries = read_reasons(self._folder / "deviations.yaml")
-        self.kept = kept
-        if kept is None:
-            self.kept = {name: Kept.read(path) for name, path in reruns.kept_studies(root).items()}
+        self.kept = {name: Kept(path) for name, path in reruns.kept_studies(root).items()}
 
     @property
     def studies(self):
@@ -252,9 +312,12 @@ class Reproduction:
 
     def with_first_runs(self, extended):
         """Return the printed numbers as they were judged before a rerun was extended."""
+        earlier = copy(self)
+        for name in ("all_numbers", "numbers", "of_variants"):
+            earlier.__dict__.pop(name, None)
         study = extended["study"]
         shorter = self.kept[study].first_runs(extended["dataset"], extended["runs"])
-        earlier = Reproduction(self._root, self.kept | {study: shorter})
+        earlier.kept = self.kept | {study: shorter}
         # One table is enough: the others' numbers come from other studies.
         earlier._tables = {t: names for t, names in self._tables.items() if study in names}
         return earlier.numbers
