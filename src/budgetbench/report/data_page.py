@@ -30,13 +30,14 @@ def read_sheets(study, paths):
 
 
 def _sheet(data, study):
-    from ..study.evaluation import SCORES
+    from ..study.evaluation import score_of
     from ..study.runs import ratio_of_test_rows  # here: they load scikit-learn
 
+    score = score_of(data.task, study.scoring(data.id))
     return DataSheet(
         **study.shown[data.id],
-        score=SCORES[data.task].name,
-        bounded=SCORES[data.task].bounded,
+        score=score.label,
+        span=score.span,
         budget=study.budget(data.id),
         rows=data.X.shape[0],
         features=data.X.shape[1],

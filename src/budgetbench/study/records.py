@@ -63,7 +63,9 @@ POINTS = {
     "valid_cost_max": Column("float64", "largest acquisition cost of a validation example"),
     "valid_score": Column("float64", "score on validation data; operating points are chosen by it"),
     "test_score": Column(
-        "float64", "accuracy, R² or average precision at 5 on test data, by the data set's task"
+        "float64",
+        "accuracy, R² or average precision at 5 on test data, by the data set's task, or the score "
+        "that the study's `scoring` names",
     ),
     "choice_score": Column(
         "float64", "the same on the half of the test rows that chooses between methods"

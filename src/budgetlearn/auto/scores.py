@@ -10,20 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from ..metrics import SCORES, scores_of
 from ..validation import ParameterError, check_choice
 
-CLASSIFICATION = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1")
-REGRESSION = ("r2", "neg_mean_absolute_error")
-NAMES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced",
-    "roc_auc": "AUC",
-    "f1": "F1",
-    "neg_log_loss": "−log-loss",
-    "r2": "R²",
-    "neg_mean_absolute_error": "−MAE",
-    "total_cost": "−total cost",
-}
+CLASSIFICATION, REGRESSION = (*scores_of("classification"), "f1"), scores_of("regression")
+NAMES = {name: score.label for name, score in SCORES.items()}
+NAMES |= {"f1": "F1", "total_cost": "−total cost"}
 WEIGHED = ("accuracy", "neg_log_loss", *REGRESSION)  # plain means over rows
 LEAST = 1e-6  # a class is never thought less probable, so that one row cannot decide the log loss
 
@@ -41,7 +33,7 @@ class Objective:
         """Return the matrix by which classes are decided; None where the likeliest is right."""
         if self.errors is not None:
             return self.errors
-        if self.scoring not in ("balanced_accuracy", "f1"):
+        if self.scoring not in ("balanced_accuracy", "f1", "f1_macro"):
             return None
         # The best decisions for balanced accuracy weigh an error by 1 / the share of its class; for
         # F1 they lie between these and the likeliest class.
@@ -77,8 +69,9 @@ class Objective:
                 return np.log(np.maximum(predictions[np.arange(y.size), y], LEAST))
             case "roc_auc":
                 return _auc(y, predictions)
-            case "f1":
-                return _f1(y, predictions.shape[1], decided)
+            case "f1" | "f1_macro":
+                rarer = self.scoring == "f1" and predictions.shape[1] == 2
+                return _f1(y, predictions.shape[1], decided, rarer)
             case "neg_mean_absolute_error":
                 return -np.abs(predictions[:, 0] - y)
             case "r2":
@@ -157,10 +150,10 @@ def _auc_of_one(positive, score):
     return area + rows
 
 
-def _f1(y, n_classes, decided):
-    """Return the influence of each row on F1 of the rarer of two classes, or on their mean."""
+def _f1(y, n_classes, decided, rarer):
+    """Return the influence of each row on F1 of the `rarer` class, or on the mean over classes."""
     counts = np.bincount(y, minlength=n_classes)
-    classes = [int(counts.argmin())] if counts.size == 2 else np.flatnonzero(counts)
+    classes = [int(counts.argmin())] if rarer else np.flatnonzero(counts)
     parts = []
     for k in classes:
         hits, named = (y == k) & (decided == k), (y == k) * 1.0 + (decided == k)

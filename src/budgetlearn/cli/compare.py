@@ -20,11 +20,12 @@ import budgetlearn
 from ..costs import affords
 from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, whole_file
+from ..metrics import scores_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
 from .fit import AUTO, fit_table, make, sampled
 from .output import plus_minus, print_schedule
-from .table import REGRESSION, read_own_table, table_of
+from .table import CLASSIFICATION, REGRESSION, read_own_table, table_of
 
 CLASSIFIERS = (
     *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
@@ -65,6 +66,8 @@ def identifier(path):
 def study_files(own, path, name, options, folder, **settings):
     """Return {name: content} of the files that make a study of one table."""
     regression = own.task == REGRESSION
+    if options["scoring"]:
+        settings["scoring"] = options["scoring"]
     given = {key: options[key] for key in SOURCE if options[key]}
     given = {key: list(v) if isinstance(v, tuple) else v for key, v in given.items()}
     entry = {
@@ -224,6 +227,11 @@ def own_name(context, parameter, value):
     multiple=True,
     help="A method by its id, such as msb; repeatable.  [default: ten of them]",
 )
+@click.option(
+    "--scoring",
+    type=click.Choice([*scores_of(CLASSIFICATION), *scores_of(REGRESSION)]),
+    help="What counts, for each method and between them.  [default: accuracy; r2 for numbers]",
+)
 @click.option("--runs", type=click.IntRange(min=1), default=5)
 @click.option("--cores", type=click.IntRange(min=1), default=1)
 @click.option(
@@ -264,6 +272,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
         study = checked_study(files[STUDY] | {"datasets_file": str(registry)}, workflow)
     target = target_of(own, study)
+    study.scoring(target.id, len(target.class_names) or None)
     split(target, 0, study.sizes(target.id))  # each class must have rows for every part
     command = ["snakemake", "--cores", str(cores), "--configfile", f"results/{name}/{STUDY}"]
     if workflow != root:
@@ -329,7 +338,7 @@ def recommend(folder, budget, guaranteed, out, max_rows, minutes, trust, jobs):
     engine = make(AUTO, own.task, own.costs, seed, jobs)
     if best["method"] not in CONTROLS:
         engine.set_params(others={label: estimator})
-    engine.set_params(budgets=(budget,), max_minutes=minutes)
+    engine.set_params(budgets=(budget,), max_minutes=minutes, scoring=study.scoring(dataset))
     about = {"method": AUTO, "budget": budget}
     saved = fit_table(own, engine, preprocessor, rows, random, about, guaranteed)
     stage = saved.stage()  # refused before anything is written
@@ -350,7 +359,7 @@ def _best(study, folder, own, budget):
     from budgetbench.analysis.recommendations import recommendations
     from budgetbench.analysis.schedules import compressed_points
     from budgetbench.study import records
-    from budgetbench.study.evaluation import SCORES
+    from budgetbench.study.evaluation import score_of
     from budgetbench.study.experiment import settings_of
     from budgetbench.study.runs import ratio_of_test_rows
 
@@ -358,8 +367,8 @@ def _best(study, folder, own, budget):
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
     schedules = compressed_points(records.read([folder / "points.parquet"]))
     ((dataset, kind),) = study.cases
-    ratio, bounded = ratio_of_test_rows(target_of(own, study), study), SCORES[own.task].bounded
-    known = {"ratio": ratio, "bounded": bounded}
+    bounded = np.isfinite(score_of(own.task, study.scoring(dataset)).span[0])
+    known = {"ratio": ratio_of_test_rows(target_of(own, study), study), "bounded": bounded}
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]

@@ -54,6 +54,7 @@ class Standings(Section):
         valid_ranking = ranking_of(summary, display.rivals(summary), "valid")
         return {
             "score": display.score(),
+            "best": " or ".join(sorted({f"{s.span[1]:g}" for s in display.datasets.values()})),
             "standings": standings(summary, ranking, display),
             "valid_standings": standings(summary, valid_ranking, display, part="valid"),
             "ranked": ranking.pairs is not None and len(ranking.ranks) >= FEWEST_CASES,
@@ -247,10 +248,10 @@ def area_figure(areas, display):
     }  # fmt: skip
     # The means stand where the strips of single runs do, which are dodged by their own rule.
     width = 0.8 * (1 - 1 / len(methods))
-    least = 0 if display.bounded >= set(frame["dataset"]) else -np.inf
+    span = display.span(frame)
 
     def spread(values):
-        return np.clip([values.mean() - values.std(), values.mean() + values.std()], least, 1)
+        return np.clip([values.mean() - values.std(), values.mean() + values.std()], *span)
 
     with drawing(6.4, 1.3 + 0.26 * len(titles) * max(len(methods), 2)) as (figure, axes):
         many = len(frame) > MANY_POINTS
