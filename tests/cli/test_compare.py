@@ -273,7 +273,7 @@ def test_an_identifier_is_left_out_of_a_comparison_and_may_be_kept(folder, told)
     ("words", "said"),
     [
         (("--methods", "mbs"), "unknown method 'mbs'. Did you mean msb?"),
-        (("--name", "../x"), "take small letters, digits and hyphens"),
+        (("--name", "../x"), "study: '../x' does not match"),
         (("--target", "age"), "The target 'age' is empty in row 1"),
     ],
 )

@@ -308,7 +308,7 @@ CALLS = {
     "weights for a score that has its own": Call(
         (*FIT, "--weights", "glucose", "--scoring", "f1"),
         status=2,
-        err=("--weights count in accuracy", "not in --scoring f1"),
+        err=("count in accuracy", "not in scoring='f1'"),
     ),
     # Prices and budgets.
     "a price that is missing": Call(

@@ -97,22 +97,20 @@ def _rates(models, n_features):
     return np.array(rates)
 
 
-def size_table(points, competitors, tuned=(), best=None):
+def size_table(points, competitors, tuned=()):
     """Return mean nodes, bytes and test error of every method at each of its sizes.
 
     `tuned` are the (dataset, method) of which validation data choose among several settings. Their
     sizes are budgets: 1, 2, 5, 10, … nodes, with the model that validation data choose in each run
     among all that fit; a budget that changes no choice is left out. variant are the settings that a
     grid fits a method with ("" without a grid), setting those of the model, or the budget. error is
-    what the score lacks to the `best` one of the data set; where that is not given the mean squared
-    error in regression, else 1 − score.
+    the mean squared error in regression, else 1 − score.
     """
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
     ]
     # Papers on memory print errors, of either task.
-    lacking = shown["dataset"].map(best or {}) - shown["test_score"]
-    errors = lacking.fillna(shown["test_mse"]).fillna(1 - shown["test_score"])
+    errors = shown["test_mse"].where(shown["test_mse"].notna(), 1 - shown["test_score"])
     shown = shown.assign(error=errors)
     is_tuned = pd.MultiIndex.from_frame(shown[["dataset", "method"]]).isin(list(tuned))
     plain, chosen = shown[~is_tuned], _within_budgets(shown[is_tuned])

@@ -10,6 +10,7 @@ from budgetlearn.files import whole_file
 
 from ..analysis.schedules import of_case
 from ..datasets.dataset import Dataset
+from ..study.provenance import scoring_of
 from .display import DataSheet
 from .page import data_uri, template_environment
 from .style import drawing, figure_bytes
@@ -19,21 +20,22 @@ PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
 _MOST_BARS = 26
 
 
-def read_sheets(study, paths):
-    """Return the `DataSheet` of each of a study's data sets, by id, from the prepared files."""
+def read_sheets(study, paths, sources):
+    """Return the `DataSheet` of each data set, by id, from its file and the points' `sources`."""
     sheets = {}
     for path in paths:  # one at a time: large ones together would not fit
         data = Dataset.load(path)
-        sheets[data.id] = _sheet(data, study)
+        sheets[data.id] = _sheet(data, study, sources)
     # In the order of the study, whatever order the files came in.
     return {name: sheets[name] for name in study.datasets}
 
 
-def _sheet(data, study):
-    from ..study.evaluation import score_of
+def _sheet(data, study, sources):
+    from budgetlearn.metrics import SCORES, scores_of
+
     from ..study.runs import ratio_of_test_rows  # here: they load scikit-learn
 
-    score = score_of(data.task, study.scoring(data.id))
+    score = SCORES[scoring_of(data.id, sources) or scores_of(data.task)[0]]
     return DataSheet(
         **study.shown[data.id],
         score=score.label,

@@ -48,11 +48,6 @@ class DataSheet:
     test_ratio: float = 1 / 3  # test rows by the rows that a model trains on
     span: tuple = (0.0, 1.0)  # the least score that there can be, and that of perfect predictions
 
-    @property
-    def bounded(self):
-        """Whether the score lies in [0, 1] by its nature."""
-        return self.span == (0, 1)
-
 
 class Display(Comparison):
     """Methods (entries of the methods file) and data sets (`DataSheet`) as they are shown.

@@ -101,8 +101,8 @@ def build_cases(sections, report):
     for dataset, costs in report.cases:
         if (name := case_name(dataset, costs)) in cases:
             titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
-            sheet = display.datasets[dataset]
-            titles |= {"bounded": sheet.bounded, "best": sheet.span[1]}  # JSON has no infinity
+            bounded = dataset in display.bounded  # JSON has no infinity
+            titles |= {"bounded": bounded, "best": display.datasets[dataset].span[1]}
             cases[name] = titles | cases[name]
     return cases
 

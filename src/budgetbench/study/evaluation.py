@@ -13,11 +13,6 @@ from budgetlearn.protocol.scoring import stage_scorer
 from .records import OK, setting_text, variables_text
 
 
-def score_of(task, scoring=None):
-    """Return the `Score` that a study names, or its task's own."""
-    return SCORES[scoring or scores_of(task)[0]]
-
-
 def setting_column(setting):
     """Return the column of a setting, none without one; nested parameters go by their own names."""
     own = {name.rpartition("__")[2]: value for name, value in setting.items()}
@@ -92,23 +87,21 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         sides = [()] * 2 if choosing is None else map(np.flatnonzero, (choosing, ~choosing))
         # NaN where they are too few for a score.
         choice, held_out = (score(side) if len(side) > 1 else np.nan for side in sides)
+        square = mean_squared_error(y, stage.output) if run.task == "regression" else np.nan
+        estimate = np.nan if stage.estimate is None else stage.estimate.mean()
         yield (
             stage,
             {
                 "score": score(np.arange(len(y))),
                 "choice_score": choice,
                 "held_out_score": held_out,
-                "test_mse": float(mean_squared_error(y, stage.output))
-                if run.task == "regression"
-                else np.nan,
+                "test_mse": float(square),
                 "cost": float(paid.mean()),
                 "cost_p95": float(np.quantile(paid, 0.95)),
                 "cost_max": float(paid.max()),
                 "n_features": float(acquired.sum(axis=1).mean()),
                 "acquisition_rates": acquired.mean(axis=0, dtype=np.float32),
-                "estimated_score": np.nan
-                if stage.estimate is None
-                else float(stage.estimate.mean()),
+                "estimated_score": float(estimate),
                 "predict_seconds": seconds,
                 "added_seconds": elapsed,
             },

@@ -126,18 +126,9 @@ def sources_of_run(method, spec, run):
     return found
 
 
-def refuse_other_scores(study, sources):
-    """Raise `RecordError` where points were scored by something else than the study says.
-
-    `sources` are those of the points, as `sources_of_run` made them.
-    """
-    for dataset in study.datasets:
-        wanted, found = study.scoring(dataset), sources.get(_SCORE.format(dataset), [None])
-        if found != [wanted]:
-            raise records.RecordError(
-                f"The points of {dataset} are scored by {found[0] or 'the score of its task'}, and "
-                f"the study asks for {wanted or 'the score of its task'}: fit the methods again."
-            )
+def scoring_of(dataset, sources):
+    """Return the name of the score of points, None for the task's own, from their sources."""
+    return next(iter(sources.get(_SCORE.format(dataset), ())), None)
 
 
 def _digest(content):

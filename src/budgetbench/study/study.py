@@ -155,8 +155,10 @@ class Study:
     def _check_tasks(self):
         """Refuse scores of another task, and classifiers where numbers are to be predicted."""
         for name, spec in self.datasets.items():
-            if self.scoring(name, len(spec.classes or ()) or None) and self.published:
-                raise ConfigError("published tables have the papers' scores: leave out `scoring`.")
+            scoring = self.scoring(name, len(spec.classes or ()) or None)
+            if scoring and (self.published or self.budget(name) == MEMORY):
+                where = "published tables and errors against memory have scores of their own"
+                raise ConfigError(f"{where}: leave out the scoring {scoring} of {name}.")
             if spec.task != "regression" or self.budget(name) != ACQUISITION:
                 continue
             methods = self._methods(name)

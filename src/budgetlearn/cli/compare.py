@@ -20,7 +20,7 @@ import budgetlearn
 from ..costs import affords
 from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, whole_file
-from ..metrics import scores_of
+from ..metrics import SCORES, scores_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
 from .fit import AUTO, fit_table, make, sampled
@@ -68,13 +68,9 @@ def study_files(own, path, name, options, folder, **settings):
     regression = own.task == REGRESSION
     if options["scoring"]:
         settings["scoring"] = options["scoring"]
-    given = {key: options[key] for key in SOURCE if options[key]}
-    given = {key: list(v) if isinstance(v, tuple) else v for key, v in given.items()}
-    entry = {
-        "title": own.name,
-        "task": own.task,
-        "source": {"csv": os.path.abspath(path), **given},
-    }
+    given = {k: list(v) if isinstance(v, tuple) else v for k in SOURCE if (v := options[k])}
+    given["csv"] = os.path.abspath(path)
+    entry = {"title": own.name, "task": own.task, "source": given}
     if options["costs"]:
         entry["costs"] = os.path.abspath(options["costs"])
     methods = options["methods"] or (REGRESSORS if regression else CLASSIFIERS)
@@ -204,23 +200,11 @@ def refuse_outdated(study, own, method, points):
         )
 
 
-NAME = "[a-z0-9][a-z0-9-]*"  # as the schema of a study has it
-
-
-def own_name(context, parameter, value):
-    """Return the name of a study, refusing what cannot be one: it becomes a folder."""
-    if value is not None and not re.fullmatch(NAME, value):
-        raise click.BadParameter(f"{value!r}: take small letters, digits and hyphens.")
-    return value
-
-
 @click.command()
 @click.argument("table", type=options.FILE)
 @options.columns
 @click.option(
-    "--name",
-    callback=own_name,
-    help="Of the study, and of its folder in results/.  [default: the table's]",
+    "--name", help="Of the study: small letters, digits, hyphens.  [default: the table's]"
 )
 @click.option(
     "--methods",
@@ -359,7 +343,6 @@ def _best(study, folder, own, budget):
     from budgetbench.analysis.recommendations import recommendations
     from budgetbench.analysis.schedules import compressed_points
     from budgetbench.study import records
-    from budgetbench.study.evaluation import score_of
     from budgetbench.study.experiment import settings_of
     from budgetbench.study.runs import ratio_of_test_rows
 
@@ -367,7 +350,7 @@ def _best(study, folder, own, budget):
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
     schedules = compressed_points(records.read([folder / "points.parquet"]))
     ((dataset, kind),) = study.cases
-    bounded = np.isfinite(score_of(own.task, study.scoring(dataset)).span[0])
+    bounded = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span == (0, 1)
     known = {"ratio": ratio_of_test_rows(target_of(own, study), study), "bounded": bounded}
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     share = budget / own.costs.full if own.costs.full else 0.0

@@ -45,8 +45,6 @@ METHODS = {
     },
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
-SCORES = {CLASSIFICATION: scores.CLASSIFICATION, REGRESSION: scores.REGRESSION}
-DECIDED = ("minutes", "scoring", "error_costs")
 SEVERAL = ("categorical", "one_hot")
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
 CALIBRATION = 0.25  # of those that are not held out, before any is for validation
@@ -73,7 +71,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.minutes
 @click.option(
     "--scoring",
-    type=click.Choice([*SCORES[CLASSIFICATION], *SCORES[REGRESSION]]),
+    type=click.Choice([*scores.CLASSIFICATION, *scores.REGRESSION]),
     help="Of auto: what counts.  [default: accuracy; r2 for numbers]",
 )
 @click.option(
@@ -111,7 +109,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     if rows.size < len(own.y):
         note(f"{rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).")
     estimator = make(method, own.task, own.costs, seed, jobs)
-    decided_by(estimator, own, method, budget, {name: rest[name] for name in DECIDED})
+    decided_by(estimator, own, method, budget, rest)
     about = {"method": method, "budget": budget}
     saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed)
     if budget is not None:
@@ -126,7 +124,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
 
 def decided_by(estimator, table, method, budget, given):
-    """Set what `auto` decides by: the options of `DECIDED`, and a budget to compare at."""
+    """Set what `auto` decides by: options that are `given`, and a budget to compare at."""
     scoring, errors = given["scoring"], given["error_costs"]
     if method != AUTO:
         if scoring or errors:
@@ -134,15 +132,6 @@ def decided_by(estimator, table, method, budget, given):
         if table.weight is not None:
             raise ConfigError(f"--weights is of --method auto, not of {method}.")
         return
-    if table.weight is not None and scoring and scoring not in scores.WEIGHED:
-        raise ConfigError(
-            f"--weights count in {', '.join(scores.WEIGHED)} and with --error-costs, not in "
-            f"--scoring {scoring}: leave out one of them."
-        )
-    if scoring and scoring not in SCORES[table.task]:
-        raise ConfigError(
-            f"--scoring {scoring} is no score of {table.task}; {', '.join(SCORES[table.task])} are."
-        )
     estimator.set_params(
         scoring=scoring, budgets=() if budget is None else (budget,), max_minutes=given["minutes"]
     )

@@ -111,8 +111,7 @@ class VariableImportance(_OnRequest):
         # A run in which it failed is a row without a variable.
         importance = _read(self._files(dataset), _IMPORTANCE).dropna(subset="variable")
         names, title = names_of(report.prices, dataset), self.title_of(report.display, dataset)
-        score = report.display.score(dataset)
-        return importance_figure(importance, names, title, score)
+        return importance_figure(importance, names, title, report.display.score(dataset))
 
 
 def importance_figure(importance, names, title, score):

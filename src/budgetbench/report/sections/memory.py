@@ -16,8 +16,7 @@ _FEW_SIZES = 12
 _FEW_VARIANTS = 5
 # Column of the table, factor of what is drawn, and how the axis is called.
 _SIZES = {"n_nodes": (1, "nodes of the model"), "n_bytes": (1e-3, "kB of the model")}
-_SQUARED = "R²"  # the score of which no error is 1 − score
-_ERRORS = {"accuracy": "test error", _SQUARED: "test mean squared error"}  # that belong to scores
+_ERRORS = {"accuracy": "test error", "R²": "test mean squared error"}  # that belong to scores
 
 
 class Memory(Section):
@@ -37,9 +36,7 @@ class Memory(Section):
             for dataset, _, method in self.study.cells
             if "space" in self.study.spec(method, dataset)
         ]
-        display = report.display
-        best = {n: s.span[1] for n, s in display.datasets.items() if s.score != _SQUARED}
-        return {"memory": size_table(report.results.stored, display.competitors, tuned, best)}
+        return {"memory": size_table(report.results.stored, report.display.competitors, tuned)}
 
     def draw(self, report, *case):
         return memory_figure(report.tables["memory"], report.display, *case)
@@ -54,9 +51,7 @@ class Memory(Section):
 
 def _error_name(display, dataset):
     score = display.score(dataset)
-    # A score that is minus a loss has the minus in its name.
-    loss = score.removeprefix("−")
-    return _ERRORS.get(score, f"1 − test {score}" if loss == score else f"test {loss}")
+    return _ERRORS.get(score, f"1 − test {score}")
 
 
 def memory_figure(table, display, dataset, costs):
