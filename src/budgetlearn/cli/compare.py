@@ -69,8 +69,7 @@ def study_files(own, path, name, options, folder, **settings):
     if options["scoring"]:
         settings["scoring"] = options["scoring"]
     given = {k: list(v) if isinstance(v, tuple) else v for k in SOURCE if (v := options[k])}
-    given["csv"] = os.path.abspath(path)
-    entry = {"title": own.name, "task": own.task, "source": given}
+    entry = {"title": own.name, "task": own.task, "source": {"csv": os.path.abspath(path)} | given}
     if options["costs"]:
         entry["costs"] = os.path.abspath(options["costs"])
     methods = options["methods"] or (REGRESSORS if regression else CLASSIFIERS)

@@ -4,7 +4,7 @@ const form = document.getElementById("buying");
 const { case: caseInput, run: runInput, budget: budgetInput, amount: amountInput, cheaper, better } = form.elements;
 const share = document.getElementById("buy-share");
 const basket = document.getElementById("basket");
-let shown; // the place of the offer
+let shown; // place of the offer on show
 const labels = new Map(study.methods.map(({ id, label }) => [id, label]));
 const affords = (budget, cost) => cost <= budget * (1 + 1e-12); // as budgetlearn.costs.affords
 
