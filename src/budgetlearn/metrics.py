@@ -1,6 +1,4 @@
-"""The scores of predictions by their names, and one that scikit-learn does not have."""
-
-from dataclasses import dataclass
+"""Scores that scikit-learn does not have."""
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -61,33 +59,3 @@ def average_precision_at_5(relevant, scores, queries):
     in_prefix = (misses == before[query]) & (position < 5)
     prefix = np.bincount(query, in_prefix, minlength=sizes.size)
     return float(np.where(prefix == np.minimum(5, sizes), 1.0, prefix / 5).mean())
-
-
-@dataclass(frozen=True)
-class Score:
-    """What is known of a score by which predictions are compared; more is better."""
-
-    label: str  # as figures and tables call it, with a minus where less of what it names is better
-    task: str  # "classification", "regression" or "ranking"
-    span: tuple = (0.0, 1.0)  # the least that there can be, and what perfect predictions score
-    probabilities: bool = False  # whether it is of class probabilities
-
-
-CLASSES, NUMBERS, LOSS = "classification", "regression", (-np.inf, 0.0)
-# By the names that scikit-learn has for them; the first of a task is its own.
-SCORES = {
-    "accuracy": Score("accuracy", CLASSES),
-    "balanced_accuracy": Score("balanced accuracy", CLASSES),
-    "roc_auc": Score("AUC", CLASSES, probabilities=True),
-    "neg_log_loss": Score("−log-loss", CLASSES, LOSS, probabilities=True),
-    "f1_macro": Score("macro F1", CLASSES),
-    "r2": Score("R²", NUMBERS, (-np.inf, 1.0)),
-    "neg_mean_absolute_error": Score("−MAE", NUMBERS, LOSS),
-    "average_precision_at_5": Score("AP@5", "ranking", probabilities=True),  # ours
-}
-
-
-def scores_of(task, n_classes=None):
-    """Return the names of the scores of a task, its own first; of so many classes where known."""
-    names = (name for name, score in SCORES.items() if score.task == task)
-    return tuple(name for name in names if name != "roc_auc" or n_classes in (None, 2))

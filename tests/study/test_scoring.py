@@ -22,7 +22,7 @@ from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetbench.study.study import Study, with_defaults
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
-from budgetlearn.metrics import SCORES, scores_of
+from budgetlearn.protocol.scoring import SCORES, scores_of
 from tests.study.conftest import SIZES
 from tests.study.test_finished import job
 

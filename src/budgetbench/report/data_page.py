@@ -31,7 +31,7 @@ def read_sheets(study, paths, sources):
 
 
 def _sheet(data, study, sources):
-    from budgetlearn.metrics import SCORES, scores_of
+    from budgetlearn.protocol.scoring import SCORES, scores_of
 
     from ..study.runs import ratio_of_test_rows  # here: they load scikit-learn
 

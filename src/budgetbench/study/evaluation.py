@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.metrics import mean_squared_error
 
 from budgetlearn.exceptions import ConfigError
-from budgetlearn.metrics import SCORES, average_precision_at_5, scores_of
+from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.protocol import Stage
-from budgetlearn.protocol.scoring import stage_scorer
+from budgetlearn.protocol.scoring import SCORES, scores_of, stage_scorer
 
 from .records import OK, setting_text, variables_text
 

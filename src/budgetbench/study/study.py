@@ -238,7 +238,7 @@ class Study:
         scoring = self._setting("scoring", dataset)
         if scoring is None:
             return None
-        from budgetlearn.metrics import scores_of  # here: few plans need it
+        from budgetlearn.protocol.scoring import scores_of  # here: few plans need it
 
         task = self.datasets[dataset].task
         names = scores_of(task, n_classes)

@@ -20,8 +20,8 @@ import budgetlearn
 from ..costs import affords
 from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, whole_file
-from ..metrics import SCORES, scores_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
+from ..protocol.scoring import SCORES, scores_of
 from . import options
 from .fit import AUTO, fit_table, make, sampled
 from .output import plus_minus, print_schedule

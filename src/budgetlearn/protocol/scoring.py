@@ -1,4 +1,4 @@
-"""Scores by scikit-learn's scorers: of estimators at a budget, and of a stage's predictions.
+"""Scores by scikit-learn's scorers: their names, of estimators at a budget, and of a stage.
 
 `make_budget_scorer` is for `cross_validate`, `GridSearchCV` and all else that takes a scorer.
 """
@@ -21,6 +21,36 @@ from sklearn.utils.metaestimators import available_if
 from .documenting import EXPECTED, check_limits, described
 
 RESAMPLES = 100
+
+
+@dataclass(frozen=True)
+class Score:
+    """What is known of a score by which predictions are compared; more is better."""
+
+    label: str  # as figures and tables call it, with a minus where less of what it names is better
+    task: str  # "classification", "regression" or "ranking"
+    span: tuple = (0.0, 1.0)  # the least that there can be, and what perfect predictions score
+    probabilities: bool = False  # whether it is of class probabilities
+
+
+CLASSES, NUMBERS, LOSS = "classification", "regression", (-np.inf, 0.0)
+# By the names that scikit-learn has for them; the first of a task is its own.
+SCORES = {
+    "accuracy": Score("accuracy", CLASSES),
+    "balanced_accuracy": Score("balanced accuracy", CLASSES),
+    "roc_auc": Score("AUC", CLASSES, probabilities=True),
+    "neg_log_loss": Score("−log-loss", CLASSES, LOSS, probabilities=True),
+    "f1_macro": Score("macro F1", CLASSES),
+    "r2": Score("R²", NUMBERS, (-np.inf, 1.0)),
+    "neg_mean_absolute_error": Score("−MAE", NUMBERS, LOSS),
+    "average_precision_at_5": Score("AP@5", "ranking", probabilities=True),  # ours
+}
+
+
+def scores_of(task, n_classes=None):
+    """Return the names of the scores of a task, its own first; of so many classes where known."""
+    names = (name for name, score in SCORES.items() if score.task == task)
+    return tuple(name for name in names if name != "roc_auc" or n_classes in (None, 2))
 
 
 @dataclass(frozen=True)
