@@ -26,6 +26,7 @@ SAME = {
     "f1": lambda y, p, d: (
         metrics.f1_score(y, d) if p.shape[1] == 2 else metrics.f1_score(y, d, average="macro")
     ),
+    "f1_macro": lambda y, p, d: metrics.f1_score(y, d, average="macro"),
 }
 
 

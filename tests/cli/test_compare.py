@@ -218,12 +218,14 @@ def test_recommend_names_what_the_cheapest_method_costs(compared):
 @pytest.mark.workflow
 def test_numbers_are_predicted_from_table_to_case(elsewhere):
     methods = ("--methods", "cascade_regressor")
-    said = compared_in(elsewhere, "numbers.csv", *OWN, *methods)
+    counts = ("--scoring", "neg_mean_absolute_error")
+    said = compared_in(elsewhere, "numbers.csv", *OWN, *methods, *counts)
     page = (elsewhere / "results/numbers/report.html").read_text()
     assert "numbers.csv under a budget" in page
+    assert "test −MAE over acquisition cost" in page
     assert "Report: " in said
     words = ("--budget", "45", "--minutes", ".2", "--out", "n.joblib")
-    assert "R²" in worked(elsewhere, "recommend", "results/numbers", *words)
+    assert "−MAE" in worked(elsewhere, "recommend", "results/numbers", *words)
     few = pd.read_csv(io.StringIO(worked(elsewhere, "predict", "n.joblib", "numbers.csv")))
     assert few.columns.tolist() == ["ill", "cost", "bought"]
     assert few["ill"].corr(numbers_to_predict()["ill"]) > 0.6
@@ -246,6 +248,7 @@ def test_a_dry_run_shows_the_configuration_and_writes_nothing(folder, told):
     assert study["datasets"] == ["table_2nd_table"]
     assert study["split"] == {"train": 60, "valid": 20, "test": 20}
     assert study["methods"][-1] == "constant"
+    assert "scoring" not in study
     (entry,) = registry["datasets"].values()
     assert entry["source"]["na"] == "?"
     assert entry["source"]["drop"] == ["age"]
@@ -273,7 +276,9 @@ def test_an_identifier_is_left_out_of_a_comparison_and_may_be_kept(folder, told)
     ("words", "said"),
     [
         (("--methods", "mbs"), "unknown method 'mbs'. Did you mean msb?"),
-        (("--name", "../x"), "take small letters, digits and hyphens"),
+        (("--scoring", "auc"), "'auc' is not one of 'accuracy', 'balanced_accuracy', 'roc_auc'"),
+        (("--scoring", "r2"), "unknown scoring 'r2'. classification (table) has: accuracy, bal"),
+        (("--name", "../x"), "study: '../x' does not match"),
         (("--target", "age"), "The target 'age' is empty in row 1"),
     ],
 )
@@ -282,6 +287,17 @@ def test_what_cannot_be_compared_is_told_before_any_job(folder, told, words, sai
     assert status == 2
     assert said in err
     assert not (folder / "x").exists()
+
+
+def test_a_comparison_says_what_counts(folder, told):
+    status, out, _ = told("compare", "table.csv", *OWN, "--dry-run", "--scoring", "roc_auc")
+    assert status == 0
+    assert "\nscoring: roc_auc\n" in out
+    three = patients().assign(ill=np.arange(240) % 3)
+    three.to_csv("table.csv", index=False)
+    status, _, err = told("compare", "table.csv", *OWN, "--dry-run", "--scoring", "roc_auc")
+    assert status == 2
+    assert "has: accuracy, balanced_accuracy, f1_macro, neg_log_loss." in err
 
 
 def test_classes_too_rare_to_be_in_every_part_are_told_before_any_job(folder, told):

@@ -228,6 +228,7 @@ EDITS = {
     "numbers that name categories": entry(*SOURCE, categorical=["age"]),
     "what stands for a gap": entry(*SOURCE, na="former"),
     "the seed": entry("study.yaml", seed=5),
+    "what counts": entry("study.yaml", scoring="balanced_accuracy"),
     "a method's parameter": entry("study.yaml", "overrides", METHOD, grid={"n_estimators": [7]}),
 }
 

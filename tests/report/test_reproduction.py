@@ -56,7 +56,7 @@ def test_the_readme_has_the_counts_of_the_page():
 
 def test_the_page_holds_every_number_and_loads_nothing(found):
     page = reproduction_page(found)
-    assert not re.search(r"(src|href)=", page)
+    assert not re.search(r"""(src|href)=(?!"data:,")""", page)
     assert page.count("<details>") >= len(found.matrix)
     for paper in found.papers.values():
         assert paper["title"] in page

@@ -10,7 +10,8 @@ from budgetbench.study.study import Study
 files = snakemake.input
 with job_log(snakemake.log[0]):
     study = Study.of_job(snakemake, files.points)
-    sheets, prices = read_sheets(study, files.data), price_table(files.costs)
+    sources = records.sources_of(files.points)
+    sheets, prices = read_sheets(study, files.data, sources), price_table(files.costs)
     made_with = provenance.made_with(study, records.origins_of(files.points))
     report = Report.of(study, records.read(files.points), sheets, prices, made_with)
     write_report(report, study.folder)

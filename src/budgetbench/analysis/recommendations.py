@@ -90,7 +90,7 @@ def all_recommendations(schedules, compared):
     columns, tables = [*CASE, *_COLUMNS], []
     for dataset, costs in compared.cases(schedules):
         sheet = compared.datasets[dataset]
-        known = {"ratio": sheet.test_ratio, "bounded": sheet.bounded}
+        known = {"ratio": sheet.test_ratio, "bounded": dataset in compared.bounded}
         table = recommendations(schedules, list(compared.methods), dataset, costs, **known)
         tables.append(table.assign(dataset=dataset, costs=costs))
     # Cases without any recommendation are left out: their empty columns have no types.

@@ -22,8 +22,8 @@ class Comparison:
 
     A method's `control` says whether it only brackets the others (no feature, or all) and does not
     compete. A data set's `budget` says what methods are compared by there, acquisition cost or
-    memory, `test_ratio` how many test rows there are by training row, `bounded` whether its score
-    lies in [0, 1].
+    memory, `test_ratio` how many test rows there are by training row, `span` the least score that
+    there can be, and the best.
     """
 
     methods: dict
@@ -47,7 +47,7 @@ class Comparison:
     @property
     def bounded(self):
         """Ids of the data sets whose score lies in [0, 1] by its nature."""
-        return {name for name, entry in self.datasets.items() if entry.bounded}
+        return {name for name, entry in self.datasets.items() if entry.span == (0, 1)}
 
     def rivals(self, frame):
         """Return the methods of a frame that are not controls, in the order of display."""

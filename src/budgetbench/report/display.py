@@ -46,7 +46,7 @@ class DataSheet:
     # Feature that was words in the files → the words, in the order of their codes 0, 1, …
     categories: dict = field(default_factory=dict)
     test_ratio: float = 1 / 3  # test rows by the rows that a model trains on
-    bounded: bool = True  # whether the score lies in [0, 1] by its nature
+    span: tuple = (0.0, 1.0)  # the least score that there can be, and that of perfect predictions
 
 
 class Display(Comparison):
@@ -86,6 +86,11 @@ class Display(Comparison):
         # Over data sets of several tasks no one word is right.
         scores = {self.datasets[name].score for name in datasets or self.datasets}
         return scores.pop() if len(scores) == 1 else "score"
+
+    def span(self, frame):
+        """Return the least and the best score that there can be on the data sets of a frame."""
+        spans = [self.datasets[name].span for name in set(frame["dataset"])]
+        return min(spans)[0], max(best for _, best in spans)
 
 
 def _styled(methods, ranked):

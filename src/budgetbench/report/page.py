@@ -98,6 +98,8 @@ def build_cases(sections, report):
     for dataset, costs in report.cases:
         if (name := case_name(dataset, costs)) in cases:
             titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
+            bounded = dataset in display.bounded  # JSON has no infinity
+            titles |= {"bounded": bounded, "best": display.datasets[dataset].span[1]}
             cases[name] = titles | cases[name]
     return cases
 

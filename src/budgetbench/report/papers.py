@@ -130,6 +130,7 @@ def _paper(name, about, found):
         "results": _results(found.numbers[found.numbers["paper"] == name]),
         "held_out": _results(held_out) if len(held_out) else "",
         "claims": claims,
+        "claim_rows": [[c[k] for k in ("line", "claim", "verdict", "evidence")] for c in claims],
         "tally": ", ".join(f"{verdicts.count(kind)} {kind}" for kind in kinds),
         "cells": [_cell(row, found) for row in rows.to_dict("records")],
     }

@@ -8,29 +8,32 @@ from budgetlearn.costs import read_prices
 
 from ..analysis.schedules import of_case
 from ..datasets.dataset import Dataset
+from ..study.provenance import scoring_of
 from .display import DataSheet
 
 PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
 
 
-def read_sheets(study, paths):
-    """Return the `DataSheet` of each of a study's data sets, by id, from the prepared files."""
+def read_sheets(study, paths, sources):
+    """Return the `DataSheet` of each data set, by id, from its file and the points' `sources`."""
     sheets = {}
     for path in paths:  # one at a time: large ones together would not fit
         data = Dataset.load(path)
-        sheets[data.id] = _sheet(data, study)
+        sheets[data.id] = _sheet(data, study, sources)
     # In the order of the study, whatever order the files came in.
     return {name: sheets[name] for name in study.datasets}
 
 
-def _sheet(data, study):
-    from ..study.evaluation import SCORES
+def _sheet(data, study, sources):
+    from budgetlearn.protocol.scoring import SCORES, scores_of
+
     from ..study.runs import ratio_of_test_rows  # here: they load scikit-learn
 
+    score = SCORES[scoring_of(data.id, sources) or scores_of(data.task)[0]]
     return DataSheet(
         **study.shown[data.id],
-        score=SCORES[data.task].name,
-        bounded=SCORES[data.task].bounded,
+        score=score.label,
+        span=score.span,
         budget=study.budget(data.id),
         rows=data.X.shape[0],
         features=data.X.shape[1],

@@ -150,7 +150,7 @@ def _points_of(model, spec, run, setting):
         "processor_seconds": time.process_time() - processor + _resumed_seconds(model),
         "n_fitted": sum(count),
     }
-    rows = operating_points(model, run, setting, final)
+    rows = operating_points(model, run, setting, final, spec.get("scoring"))
     # A schedule without a model would be a run without a row, which looks like one not done.
     if not rows:
         raise ValueError(f"{spec['class']} has no stages, so there is nothing to predict with")

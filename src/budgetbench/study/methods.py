@@ -66,7 +66,7 @@ def build(spec, **extra):
     """Build an estimator from its specification; `extra` are set where the class has them.
 
     `parameters` may hold specifications again, and `growth__max_depth` names a parameter of the
-    parameter `growth`.
+    parameter `growth`. Where these do not say what counts, `scoring` of the specification does.
     """
     cls = resolve(spec["class"])
     if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):
@@ -82,6 +82,8 @@ def build(spec, **extra):
         raise ConfigError(
             f"{spec['class']} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}."
         )
+    if "scoring" in spec and "scoring" in accepted:
+        parameters = {"scoring": spec["scoring"]} | parameters
     # Costs, seed and threads are the run's: an entry of the methods file cannot change them.
     parameters.update({name: value for name, value in extra.items() if name in accepted})
     own = {name: value for name, value in parameters.items() if name in accepted}

@@ -25,6 +25,7 @@ KERNELS = (".so", ".pyd")
 PER_MB = 1e6 if sys.platform == "darwin" else 1e3  # of what the system counts peak memory in
 
 PACKAGE = Path(__file__).resolve().parents[2] / "budgetlearn"  # which holds all kernels
+_SCORE = "the score on {}"
 LIBRARIES = (  # that decide results
     *("budgetlearn", "numpy", "scipy", "scikit-learn", "python-glmnet", "lightgbm", "pandas"),
     "snakemake",
@@ -106,12 +107,15 @@ def made_with(study, origins):
 def sources_of_run(method, spec, run):
     """Return the hashes of the sources of a method's operating points in a run, by name.
 
-    Prices that are drawn for each run are no source.
+    With them stands the score, by its own name, where it is not the task's. Prices that are drawn
+    for each run are no source.
     """
     found = {
         f"the data of {run.dataset}": run.source,
         f"the settings of {method} on {run.dataset}": _digest([spec, run.study_seed]),
     }
+    if "scoring" in spec:
+        found[_SCORE.format(run.dataset)] = spec["scoring"]
     if run.costs_kind != "random":
         costs = run.costs
         groups = (costs.group_of(feature) for feature in range(costs.n_features))
@@ -120,6 +124,11 @@ def sources_of_run(method, spec, run):
             [costs.costs.tolist(), shared]
         )
     return found
+
+
+def scoring_of(dataset, sources):
+    """Return the name of the score of points, None for the task's own, from their sources."""
+    return next(iter(sources.get(_SCORE.format(dataset), ())), None)
 
 
 def _digest(content):

@@ -34,13 +34,10 @@ POINTS = {
     "dataset": Column("string", "data set"),
     "costs": Column("string", "kind of cost profile: random, unit or given"),
     "method": Column("string", "method, by its id in the methods file"),
-    "run": Column(
-        "int64", "number of the repetition; all methods of a run share split, prices and seed"
-    ),
+    "run": Column("int64", "number of the repetition; its methods share split, prices and seed"),
     "stage": Column("int64", "number of the operating point, from the least expensive"),
     "fit": Column(
-        "int64",
-        "number of the fit in the run: one for each setting of a grid; 0 is the method at its own",
+        "int64", "number of the fit in the run, one for each setting; 0: the method's own"
     ),
     "setting": Column("string", "parameters of that fit, and of the stage"),
     "budget": Column("float64", "budget at which the method would use this point, if it has one"),
@@ -56,18 +53,12 @@ POINTS = {
         "of trees whose nodes are counted",
         since=6,
     ),
-    "node_entropy": Column(
-        "float64", "entropy of the nodes' distribution over the trees, by the log of their number"
-    ),
+    "node_entropy": Column("float64", "nodes' entropy over the trees, by the log of their number"),
     "valid_cost": Column("float64", "mean acquisition cost of a validation example"),
     "valid_cost_max": Column("float64", "largest acquisition cost of a validation example"),
     "valid_score": Column("float64", "score on validation data; operating points are chosen by it"),
-    "test_score": Column(
-        "float64", "accuracy, R² or average precision at 5 on test data, by the data set's task"
-    ),
-    "choice_score": Column(
-        "float64", "the same on the half of the test rows that chooses between methods"
-    ),
+    "test_score": Column("float64", "the same on test data: accuracy, R² or AP@5, or by `scoring`"),
+    "choice_score": Column("float64", "the same on the half of them that chooses between methods"),
     "held_out_score": Column("float64", "the same on the other half, to tell what to expect"),
     "test_mse": Column("float64", "mean squared error on test data (regression)"),
     "estimated_score": Column("float64", "score that the method itself expected, if it says one"),
@@ -78,10 +69,7 @@ POINTS = {
         "and an L1 path are one each",
     ),
     "fit_seconds": Column(
-        "float64",
-        "seconds of this fit, with that on training and validation data together where the study "
-        "refits",
-        clock=True,
+        "float64", "seconds of this fit, with the second one where the study refits", clock=True
     ),
     "processor_seconds": Column(
         "float64", "the same in seconds of processors, all threads together", since=8, clock=True

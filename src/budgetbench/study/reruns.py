@@ -222,10 +222,7 @@ A study of budgetlearn: `report.html` is its report, `points.parquet` has every 
 (docs/results.md of the project says what each column means), `tables/` and `figures/` are those of
 the report, `costs/` and `splits/` what was drawn. `provenance.json` says what it was made with.
 
-To reopen it in Python:
-
-    from budgetbench.study import records
-    points = records.read("points.parquet")
+In Python, `budgetbench.study.records.read("points.parquet")` reopens it.
 
 To run it again, and compare number by number, in a clone of the project at commit {commit}:
 

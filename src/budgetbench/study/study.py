@@ -153,8 +153,12 @@ class Study:
         return study
 
     def _check_tasks(self):
-        """Refuse classifiers where numbers are to be predicted under acquisition costs."""
+        """Refuse scores of another task, and classifiers where numbers are to be predicted."""
         for name, spec in self.datasets.items():
+            scoring = self.scoring(name, len(spec.classes or ()) or None)
+            if scoring and (self.published or self.budget(name) == MEMORY):
+                where = "published tables and errors against memory have scores of their own"
+                raise ConfigError(f"{where}: leave out the scoring {scoring} of {name}.")
             if spec.task != "regression" or self.budget(name) != ACQUISITION:
                 continue
             methods = self._methods(name)
@@ -225,6 +229,21 @@ class Study:
         """Data set → title, licence and citation for readers."""
         specs = self.datasets.items()
         return {name: {key: getattr(spec, key) for key in SHOWN} for name, spec in specs}
+
+    def scoring(self, dataset, n_classes=None):
+        """Return the name of the score that counts on a data set, None for the task's own.
+
+        Refused is one that its predictions, of `n_classes` where that is known, do not have.
+        """
+        scoring = self._setting("scoring", dataset)
+        if scoring is None:
+            return None
+        from budgetlearn.protocol.scoring import scores_of  # here: few plans need it
+
+        task = self.datasets[dataset].task
+        names = scores_of(task, n_classes)
+        known(scoring, names, "scoring", f"{task} ({dataset})")
+        return None if scoring == names[0] else scoring
 
     def _setting(self, key, dataset, default=None):
         """Return a setting for a data set: its own, else that of all data sets."""
@@ -339,6 +358,8 @@ class Study:
         if tuned and other not in (None, method) and other in self._methods(dataset):
             decisive["seconds_of"] = other
         decisive |= {"refit": True} if self.config.get("refit") else {}
+        if scoring := self.scoring(dataset):  # a task's own stands nowhere: as before there was one
+            decisive["scoring"] = scoring
         # This is a parameter of the jobs: what is in it reruns them, what is not does not.
         decisive["parameters"] = spec.get("parameters", {})
         # With their keys in order: reordered lines rerun no job.

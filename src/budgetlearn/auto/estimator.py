@@ -56,9 +56,9 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     Parameters
     ----------
     scoring : str, default=None
-        What counts. Of classes "accuracy" (None), "balanced_accuracy", "roc_auc", "neg_log_loss" or
-        "f1" (of two classes that of the one rarer in training, of more their mean); of numbers
-        "r2" (None) or "neg_mean_absolute_error".
+        What counts. Of classes "accuracy" (None), "balanced_accuracy", "roc_auc", "neg_log_loss",
+        "f1" (of two classes that of the one rarer in training, of more their mean) or "f1_macro"
+        (their mean); of numbers "r2" (None) or "neg_mean_absolute_error".
     budgets : sequence of float, default=()
         Budgets at which policies are made, beside shares of the full cost.
     others : dict of str to estimator, default=None

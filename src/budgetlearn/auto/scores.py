@@ -11,20 +11,12 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from ..metrics import r2_rows
+from ..protocol.scoring import SCORES, scores_of
 from ..validation import ParameterError, check_choice
 
-CLASSIFICATION = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1")
-REGRESSION = ("r2", "neg_mean_absolute_error")
-NAMES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced",
-    "roc_auc": "AUC",
-    "f1": "F1",
-    "neg_log_loss": "−log-loss",
-    "r2": "R²",
-    "neg_mean_absolute_error": "−MAE",
-    "total_cost": "−total cost",
-}
+CLASSIFICATION, REGRESSION = (*scores_of("classification"), "f1"), scores_of("regression")
+NAMES = {name: score.label for name, score in SCORES.items()}
+NAMES |= {"f1": "F1", "total_cost": "−total cost"}
 WEIGHED = ("accuracy", "neg_log_loss", *REGRESSION)  # plain means over rows
 LEAST = 1e-6  # a class is never thought less probable, so that one row cannot decide the log loss
 
@@ -43,7 +35,7 @@ class Objective:
         """Return the matrix by which classes are decided; None where the likeliest is right."""
         if self.errors is not None:
             return self.errors
-        if self.scoring not in ("balanced_accuracy", "f1"):
+        if self.scoring not in ("balanced_accuracy", "f1", "f1_macro"):
             return None
         # The best decisions for balanced accuracy weigh an error by 1 / the share of its class; for
         # F1 they lie between these and the likeliest class.
@@ -77,9 +69,10 @@ class Objective:
                 return np.log(np.maximum(predictions[np.arange(y.size), y], LEAST))
             case "roc_auc":
                 return _auc(y, predictions)
-            case "f1":
-                positive = [self.positive] if predictions.shape[1] == 2 else np.unique(y)
-                return np.mean([_f1_of_one(y == k, decided == k) for k in positive], axis=0)
+            case "f1" | "f1_macro":
+                one = self.scoring == "f1" and predictions.shape[1] == 2
+                classes = [self.positive] if one else np.unique(y)
+                return np.mean([_f1_of_one(y == k, decided == k) for k in classes], axis=0)
             case "neg_mean_absolute_error":
                 return -np.abs(predictions[:, 0] - y)
             case "r2":

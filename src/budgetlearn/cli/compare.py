@@ -21,10 +21,11 @@ from ..costs import affords
 from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
+from ..protocol.scoring import SCORES, scores_of
 from . import options
 from .fit import AUTO, fit_table, make, sampled
 from .output import plus_minus, print_schedule
-from .table import REGRESSION, read_own_table, table_of
+from .table import CLASSIFICATION, REGRESSION, read_own_table, table_of
 
 CLASSIFIERS = (
     *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
@@ -65,13 +66,10 @@ def identifier(path):
 def study_files(own, path, name, options, folder, **settings):
     """Return {name: content} of the files that make a study of one table."""
     regression = own.task == REGRESSION
-    given = {key: options[key] for key in SOURCE if options[key]}
-    given = {key: list(v) if isinstance(v, tuple) else v for key, v in given.items()}
-    entry = {
-        "title": own.name,
-        "task": own.task,
-        "source": {"csv": os.path.abspath(path), **given},
-    }
+    if options["scoring"]:
+        settings["scoring"] = options["scoring"]
+    given = {k: list(v) if isinstance(v, tuple) else v for k in SOURCE if (v := options[k])}
+    entry = {"title": own.name, "task": own.task, "source": {"csv": os.path.abspath(path)} | given}
     if options["costs"]:
         entry["costs"] = os.path.abspath(options["costs"])
     methods = options["methods"] or (REGRESSORS if regression else CLASSIFIERS)
@@ -201,28 +199,21 @@ def refuse_outdated(study, own, method, points):
         )
 
 
-NAME = "[a-z0-9][a-z0-9-]*"  # as the schema of a study has it
-
-
-def own_name(context, parameter, value):
-    """Return the name of a study, refusing what cannot be one: it becomes a folder."""
-    if value is not None and not re.fullmatch(NAME, value):
-        raise click.BadParameter(f"{value!r}: take small letters, digits and hyphens.")
-    return value
-
-
 @click.command()
 @click.argument("table", type=options.FILE)
 @options.columns
 @click.option(
-    "--name",
-    callback=own_name,
-    help="Of the study, and of its folder in results/.  [default: the table's]",
+    "--name", help="Of the study: small letters, digits, hyphens.  [default: the table's]"
 )
 @click.option(
     "--methods",
     multiple=True,
     help="A method by its id, such as msb; repeatable.  [default: ten of them]",
+)
+@click.option(
+    "--scoring",
+    type=click.Choice([*scores_of(CLASSIFICATION), *scores_of(REGRESSION)]),
+    help="What counts, for each method and between them.  [default: accuracy; r2 for numbers]",
 )
 @click.option("--runs", type=click.IntRange(min=1), default=5)
 @click.option("--cores", type=click.IntRange(min=1), default=1)
@@ -264,6 +255,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
         study = checked_study(files[STUDY] | {"datasets_file": str(registry)}, workflow)
     target = target_of(own, study)
+    study.scoring(target.id, len(target.class_names) or None)
     split(target, 0, study.sizes(target.id))  # each class must have rows for every part
     command = ["snakemake", "--cores", str(cores), "--configfile", f"results/{name}/{STUDY}"]
     if workflow != root:
@@ -329,7 +321,7 @@ def recommend(folder, budget, guaranteed, out, max_rows, minutes, trust, jobs):
     engine = make(AUTO, own.task, own.costs, seed, jobs)
     if best["method"] not in CONTROLS:
         engine.set_params(others={label: estimator})
-    engine.set_params(budgets=(budget,), max_minutes=minutes)
+    engine.set_params(budgets=(budget,), max_minutes=minutes, scoring=study.scoring(dataset))
     about = {"method": AUTO, "budget": budget}
     saved = fit_table(own, engine, preprocessor, rows, random, about, guaranteed)
     stage = saved.stage()  # refused before anything is written
@@ -350,7 +342,6 @@ def _best(study, folder, own, budget):
     from budgetbench.analysis.recommendations import recommendations
     from budgetbench.analysis.schedules import compressed_points
     from budgetbench.study import records
-    from budgetbench.study.evaluation import SCORES
     from budgetbench.study.experiment import settings_of
     from budgetbench.study.runs import ratio_of_test_rows
 
@@ -358,8 +349,8 @@ def _best(study, folder, own, budget):
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
     schedules = compressed_points(records.read([folder / "points.parquet"]))
     ((dataset, kind),) = study.cases
-    ratio, bounded = ratio_of_test_rows(target_of(own, study), study), SCORES[own.task].bounded
-    known = {"ratio": ratio, "bounded": bounded}
+    bounded = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span == (0, 1)
+    known = {"ratio": ratio_of_test_rows(target_of(own, study), study), "bounded": bounded}
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]

@@ -58,11 +58,12 @@ def lines_of(saved, budget=None):
     steps = saved.steps(chosen)
     shown_steps = thinned(steps, chosen)
     rates = saved.held_out.get("rates", pd.DataFrame())
-    lines = [f"  {'price':>9}  {saved.score_name:<13}  {'held out':<13}  buys"]
+    width = max(13, len(saved.score_name))
+    lines = [f"  {'price':>9}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
     for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
-        columns = "".join(f"  {score:<13}" for score in scores)
+        columns = "".join(f"  {score:<{width}}" for score in scores)
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"

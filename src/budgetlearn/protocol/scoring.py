@@ -1,4 +1,4 @@
-"""Scores by scikit-learn's scorers: of estimators at a budget, and of a stage's predictions.
+"""Scores by scikit-learn's scorers: their names, of estimators at a budget, and of a stage.
 
 `make_budget_scorer` is for `cross_validate`, `GridSearchCV` and all else that takes a scorer.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
+from sklearn.metrics import check_scoring, get_scorer, log_loss, make_scorer, r2_score
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -21,6 +22,36 @@ from ..metrics import r2_rows
 from .documenting import EXPECTED, check_limits, described
 
 RESAMPLES = 100
+
+
+@dataclass(frozen=True)
+class Score:
+    """What is known of a score by which predictions are compared; more is better."""
+
+    label: str  # as figures and tables call it, with a minus where less of what it names is better
+    task: str  # "classification", "regression" or "ranking"
+    span: tuple = (0.0, 1.0)  # the least that there can be, and what perfect predictions score
+    probabilities: bool = False  # whether it is of class probabilities
+
+
+CLASSES, NUMBERS, LOSS = "classification", "regression", (-np.inf, 0.0)
+# By the names that scikit-learn has for them; the first of a task is its own.
+SCORES = {
+    "accuracy": Score("accuracy", CLASSES),
+    "balanced_accuracy": Score("balanced accuracy", CLASSES),
+    "roc_auc": Score("AUC", CLASSES, probabilities=True),
+    "neg_log_loss": Score("−log-loss", CLASSES, LOSS, probabilities=True),
+    "f1_macro": Score("macro F1", CLASSES),
+    "r2": Score("R²", NUMBERS, (-np.inf, 1.0)),
+    "neg_mean_absolute_error": Score("−MAE", NUMBERS, LOSS),
+    "average_precision_at_5": Score("AP@5", "ranking", probabilities=True),  # ours
+}
+
+
+def scores_of(task, n_classes=None):
+    """Return the names of the scores of a task, its own first; of so many classes where known."""
+    names = (name for name, score in SCORES.items() if score.task == task)
+    return tuple(name for name in names if name != "roc_auc" or n_classes in (None, 2))
 
 
 @dataclass(frozen=True)
@@ -87,7 +118,7 @@ def score_outcome(estimator, scoring, stage, y, weight=None):
     """Return the score of a stage's predictions by `scoring`; None: accuracy, in regression R²."""
     check_consistent_length(stage.output, y)
     weight = None if weight is None else np.asarray(weight)
-    return _scorer(estimator, scoring, stage, y)(np.arange(len(y)), weight)
+    return stage_scorer(estimator, scoring, stage, y)(np.arange(len(y)), weight)
 
 
 def score_and_error(estimator, stage, targets):
@@ -97,9 +128,10 @@ def score_and_error(estimator, stage, targets):
     if scoring is not None:
         # Any score has a standard error by resampling; a fixed seed gives all stages the same
         # rows.
-        score, random = _scorer(estimator, scoring, stage, targets), np.random.default_rng(0)
+        score, random = stage_scorer(estimator, scoring, stage, targets), np.random.default_rng(0)
         redrawn = [score(random.integers(n, size=n)) for _ in range(RESAMPLES)]
-        return score(np.arange(n)), float(np.std(redrawn, ddof=1))
+        # Resamples of one class have no area under a ROC curve.
+        return score(np.arange(n)), float(np.nanstd(redrawn, ddof=1))
     if is_classifier(estimator):
         # The standard error of a share.
         right = float(np.mean(stage.output == targets))
@@ -143,8 +175,12 @@ class StandIn(BaseEstimator):
         return self.respond("predict_proba", X)
 
 
-def _scorer(estimator, scoring, stage, y):
+def stage_scorer(estimator, scoring, stage, y):
     """Return score(rows, weight=None) of the stage's predictions by a scikit-learn scorer."""
+    if scoring == "neg_log_loss":
+        # scikit-learn's own scorer raises on rows that lack a class, as resamples may.
+        loss, shares = partial(log_loss, labels=estimator.classes_), stage.probabilities
+        return lambda rows, weight=None: -loss(y[rows], shares[rows], sample_weight=weight)
     made = {"predict": stage.output, "predict_proba": stage.probabilities}
     stand_in = StandIn(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"

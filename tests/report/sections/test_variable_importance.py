@@ -18,7 +18,7 @@ def test_importance_is_the_mean_over_runs_most_important_first():
             for v in range(13)
         ]
     )
-    axes = importance_figure(importance, names_of(make_prices(), "wine"), "Wine").axes[0]
+    axes = importance_figure(importance, names_of(make_prices(), "wine"), "Wine", "AUC").axes[0]
     means = importance.groupby("variable")["importance"].mean().sort_values(ascending=False)
     assert [bar.get_width() for bar in axes.patches] == pytest.approx(means.tolist())
     labels = [text.get_text() for text in axes.get_yticklabels()]
@@ -44,4 +44,4 @@ def test_it_is_read_from_its_files_on_request(tmp_path, monkeypatch):
 
 def test_nothing_to_draw_is_said():
     empty = pd.DataFrame(columns=["run", "variable", "importance"])
-    assert "no importance" in importance_figure(empty, {}, "Wine").texts[0].get_text()
+    assert "no importance" in importance_figure(empty, {}, "Wine", "AUC").texts[0].get_text()

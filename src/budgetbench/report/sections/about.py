@@ -69,7 +69,9 @@ class Settings(Section):
             ]
             for method in report.display.methods.values()
         ]
-        return {"settings": settings_of(self.study), "rows": rows}
+        scores = {name: sheet.score for name, sheet in report.display.datasets.items()}
+        settings = settings_of(self.study) | {"score": _same_or_each(scores)}
+        return {"settings": settings, "rows": rows}
 
 
 def settings_of(study):

@@ -114,6 +114,11 @@ function words(rows, ranked, chosen, methods) {
   return `${first} over ${ranked.length} of ${cases.length} data set${cases.length === 1 ? "" : "s"}${others}, ${where}${hard}.`;
 }
 
+function changed() {
+  toFragment();
+  update();
+}
+
 function update() {
   const chosen = picked("filter-cases");
   const names = new Set(picked("filter-methods"));
@@ -133,15 +138,11 @@ boxes("filter-cases", cases.map((name) => [name, study.cases[name].title]));
 boxes("filter-methods", rivals.map(({ id, label }) => [id, label]));
 fromFragment();
 update();
-form.addEventListener("change", () => {
-  toFragment();
-  update();
-});
+form.addEventListener("change", changed);
 form.elements.everything.addEventListener("click", () => {
   form.reset();
   for (const box of [...all("filter-cases"), ...all("filter-methods")]) box.checked = true;
-  toFragment();
-  update();
+  changed();
 });
 addEventListener("hashchange", () => {
   fromFragment();

@@ -2,7 +2,6 @@
 // still picture, and again whenever a switch or the legend changes.
 const study = JSON.parse(document.getElementById("study").textContent);
 const controls = document.getElementById("curve-controls");
-const BEST = 1; // no score exceeds it
 const CHEAP = 0.1; // where most models cost less than this share, costs are drawn logarithmic
 const SPLIT = 0.2; // elsewhere so much of the cost gets half of the axis: most curves rise there
 const hidden = new Set();
@@ -23,12 +22,12 @@ function chosen(name) {
 }
 
 // One row per budget of a curve, with the texts of its tooltip.
-function curveRows(curve, unit, floor, worst) {
+function curveRows(curve, unit, floor, [worst, best]) {
   const { budget, mean, sd, n_affording, n_runs } = curve[unit] ?? curve.share;
   const gap = Math.max(1, Math.floor(budget.length / 8));
   return budget.map((x, i) => ({
     method: curve.method, kind: curve.kind, label: methods.get(curve.method).label,
-    cost: x, x: Math.max(x, floor), mean: mean[i], low: Math.max(mean[i] - sd[i], worst), high: Math.min(mean[i] + sd[i], BEST), marked: i % gap === 0,
+    cost: x, x: Math.max(x, floor), mean: mean[i], low: Math.max(mean[i] - sd[i], worst), high: Math.min(mean[i] + sd[i], best), marked: i % gap === 0,
     spread: sd[i] === null ? "one run" : `± ${sd[i].toFixed(3)}`,
     runs: n_affording[i] < n_runs[i] ? `${n_runs[i]}, ${n_affording[i]} afford a model` : `${n_runs[i]}`,
   }));
@@ -43,13 +42,13 @@ function layer(values, mark, encoding, params = []) {
   return values.length ? [{ data: { values }, mark, encoding, params }] : [];
 }
 
-function layersOf(rows, points, x, score, share) {
+function layersOf(rows, points, x, score, best, share) {
   const of = (kind) => rows.filter((row) => row.kind === kind);
   const curves = of("curve");
   const marked = rows.filter((row) => row.marked && row.kind !== "level");
   const crowd = new Set(curves.map(({ method }) => method)).size;
   const top = Math.max(...rows.map(({ high }) => high), ...points.map(({ mean }) => mean));
-  const scale = { zero: false, ...(top > 0.9 * BEST && { domainMax: BEST }) };
+  const scale = { zero: false, ...(top > best - 0.1 && { domainMax: best }) };
   const y = { field: "mean", type: "quantitative", title: `test ${score}`, scale };
   const position = { x, y, color: colour };
   const spread = { x, y: { ...y, field: "low" }, y2: { field: "high" }, color: colour };
@@ -112,7 +111,7 @@ function splitAxis(curves, unit) {
 }
 
 function specification(name) {
-  const { curves, title, score } = study.cases[name];
+  const { curves, title, score, bounded, best } = study.cases[name];
   const { horizon, hard } = window.comparison;
   const unit = hard ? "hard" : chosen("unit");
   const share = unit !== "cost";
@@ -122,8 +121,7 @@ function specification(name) {
   const visible = (row) => !hidden.has(row.method) && (row.x === undefined || row.x <= most);
   const axisOf = log ? logAxis : split ? splitAxis : () => ({});
   const { floor = 0, axis, scale } = axisOf(curves.curves, share ? "share" : "cost");
-  const worst = score === "R²" ? -Infinity : 0;
-  const rows = curves.curves.flatMap((curve) => curveRows(curve, unit, floor, worst)).filter(visible);
+  const rows = curves.curves.flatMap((curve) => curveRows(curve, unit, floor, [bounded ? 0 : -Infinity, best])).filter(visible);
   const points = hard ? [] : pointRows(curves.points, unit, floor).filter(visible);
   const ends = most < 1 ? { domainMax: most } : {};
   const x = {
@@ -134,7 +132,7 @@ function specification(name) {
   return {
     description: `Cost–accuracy curves on ${title}`,
     width: "container", height: 330, autosize: { type: "fit", contains: "padding" },
-    layer: layersOf(rows, points, x, score, share),
+    layer: layersOf(rows, points, x, score, best, share),
     config: {
       aria: false, background: null, customFormatTypes: true, view: { stroke: null }, point: { filled: true },
       font: getComputedStyle(document.body).fontFamily,

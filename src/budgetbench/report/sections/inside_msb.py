@@ -111,10 +111,10 @@ class VariableImportance(_OnRequest):
         # A run in which it failed is a row without a variable.
         importance = _read(self._files(dataset), _IMPORTANCE).dropna(subset="variable")
         names, title = names_of(report.prices, dataset), self.title_of(report.display, dataset)
-        return importance_figure(importance, names, title)
+        return importance_figure(importance, names, title, report.display.score(dataset))
 
 
-def importance_figure(importance, names, title):
+def importance_figure(importance, names, title, score):
     """Draw the importance of each variable (run, variable, importance), the largest first."""
     if importance.empty:
         return style.message_figure(f"{title}: no importance was computed.")
@@ -131,7 +131,7 @@ def importance_figure(importance, names, title):
         axes.grid(axis="y", visible=False)
         more = len(table) - len(shown)
         left_out = f" ({more} less important ones left out)" if more else ""
-        axes.set(xlabel=f"fall in validation accuracy when shuffled{left_out}", title=title)
+        axes.set(xlabel=f"fall in validation {score} when shuffled{left_out}", title=title)
     return figure
 
 
@@ -305,7 +305,7 @@ class OwnCost(Section):
 
 
 def own_cost_figure(table, display, own_cost):
-    """Draw test accuracy at the method's own cost by data set, one panel for each method."""
+    """Draw the test score at the method's own cost by data set, one panel for each method."""
     if table.empty:
         return style.message_figure("No run completed.")
     methods = [name for name in own_cost if (table["method"] == name).any()]
@@ -315,7 +315,7 @@ def own_cost_figure(table, display, own_cost):
         entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
         for axes, name in zip(grid[0], methods, strict=True):
             _draw_panel(axes, table[table["method"] == name], display, cases)
-            axes.set(title=display.label(name), xlabel="test accuracy")
+            axes.set(title=display.label(name), xlabel=f"test {display.score()}")
             handles, labels = axes.get_legend_handles_labels()
             entries |= dict(zip(labels, handles, strict=True))
         titles = [fill(display.case_title(*case), style.LABEL_WIDTH) for case in cases]
@@ -332,12 +332,12 @@ def _draw_panel(axes, part, display, cases):
     for rival, rows in part.groupby("rival"):
         note = "" if display.methods[rival].control else ", within that cost"
         shown.append((rows, rival, note, "rival_score", "rival_sd"))
-    order = list(display.methods)
+    order, span = list(display.methods), display.span(part)
     shown[1:] = sorted(shown[1:], key=lambda entry: order.index(entry[1]))
     lines = np.linspace(-0.25, 0.25, len(shown))
     for line, (rows, name, note, score, spread) in zip(lines, shown, strict=True):
         places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
-        method, arms = display.methods[name], style.bars(rows[score], rows[spread], 0, 1)
+        method, arms = display.methods[name], style.bars(rows[score], rows[spread], *span)
         axes.errorbar(
             rows[score], places, xerr=arms, fmt=method.marker, color=method.colour,
             capsize=2, markersize=6, label=method.label + note,

@@ -53,6 +53,7 @@ class Standings(Section):
         summary, ranking = results.summary, results.ranking
         return {
             "score": display.score(),
+            "best": " or ".join(sorted({f"{s.span[1]:g}" for s in display.datasets.values()})),
             "standings": standings(summary, ranking, display),
             "ranked": ranking.pairs is not None and len(ranking.ranks) >= FEWEST_CASES,
             "rank_sentences": rank_sentences(ranking, display),
@@ -234,7 +235,6 @@ def area_figure(areas, display):
         return message_figure("No run completed.")
     cases = display.cases(frame)
     methods = [m for m in display.methods.values() if m.id in set(frame["method"])]
-    least = 0 if display.bounded >= set(frame["dataset"]) else -np.inf
     # A line of its own for each method, within 0.4 of the place of a case.
     lines = np.linspace(-0.4, 0.4, 2 * len(methods) + 1)[1::2]
     with drawing(6.4, 1.3 + 0.26 * len(cases) * max(len(methods), 2)) as (figure, axes):
@@ -246,7 +246,7 @@ def area_figure(areas, display):
                 rasterized=len(frame) > MANY_POINTS,
             )  # fmt: skip
             runs = own["aup_test"].groupby(places)
-            arms = bars(runs.mean(), runs.std(), least, 1)
+            arms = bars(runs.mean(), runs.std(), *display.span(frame))
             axes.errorbar(
                 runs.mean(), runs.mean().index, xerr=arms, fmt=method.marker, color=method.colour,
                 capsize=2, markersize=6, label=method.label,

@@ -4,6 +4,7 @@ const form = document.getElementById("buying");
 const { case: caseInput, run: runInput, budget: budgetInput, amount: amountInput, cheaper, better } = form.elements;
 const share = document.getElementById("buy-share");
 const basket = document.getElementById("basket");
+let shown; // place of the offer on show
 const labels = new Map(study.methods.map(({ id, label }) => [id, label]));
 const affords = (budget, cost) => cost <= budget * (1 + 1e-12); // as budgetlearn.costs.affords
 
@@ -83,8 +84,8 @@ function showBasket(offer, { models, names, runs }) {
 function show() {
   const { recommendations, score } = study.cases[caseInput.value];
   const budget = Number(budgetInput.value) / 100;
-  const place = recommendations.offers.findLastIndex((offer) => affords(budget, offer.budget));
-  const [offer, next] = [recommendations.offers[place], recommendations.offers[place + 1]];
+  shown = recommendations.offers.findLastIndex((offer) => affords(budget, offer.budget));
+  const [offer, next] = [recommendations.offers[shown], recommendations.offers[shown + 1]];
   const full = recommendations.runs[Number(runInput.value)]?.full ?? null;
   share.textContent = percent(budget);
   amountInput.disabled = full === null;
@@ -95,15 +96,13 @@ function show() {
   showOffer(offer, next, full);
   showBasket(offer, recommendations);
   // A button that leads nowhere is not shown: what is next, and why nothing is, stands below.
-  cheaper.hidden = place < 1;
+  cheaper.hidden = shown < 1;
   better.hidden = !next;
 }
 
 function jump(step) {
   const { offers } = study.cases[caseInput.value].recommendations;
-  const budget = Number(budgetInput.value) / 100;
-  const place = offers.findLastIndex((offer) => affords(budget, offer.budget));
-  budgetInput.value = String(100 * offers[place + step].budget);
+  budgetInput.value = String(100 * offers[shown + step].budget);
   show();
 }
 
