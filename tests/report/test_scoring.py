@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from budgetbench.datasets import load_dataset
-from budgetbench.report.data_page import read_sheets
 from budgetbench.report.page import build_figures, build_tables
 from budgetbench.report.sections import sections_of
 from budgetbench.report.sections.inside_msb import importance_figure
+from budgetbench.report.sheets import read_sheets
 from tests.factories import make_points, make_report, make_sheets, make_study
 from tests.report.browsing import wait_for
 from tests.report.writing import write_page
@@ -47,12 +47,10 @@ def test_axes_and_words_say_the_score(points, tmp_path):
     named = axes_of(report)
     for figure in ("overview", "curves_wine_random", "own_cost", "staircases_wine_random"):
         assert SCORE in named[figure], figure
-    assert SCORE in named["schedule_wine_random"]
     assert not any("| accuracy" in name or "test accuracy" in name for name in named.values())
     page = write_page(report, tmp_path).read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<script.*?</script>|<[^>]*>", " ", page, flags=re.DOTALL).split())
     assert f"staircase of test {SCORE} over acquisition cost" in text
-    assert "Balanced accuracy of the model to use under each budget" in text
     assert f"score {SCORE}" in text  # among the settings
     assert "the majority-class rate" not in text
     data = json.loads(re.search(r'id="study">(.*?)</script>', page)[1])
