@@ -9,9 +9,9 @@ import sys
 
 from budgetlearn.files import read_yaml
 from budgetbench.study.source_code import find_classes_in, report_fingerprint
-from budgetbench.study.kept_jobs import closing_message, forget
+from budgetbench.study.job_traces import closing_message, forget
 from budgetbench.study.isolation import announce_caller
-from budgetbench.study.reruns import stored_points
+from budgetbench.study.stored_results import stored_points
 from budgetbench.study.study import FIT, SCHEDULE, Study, with_defaults
 from budgetbench.report import sections_of
 from snakemake.exceptions import WorkflowError

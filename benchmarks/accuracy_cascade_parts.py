@@ -20,7 +20,7 @@ import pandas as pd
 from budgetbench.datasets import load_dataset
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetlearn.cascade import ScheduleCascadeClassifier
-from budgetlearn.cascade.acquisition import Answers, Cascade, walk
+from budgetlearn.cascade.fixed_order import Answers, Cascade, walk
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.orders import acquisitions_of, geometric_stages
 from budgetlearn.cascade.pool import calibrated, candidates, class_evidence

@@ -48,7 +48,7 @@ from budgetlearn.auto.subset_average import SHARES
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.mixture import fit_temperature, with_temperature
 from budgetlearn.costs import random_costs
-from budgetlearn.protocol.examples import Examples
+from budgetlearn.protocol.checked_data import Examples
 
 MOST_ROWS, MOST_TESTED, MOST_COLUMNS = 300, 1500, 40
 MOST_SECONDS = 240  # of a table: later methods are left out, as `max_minutes` does

@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 from .budgetrf.forest import Growth, Leaves
 from .protocol.operating_points import Certificate
 from .protocol.prediction import Session
-from .protocol.requests import Decisions
-from .protocol.requests import Stage as Stage
+from .protocol.feature_requests import Decisions
+from .protocol.feature_requests import Stage as Stage
 from .protocol.scoring import BudgetScorer
 
 __version__: str

@@ -5,7 +5,7 @@ import pandas as pd
 
 from budgetbench.analysis import Results
 from budgetbench.report import Report
-from budgetbench.report.display import DataSheet, Display
+from budgetbench.report.labels import DataSheet, Display
 from budgetbench.study.records import FORMAT_VERSION, variables_text
 from budgetbench.study.study import Study
 

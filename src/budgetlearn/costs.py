@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from .exceptions import CostError, MissingExtraError
-from .features import PerFeature, origin_of, own_names
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
+from .per_feature import PerFeature, origin_of, own_names
 
 # Sums of the same prices in another order differ in the last bits; 200 must acquire a model of 200.
 _SLACK = 1e-12

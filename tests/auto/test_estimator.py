@@ -20,7 +20,7 @@ from budgetlearn.auto.evidence import Comparison
 from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors
 from budgetlearn.auto.scores import Objective
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.protocol.examples import Examples
+from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
 from tests.auto.conftest import limit_methods

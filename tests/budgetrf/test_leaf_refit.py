@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 
 from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
 from budgetlearn.budgetrf.growing import PRIOR, LogisticRefit, prefix_sizes
-from budgetlearn.protocol.examples import Examples
+from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
 
 X, Y = make_classification(

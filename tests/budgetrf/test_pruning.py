@@ -8,7 +8,7 @@ import pytest
 from budgetlearn import FeatureCosts
 from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
 from budgetlearn.budgetrf.growing import PRIOR, _cut, class_losses, pruned
-from budgetlearn.protocol.examples import Examples
+from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.tree.growth import Acquisitions
 from budgetlearn.validation import ParameterError
 from tests.tree.reference import walk

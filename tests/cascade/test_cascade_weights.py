@@ -11,7 +11,7 @@ from budgetlearn import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.mixture import Mixture
 from budgetlearn.cascade.models import Table, as_kind
 from budgetlearn.cascade.pool import candidates, class_evidence, mean_and_error, number_evidence
-from budgetlearn.cascade.smooth import PENALTIES, KernelFit, LinearKind
+from budgetlearn.cascade.smooth_models import PENALTIES, KernelFit, LinearKind
 from budgetlearn.validation import ParameterError
 
 N = 150

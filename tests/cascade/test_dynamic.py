@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError
-from budgetlearn.protocol.requests import Ledger, drive
+from budgetlearn.protocol.feature_requests import Ledger, drive
 from budgetlearn.testing import check_budgeted_estimator
 
 QUICK = {"orders": "gain_per_cost", "n_stages": 5, "cv": 2, "dynamic": True, "random_state": 0}

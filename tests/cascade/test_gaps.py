@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from budgetlearn import MissingValueError, ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.models import KINDS, below_all, medians
-from budgetlearn.cascade.smooth import Scaling
+from budgetlearn.cascade.smooth_models import Scaling
 
 PRICES = [1.0, 2.0, 3.0, 4.0]
 FULL = sum(PRICES)

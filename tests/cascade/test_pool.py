@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import r2_score
 
 from budgetlearn import ScheduleCascadeClassifier, ScheduleCascadeRegressor
-from budgetlearn.cascade.acquisition import Answers, Cascade, walk
+from budgetlearn.cascade.fixed_order import Answers, Cascade, walk
 from budgetlearn.cascade.mixture import Mixture, fit_temperature, with_temperature
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.pool import (

@@ -19,7 +19,7 @@ import yaml
 
 from budgetbench.datasets.fetching import write_manifest
 from budgetbench.datasets.preparing import prepare
-from budgetbench.datasets.tables import own_prices
+from budgetbench.datasets.table_files import own_prices
 from budgetbench.study import records, runs
 from budgetbench.study.provenance import sources_of_run
 from budgetlearn.cli import compare

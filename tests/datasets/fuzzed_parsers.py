@@ -22,7 +22,7 @@ from budgetbench.datasets.fetching import extract
 from budgetbench.datasets.formats import read_idx, read_svmlight
 from budgetbench.datasets.preparing import make_target
 from budgetbench.datasets.registry import load_registry
-from budgetbench.datasets.tables import read_excel, read_own, read_paired, read_table
+from budgetbench.datasets.table_files import read_excel, read_own, read_paired, read_table
 from budgetbench.study import records
 from budgetbench.study.runs import draw_costs
 from budgetbench.study.study import Study

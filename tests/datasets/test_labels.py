@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetbench.datasets.preparing import make_target
-from budgetbench.datasets.tables import Table
+from budgetbench.datasets.table_files import Table
 from budgetlearn.exceptions import DatasetError
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from budgetlearn.export import FORMATS
-from budgetlearn.export.forests import c_header
+from budgetlearn.export.exporting import c_header
 from budgetlearn.validation import ParameterError
 from tests.export.test_compact import MODELS, fitted  # noqa: F401
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from budgetlearn.export import FORMATS, CompactForest, quantization_errors
-from budgetlearn.export.model import binned, float32_below
+from budgetlearn.export.compact_forest import binned, float32_below
 from budgetlearn.export.serialization import FormatError, stored
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.gif import GIFClassifier, GIFRegressor

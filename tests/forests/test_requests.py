@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.forests.base import tree_acquisitions
 from budgetlearn.protocol import Answer, Ledger, Outcome
-from budgetlearn.protocol.requests import drive
+from budgetlearn.protocol.feature_requests import drive
 from budgetlearn.tree.convert import from_sklearn
 from budgetlearn.tree.predictor import ForestPredictor
 

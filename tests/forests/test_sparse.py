@@ -16,7 +16,7 @@ from budgetlearn import (
     GIFRegressor,
     ScheduleCascadeClassifier,
 )
-from budgetlearn.protocol import examples
+from budgetlearn.protocol import checked_data
 from budgetlearn.validation import ParameterError
 
 SMALL = {"n_estimators": 5, "random_state": 0}
@@ -50,17 +50,17 @@ def test_a_sparse_table_is_the_same_table(forest, kind, dtype):
 
 def test_single_precision_stays_as_it_is():
     estimator = BudgetRFClassifier()
-    assert examples.dense(estimator, csr_array(X.astype(np.float32))).dtype == np.float32
-    assert examples.dense(estimator, csr_array((X > 1).astype(int))).dtype == np.float64
+    assert checked_data.dense(estimator, csr_array(X.astype(np.float32))).dtype == np.float32
+    assert checked_data.dense(estimator, csr_array((X > 1).astype(int))).dtype == np.float64
 
 
 def test_a_sparse_table_too_large_is_refused(monkeypatch):
     forest = BudgetRFClassifier(**SMALL).fit(X, Y)
-    monkeypatch.setattr(examples, "LARGEST_DENSE", X.size * 8 - 1)
+    monkeypatch.setattr(checked_data, "LARGEST_DENSE", X.size * 8 - 1)
     for method in (lambda: forest.predict(csr_array(X)), lambda: forest.fit(csr_array(X), Y)):
         with pytest.raises(ParameterError, match="zeros written out"):
             method()
-    monkeypatch.setattr(examples, "LARGEST_DENSE", X.size * 8)
+    monkeypatch.setattr(checked_data, "LARGEST_DENSE", X.size * 8)
     forest.predict(csr_array(X))
 
 

@@ -14,7 +14,7 @@ LAYERS = [
     {"budgetlearn."},
     {"budgetlearn.exceptions"},
     {f"budgetlearn.{name}" for name in ("validation", "parallel", "files")},
-    {"budgetlearn.counting", "budgetlearn.features"},
+    {"budgetlearn.fit_counts", "budgetlearn.per_feature"},
     {f"budgetlearn.{name}" for name in ("costs", "curves", "metrics")},
     {"budgetlearn.preprocessing"},
     {"budgetlearn.protocol"},
@@ -37,7 +37,7 @@ LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 ONLY = {
     "budgetbench.datasets": {
         *("budgetlearn.", "budgetlearn.exceptions", "budgetlearn.validation"),
-        *("budgetlearn.parallel", "budgetlearn.files", "budgetlearn.features"),
+        *("budgetlearn.parallel", "budgetlearn.files", "budgetlearn.per_feature"),
         *("budgetlearn.costs", "budgetlearn.preprocessing"),
     }
 }

@@ -16,7 +16,7 @@ from budgetlearn import (
     ScheduleCascadeClassifier,
 )
 from budgetlearn.exceptions import BudgetlearnWarning
-from budgetlearn.protocol.examples import target_order
+from budgetlearn.protocol.checked_data import target_order
 
 FOREST = {"n_estimators": 5, "random_state": 0}
 RANDOM = np.random.default_rng(3)

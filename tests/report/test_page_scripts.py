@@ -5,7 +5,7 @@ import json
 import pytest
 
 from budgetbench.report import page
-from budgetbench.report.display import CONTROL_MARKERS, MARKERS
+from budgetbench.report.labels import CONTROL_MARKERS, MARKERS
 from tests.factories import make_display
 
 

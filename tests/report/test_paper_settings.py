@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.report.papers import Reproduction
+from budgetbench.report.paper_studies import Reproduction
 from budgetbench.study.methods import build
 from budgetbench.study.study import Study
 from budgetlearn.files import read_yaml

@@ -16,7 +16,7 @@ from budgetbench.analysis.reproduction import (
     with_outcomes,
     with_variants,
 )
-from budgetbench.report.papers import (
+from budgetbench.report.paper_studies import (
     PLACE,
     Reproduction,
     count_lines,

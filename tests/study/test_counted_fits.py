@@ -16,12 +16,12 @@ from budgetbench.study.experiment import fit, run_method
 from budgetbench.study.methods import build
 from budgetlearn.auto.subset_average import SubsetClassifier, SubsetRegressor
 from budgetlearn.budgetrf.growing import TreeSource
-from budgetlearn.budgetrf.regrowing import Regrowth
+from budgetlearn.budgetrf.growing_on_sets import Regrowth
 from budgetlearn.cascade import bayes, orders
-from budgetlearn.cascade.smooth import KernelFit, LinearKind
+from budgetlearn.cascade.smooth_models import KernelFit, LinearKind
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.counting import count_fit, counting_fits, fit_counted
 from budgetlearn.files import read_yaml
+from budgetlearn.fit_counts import count_fit, counting_fits, fit_counted
 from budgetlearn.forests import (
     CostSensitiveRFClassifier,
     CostWeightedRFClassifier,

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from budgetbench.study.kept_jobs import (
+from budgetbench.study.job_traces import (
     closing_message,
     is_repeated,
     keep_failures,

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from budgetbench.study import kept_jobs
-from budgetbench.study.kept_jobs import keep_failures
+from budgetbench.study import job_traces
+from budgetbench.study.job_traces import keep_failures
 
 CONFIG = {"study": "own", "time_limit": 5, "memory_limit": None, "retry_failed": False}
 OUTPUTS = ["results/own/sequences/wine/0.parquet", "results/own/sequences/wine/0.csv"]
@@ -32,7 +32,7 @@ def done(tmp_path, monkeypatch):
     os.makedirs("results/own/sequences/wine")
     for name in OUTPUTS:
         (tmp_path / name).write_text(f"of {name}")
-    kept_jobs.keep(job())
+    job_traces.keep(job())
     for name in OUTPUTS:
         os.remove(name)
     return tmp_path
@@ -40,11 +40,11 @@ def done(tmp_path, monkeypatch):
 
 def test_an_equal_job_takes_the_outputs_over(done):
     os.utime(done / "results/own/finished/sequences/wine/0.csv", (1, 1))
-    assert kept_jobs.take_over(job())
+    assert job_traces.take_over(job())
     assert [(done / name).read_text() for name in OUTPUTS] == [f"of {name}" for name in OUTPUTS]
     assert all((done / name).stat().st_mtime > 1 for name in OUTPUTS)  # no younger input
     os.remove(OUTPUTS[0])  # a second time, by the next kill
-    assert kept_jobs.take_over(job())
+    assert job_traces.take_over(job())
 
 
 def test_without_links_there_are_copies(done, monkeypatch):
@@ -52,38 +52,38 @@ def test_without_links_there_are_copies(done, monkeypatch):
         raise OSError
 
     monkeypatch.setattr(os, "link", refuse)
-    assert kept_jobs.take_over(job())
+    assert job_traces.take_over(job())
     assert (done / OUTPUTS[1]).read_text() == f"of {OUTPUTS[1]}"
 
 
 @pytest.mark.parametrize("change", [{"seed": 8}, {"code": "edited"}, {"rule": "other"}])
 def test_a_job_of_other_parameters_does_not_and_neither_does_a_later_one(done, change):
-    assert not kept_jobs.take_over(job(**change))
+    assert not job_traces.take_over(job(**change))
     assert not any(os.path.exists(name) for name in OUTPUTS)
-    assert not kept_jobs.take_over(job())  # the job of other parameters may have written since
+    assert not job_traces.take_over(job())  # the job of other parameters may have written since
 
 
 @pytest.mark.parametrize("name", ["data", "split"])
 def test_a_job_of_other_inputs_does_not(done, name):
     (done / name).write_text("others")
-    assert not kept_jobs.take_over(job())
+    assert not job_traces.take_over(job())
 
 
 @pytest.mark.parametrize("lost", ["0.csv", "0.csv.key", "0.parquet"])
 def test_half_of_what_was_finished_is_nothing(done, lost):
     (done / "results/own/finished/sequences/wine" / lost).unlink()
-    assert not kept_jobs.take_over(job())
+    assert not job_traces.take_over(job())
 
 
 @pytest.mark.parametrize(("status", "again"), [("died: x", True), ("timeout: x", False)])
 def test_a_job_with_a_run_to_repeat_does_not(status, again):
     keep_failures(CONFIG, OUTPUTS[0], [(0, status)])
-    assert kept_jobs.take_over(job()) == (not again)
+    assert job_traces.take_over(job()) == (not again)
 
 
 def test_all_is_forgotten_once_the_study_has_its_points(done):
     study = SimpleNamespace(config=CONFIG, points_files=OUTPUTS)
-    kept_jobs.forget(study)
-    assert kept_jobs.take_over(job())
-    kept_jobs.forget(study)
+    job_traces.forget(study)
+    assert job_traces.take_over(job())
+    job_traces.forget(study)
     assert not (done / "results/own/finished").exists()

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from budgetbench.study import isolation, jobs, records
-from budgetbench.study.kept_jobs import failure_file
+from budgetbench.study.job_traces import failure_file
 from budgetbench.study.runs import draw_costs, draw_splits
 
 CONFIG = {"study": "own", "time_limit": 5, "memory_limit": None, "retry_failed": False}

@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 
 from budgetbench.study import records
-from budgetbench.study.reruns import RerunError, check_rerun, differences, stored_points, tolerance
+from budgetbench.study.stored_results import (
+    RerunError,
+    check_rerun,
+    differences,
+    stored_points,
+    tolerance,
+)
 from tests.factories import make_study
 
 HERE = {"commit": "a", "machine": "Linux x86_64, 2 cores", "numpy": "2.0", "jobs": 3}

@@ -15,7 +15,7 @@ from budgetbench.study.experiment import (
     schedule_points,
     sequence_points,
 )
-from budgetbench.study.kept_jobs import _key
+from budgetbench.study.job_traces import _key
 from budgetbench.study.methods import build
 from budgetbench.study.provenance import scoring_of, sources_of_run
 from budgetbench.study.runs import draw_costs, draw_splits, iterate

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from budgetbench.study.kept_jobs import minutes_for
+from budgetbench.study.job_traces import minutes_for
 
 
 def study_in(folder):

@@ -18,7 +18,7 @@ from pathlib import Path
 import yaml
 
 from budgetbench.study import records
-from budgetbench.study.reruns import differences
+from budgetbench.study.stored_results import differences
 from tests.workflow.conftest import copy_to
 from tests.workflow.slurm import PROFILE, Cluster, why_not
 

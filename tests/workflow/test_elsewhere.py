@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from budgetbench.study import records
-from budgetbench.study.reruns import differences
+from budgetbench.study.stored_results import differences
 from tests.workflow.conftest import ROOT, Workflow
 
 pytestmark = pytest.mark.workflow

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from budgetbench.study import records
-from budgetbench.study.reruns import differences
+from budgetbench.study.stored_results import differences
 from tests.workflow.slurm import PROFILE, PROMPT, Cluster, why_not
 
 pytestmark = pytest.mark.workflow

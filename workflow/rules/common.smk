@@ -6,7 +6,7 @@ import os
 from functools import cache
 from math import ceil
 
-from budgetbench.study.kept_jobs import is_repeated, minutes_for
+from budgetbench.study.job_traces import is_repeated, minutes_for
 from budgetbench.study.source_code import script_fingerprint
 from budgetbench.study.methods import classes_of
 

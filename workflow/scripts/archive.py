@@ -1,9 +1,9 @@
-from budgetbench.study.server import leave_to_server
+from budgetbench.study.fork_server import leave_to_server
 
 leave_to_server()
 
 from budgetbench.study.jobs import job_log
-from budgetbench.study.reruns import pack
+from budgetbench.study.stored_results import pack
 from budgetbench.study.study import Study
 
 path = snakemake.output[0]

@@ -1,4 +1,4 @@
-from budgetbench.study.server import leave_to_server
+from budgetbench.study.fork_server import leave_to_server
 
 leave_to_server()
 

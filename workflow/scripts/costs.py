@@ -1,9 +1,9 @@
-from budgetbench.study.server import leave_to_server
+from budgetbench.study.fork_server import leave_to_server
 
 leave_to_server()
 
 from budgetbench.datasets.dataset import Dataset
-from budgetbench.datasets.tables import own_prices
+from budgetbench.datasets.table_files import own_prices
 from budgetbench.study import runs
 from budgetbench.study.jobs import job_log, write_csv
 

@@ -1,19 +1,19 @@
-from budgetbench.study.server import leave_to_server
+from budgetbench.study.fork_server import leave_to_server
 
 leave_to_server()
 
-from budgetbench.study import kept_jobs
+from budgetbench.study import job_traces
 from budgetbench.study.experiment import resumable_run, with_seconds
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
 from budgetbench.study.provenance import sources_of_run
 
 method, params = snakemake.wildcards.method, snakemake.params
 with job_log(snakemake.log[0], snakemake.threads):
-    if not kept_jobs.take_over(snakemake):
+    if not job_traces.take_over(snakemake):
         rows, kept = [], (params.subsets, params.code, snakemake.threads)
         for run in load_runs(snakemake.input, snakemake.wildcards, params.seed):
             spec = with_seconds(params.spec, run.number, snakemake.input.seconds)
             rows += resumable_run(method, spec, run, *kept, **limits_of(snakemake))
             sources = sources_of_run(method, params.spec, run)
         write_points(rows, snakemake, sources)
-        kept_jobs.keep(snakemake)
+        job_traces.keep(snakemake)

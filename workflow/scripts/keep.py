@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from budgetbench.study.jobs import job_log
-from budgetbench.study.reruns import keep
+from budgetbench.study.stored_results import keep
 from budgetbench.study.study import Study
 
 root = Path(snakemake.scriptdir).resolve().parents[1]

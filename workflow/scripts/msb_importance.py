@@ -1,17 +1,17 @@
-from budgetbench.study.server import leave_to_server
+from budgetbench.study.fork_server import leave_to_server
 
 leave_to_server()
 
-from budgetbench.study import kept_jobs
+from budgetbench.study import job_traces
 from budgetbench.study.experiment import importance_table
 from budgetbench.study.jobs import close_job, job_log, limits_of, load_runs, write_csv
 
 params, threads = snakemake.params, snakemake.threads
 with job_log(snakemake.log[0], threads):
-    if not kept_jobs.take_over(snakemake):
+    if not job_traces.take_over(snakemake):
         runs = load_runs(snakemake.input, snakemake.wildcards, params.seed)
         method = (snakemake.wildcards.method, params.spec)
         table = importance_table(*method, runs, threads, **limits_of(snakemake))
         close_job(snakemake, table[["run", "status"]].to_numpy())
         write_csv(table, snakemake.output[0])
-        kept_jobs.keep(snakemake)
+        job_traces.keep(snakemake)

@@ -1,17 +1,17 @@
-from budgetbench.study.server import leave_to_server
+from budgetbench.study.fork_server import leave_to_server
 
 leave_to_server()
 
 import pandas as pd
 
-from budgetbench.study import kept_jobs
+from budgetbench.study import job_traces
 from budgetbench.study.experiment import sequence_points
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_csv, write_points
 from budgetbench.study.provenance import sources_of_run
 
 wildcards, params = snakemake.wildcards, snakemake.params
 with job_log(snakemake.log[0], snakemake.threads):
-    if not kept_jobs.take_over(snakemake):
+    if not job_traces.take_over(snakemake):
         how = (pd.read_csv(snakemake.input.importance), snakemake.threads)
         method = (wildcards.method, params.spec, wildcards.sequence)
         rows, visited = [], []
@@ -22,4 +22,4 @@ with job_log(snakemake.log[0], snakemake.threads):
             sources = sources_of_run(wildcards.method, params.spec, run)
         write_points(rows, snakemake, sources)
         write_csv(pd.concat(visited), snakemake.output.visited)
-        kept_jobs.keep(snakemake)
+        job_traces.keep(snakemake)

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from budgetbench.report.papers import run_papers, write_reproduction
+from budgetbench.report.paper_studies import run_papers, write_reproduction
 from budgetbench.study.jobs import job_log
 
 root = Path(snakemake.scriptdir).resolve().parents[1]

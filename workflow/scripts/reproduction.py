@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from budgetbench.report.papers import write_reproduction
+from budgetbench.report.paper_studies import write_reproduction
 from budgetbench.study.jobs import job_log
 
 with job_log(snakemake.log[0]):

@@ -1,9 +1,9 @@
-from budgetbench.study.server import leave_to_server
+from budgetbench.study.fork_server import leave_to_server
 
 leave_to_server()
 
 from budgetbench.study.jobs import job_log
-from budgetbench.study.reruns import check_rerun
+from budgetbench.study.stored_results import check_rerun
 from budgetbench.study.study import Study
 
 with job_log(snakemake.log[0]) as log:

@@ -11,7 +11,7 @@ from tqdm import tqdm
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.preprocessing.reading import reading
 
-from .tables import Table, parts_of
+from .table_files import Table, parts_of
 
 CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
 

@@ -16,7 +16,7 @@ from .fetching import check_file, fetch, pin, pinned, refuse_changed
 from .formats import read_cifar, read_idx, read_svmlight
 from .registry import Registry, load_registry
 from .synthetic import generate, read_embedded
-from .tables import read_excel, read_own, read_paired, read_table
+from .table_files import read_excel, read_own, read_paired, read_table
 
 _READERS = {
     "table": read_table,

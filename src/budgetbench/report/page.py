@@ -14,7 +14,7 @@ from ..analysis import Results
 from ..analysis.schedules import RUN, check_points
 from ..study.study import ACQUISITION, Study
 from . import text
-from .display import Display
+from .labels import Display
 from .section import case_name
 from .sections import sections_of
 from .style import svg_bytes

@@ -9,7 +9,7 @@ from budgetlearn.costs import read_prices
 from ..analysis.schedules import of_case
 from ..datasets.dataset import Dataset
 from ..study.provenance import scoring_of
-from .display import DataSheet
+from .labels import DataSheet
 
 PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
 

@@ -18,9 +18,9 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
-from budgetlearn.counting import counting_fits
 from budgetlearn.curves import pareto_indices
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
+from budgetlearn.fit_counts import counting_fits
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.validation import derive_seed
 

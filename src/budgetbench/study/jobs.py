@@ -16,7 +16,7 @@ from budgetlearn.files import whole_file
 from ..datasets.dataset import Dataset
 from . import records
 from .isolation import MB, die_with_caller, retries_of_submission
-from .kept_jobs import LIMITS, keep_failures
+from .job_traces import LIMITS, keep_failures
 from .provenance import effort, origin
 from .runs import draw_costs, iterate
 

@@ -17,7 +17,7 @@ from budgetlearn.files import read_yaml
 
 from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
-from .kept_jobs import folder_of, split_at_folder
+from .job_traces import folder_of, split_at_folder
 from .methods import sequence_name
 from .source_code import check_classes, refuse_untrusted
 

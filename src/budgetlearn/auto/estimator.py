@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_consistent_length
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol.checked_data import learned_together, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
-from ..protocol.examples import learned_together, working_dtype
 from ..protocol.operating_points import acquisitions_of
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number

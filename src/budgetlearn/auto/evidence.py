@@ -13,8 +13,8 @@ from ..cascade.mixture import fit_temperature, with_temperature
 from ..cascade.models import assign_folds, filled
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
-from ..protocol.examples import working_dtype
-from ..protocol.requests import in_all_classes
+from ..protocol.checked_data import working_dtype
+from ..protocol.feature_requests import in_all_classes
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..cascade.models import has_lightgbm
 from ..costs import affords
-from ..counting import fit_weighed
+from ..fit_counts import fit_weighed
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import documented, estimator_class
 from ..validation import INT32_MAX

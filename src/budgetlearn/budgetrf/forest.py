@@ -15,14 +15,14 @@ from ..curves import pareto_indices
 from ..exceptions import BudgetError
 from ..parallel import progress
 from ..protocol import Stage
-from ..protocol.examples import learned_together, refuse_unlearned
+from ..protocol.checked_data import learned_together, refuse_unlearned
 from ..protocol.operating_points import measured
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
 from ..validation import ParameterError, check_choice, check_max_features, check_number, is_flag
 from .growing import PENALTIES, WEIGHTS, BudgetedForest, Validation, grow_within_budget
-from .regrowing import Candidates, Regrowth, found_sets, judging_rows, near_front
+from .growing_on_sets import Candidates, Regrowth, found_sets, judging_rows, near_front
 
 # How many times as much as the cheapest feature the most expensive one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax

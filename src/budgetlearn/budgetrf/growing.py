@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
 
 from ..costs import affords
-from ..counting import count_fit
+from ..fit_counts import count_fit
 from ..forests.base import leaf_values
 from ..parallel import thread_map, threads_ahead
 from ..tree.growth import Acquisitions, grow_tree

@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
 from ..costs import affords
-from ..counting import count_fit
+from ..fit_counts import count_fit
 from .pool import mean_and_error
 
 N_BINS = 16

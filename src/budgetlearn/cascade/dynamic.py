@@ -10,8 +10,8 @@ from sklearn.ensemble import ExtraTreesRegressor
 from ..costs import affords
 from ..parallel import thread_map
 from ..validation import INT32_MAX, derive_seed
-from .acquisition import Acquisitions, Answers, Reader
 from .bayes import ForeseenGains, NaiveBayesTree
+from .fixed_order import Acquisitions, Answers, Reader
 from .mixture import fit_temperature, variance, with_temperature
 from .models import N_EXTRA_TREES, MaskedModel, masked_trees
 from .pool import Trace

@@ -11,13 +11,13 @@ from sklearn.utils import check_random_state
 
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol.checked_data import learned_together, n_classes_of
 from ..protocol.documenting import documented, estimator_class
-from ..protocol.examples import learned_together, n_classes_of
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
-from .acquisition import Answers, Cascade, walk
 from .dynamic import FORESEEN, BayesTrees, Units, dynamic_trace, foreseen_trace, foresees_class
+from .fixed_order import Answers, Cascade, walk
 from .mixture import Mixture, variance
 from .models import (
     ConstantModel,

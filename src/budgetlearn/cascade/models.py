@@ -14,17 +14,17 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from ..counting import count_fit, fit_counted, fit_weighed
+from ..fit_counts import count_fit, fit_counted, fit_weighed
 from ..forests import RandomForestClassifier
 from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
-from ..protocol.requests import in_all_classes
+from ..protocol.feature_requests import in_all_classes
 from ..tree.binning import bin_features
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .mixture import Mixture
-from .smooth import FoldedKind, KernelKind, LinearKind
+from .smooth_models import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
 N_LEAVES = 15

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
 from ..costs import spendable
-from ..counting import count_fit, fit_counted
+from ..fit_counts import count_fit, fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
 from ..parallel import thread_map
-from ..protocol.examples import recoded, target_codes
+from ..protocol.checked_data import recoded, target_codes
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .mixture import fit_temperature, variance, with_temperature
 from .models import MAX_BINS, Table, as_kind, ascending, boosting_parameters, has_lightgbm

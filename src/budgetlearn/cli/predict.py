@@ -12,8 +12,8 @@ from ..costs import affords
 from ..exceptions import DatasetError
 from ..files import csv_text, whole_file
 from ..preprocessing.reading import MISSING_MARKS, read_table
+from ..protocol.checked_data import checked_table, missing_cells
 from ..protocol.documenting import Limits
-from ..protocol.examples import checked_table, missing_cells
 from ..protocol.prediction import decided
 from ..validation import listed
 from . import options

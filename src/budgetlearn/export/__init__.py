@@ -4,7 +4,7 @@ Trees (`tree.predictor`) become `serialization.StoredTrees`, these a `model.Comp
 bytes (`serialization`), C99 or ONNX (`forests`, which has the methods that forests inherit).
 """
 
-from .forests import quantization_errors
-from .model import FORMATS, CompactForest
+from .compact_forest import FORMATS, CompactForest
+from .exporting import quantization_errors
 
 __all__ = ["FORMATS", "CompactForest", "quantization_errors"]

@@ -11,11 +11,11 @@ from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from ..export.forests import CompactMethods
-from ..export.model import CompactForest
+from ..export.compact_forest import CompactForest
+from ..export.exporting import CompactMethods
 from ..parallel import thread_map
 from ..protocol import Answer, BudgetedEstimator, Outcome, Request, Stage, WeightedFit
-from ..protocol.examples import complete_table
+from ..protocol.checked_data import complete_table
 from ..tree.binning import bin_features
 from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule

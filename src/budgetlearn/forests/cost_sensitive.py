@@ -10,8 +10,8 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
+from ..protocol.checked_data import refuse_unlearned
 from ..protocol.documenting import documented
-from ..protocol.examples import refuse_unlearned
 from ..tree.binning import bin_features
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy

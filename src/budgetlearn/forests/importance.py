@@ -5,7 +5,7 @@ from sklearn.utils import Bunch, check_consistent_length, check_random_state, co
 from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
-from ..protocol.examples import checked_table
+from ..protocol.checked_data import checked_table
 from ..validation import INT32_MAX, ParameterError, check_number
 from .base import bootstrap_weights
 

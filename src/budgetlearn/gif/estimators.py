@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
+from ..protocol.checked_data import complete_table
 from ..protocol.documenting import documented
-from ..protocol.examples import complete_table
 from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
 from .fitting import Validation

@@ -9,8 +9,8 @@ import pandas as pd
 from scipy.sparse import csc_array
 from scipy.special import softmax
 
-from ..counting import count_fit
 from ..export.serialization import size
+from ..fit_counts import count_fit
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX

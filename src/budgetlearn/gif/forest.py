@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetError, BudgetlearnWarning
-from ..export.forests import CompactMethods
-from ..export.model import FORMATS, CompactForest
+from ..export.compact_forest import FORMATS, CompactForest
+from ..export.exporting import CompactMethods
 from ..export.serialization import stored_bytes
 from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit

@@ -16,9 +16,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from tqdm import tqdm
 
-from ..counting import count_fit
 from ..exceptions import BudgetlearnError
 from ..files import whole_file
+from ..fit_counts import count_fit
 from ..parallel import progress
 from ..protocol.documenting import estimator_class
 from ..validation import ParameterError, check_number

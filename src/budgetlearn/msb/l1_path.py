@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.special import expit, softmax
 
-from ..counting import fit_counted
 from ..exceptions import IncompletePathWarning, extra
+from ..fit_counts import fit_counted
 from ..protocol.documenting import estimator_class
 from ..validation import check_number
 from .schedule_classifier import ScheduleClassifier

@@ -11,7 +11,7 @@ from sklearn.metrics import check_scoring
 from ..curves import ModelSchedule
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import estimator_class
-from ..protocol.requests import in_all_classes
+from ..protocol.feature_requests import in_all_classes
 from ..protocol.scoring import StandIn
 from ..validation import INT32_MAX, check_number
 

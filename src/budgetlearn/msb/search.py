@@ -17,14 +17,14 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from ..costs import FeatureCosts
-from ..counting import fit_weighed
-from ..features import PerFeature
+from ..fit_counts import fit_weighed
 from ..forests import RandomForestClassifier
 from ..forests import importance as forest_importance
 from ..forests.base import ForestClassifier
 from ..parallel import progress, task_threads, thread_map
+from ..per_feature import PerFeature
+from ..protocol.checked_data import checked_examples, words_by_target
 from ..protocol.documenting import estimator_class
-from ..protocol.examples import checked_examples, words_by_target
 from ..tree.binning import bin_features
 from ..validation import ParameterError, check_number, derive_seed
 from .l1_path import fit_l1_path

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..costs import affords
-from ..counting import count_fit
+from ..fit_counts import count_fit
 from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Request, Stage, WeightedFit
+from ..protocol.checked_data import working_dtype
 from ..protocol.documenting import estimator_class
-from ..protocol.examples import working_dtype
 from ..validation import check_number
 from .staged import check_increasing
 

@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state, get_tags
 
-from ..counting import fit_weighed
+from ..fit_counts import fit_weighed
 from ..forests import RandomForestClassifier
 from ..msb.l1_path import LogitPathClassifier, fit_l1_path
 from ..parallel import progress

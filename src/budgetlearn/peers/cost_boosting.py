@@ -12,8 +12,8 @@ from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from ..counting import count_fit
 from ..exceptions import extra
+from ..fit_counts import count_fit
 from ..parallel import progress, thread_map
 from ..protocol import WeightedFit
 from ..protocol.documenting import estimator_class

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..counting import fit_counted
+from ..fit_counts import fit_counted
 from ..protocol.documenting import documented, estimator_class
 from ..tree import convert
 from ..tree.predictor import ForestPredictor

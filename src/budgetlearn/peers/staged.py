@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from ..export.serialization import stored_bytes
 from ..forests.base import tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage
-from ..protocol.examples import working_dtype
+from ..protocol.checked_data import working_dtype
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_number
 

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import estimator_class
-from ..protocol.requests import requests_by_feature, walked
+from ..protocol.feature_requests import requests_by_feature, walked
 from ..validation import INT32_MAX, check_number
 from .networks import RankCode, Training, evaluate, one_thread, trained
 

@@ -8,8 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from ..counting import count_fit
 from ..exceptions import extra
+from ..fit_counts import count_fit
 
 DROPOUT, LEARNING_RATE = 0.3, 1e-3
 POINTS = 256  # most points of a feature's code, between which it is linear

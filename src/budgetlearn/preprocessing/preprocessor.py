@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import CostError, DatasetError
-from ..features import PerFeature, merged
+from ..per_feature import PerFeature, merged
 from ..validation import all_or_nothing, check_choice, in_row, listed
 from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
 

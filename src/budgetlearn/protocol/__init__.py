@@ -4,10 +4,10 @@ A subclass of `BudgetedEstimator` defines `_fit` and `_stages`; all that users c
 """
 
 from .estimator import BudgetedEstimator, WeightedFit
+from .feature_requests import Answer, BudgetedTags, Decisions, Ledger, Outcome, Request, Stage
 from .operating_points import Certificate
 from .pipeline import BudgetPipeline, EncodedSession
 from .prediction import Session
-from .requests import Answer, BudgetedTags, Decisions, Ledger, Outcome, Request, Stage
 from .scoring import BudgetScorer, make_budget_scorer
 
 __all__ = [

@@ -21,15 +21,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ..counting import counting_fits
+from ..fit_counts import counting_fits
 from ..parallel import one_thread
 from ..validation import all_or_nothing, check_number
 from . import operating_points, prediction
+from .checked_data import checked_examples, checked_table, one_row, word_code, words_by_target
 from .documenting import EXPECTED, Limits, described, limited
-from .examples import checked_examples, checked_table, one_row, word_code, words_by_target
+from .feature_requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .operating_points import Certificate
 from .prediction import Session
-from .requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .scoring import score_outcome
 
 Array = NDArray[Any]

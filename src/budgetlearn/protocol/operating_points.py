@@ -17,8 +17,8 @@ from ..curves import pareto_indices
 from ..exceptions import BudgetError, BudgetlearnWarning, GuaranteeError
 from ..parallel import one_thread
 from ..validation import ParameterError, check_number
-from .examples import table_for
-from .requests import Stage
+from .checked_data import table_for
+from .feature_requests import Stage
 from .scoring import score_and_error
 
 FOLDS = 5

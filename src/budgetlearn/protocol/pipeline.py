@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from ..exceptions import ConfigError
-from ..features import merged, origin_of
+from ..per_feature import merged, origin_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from .documenting import EXPECTED, Limits, limited
 from .estimator import BudgetedEstimator

@@ -8,10 +8,10 @@ import numpy as np
 from ..costs import affords
 from ..exceptions import BudgetError
 from ..validation import in_row
+from .checked_data import checked_table, missing_cells, refuse_missing, word_code, working_dtype
 from .documenting import EXPECTED, GUARANTEED, check_limits
-from .examples import checked_table, missing_cells, refuse_missing, word_code, working_dtype
+from .feature_requests import Answer, Decisions, Ledger, Outcome, Request, Stage, drive
 from .operating_points import known_points, points_to_choose_from, surely_within
-from .requests import Answer, Decisions, Ledger, Outcome, Request, Stage, drive
 
 
 def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):

@@ -12,9 +12,9 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol.checked_data import one_row
 from ..protocol.documenting import estimator_class
-from ..protocol.examples import one_row
-from ..protocol.requests import requests_by_feature
+from ..protocol.feature_requests import requests_by_feature
 from ..validation import check_number
 
 

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from ..costs import spendable
-from ..counting import fit_weighed
+from ..fit_counts import fit_weighed
 from ..parallel import thread_map
 from ..protocol.documenting import documented, estimator_class
 from ..tree import convert

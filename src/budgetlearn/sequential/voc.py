@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from ..costs import affords
 from ..parallel import one_thread
 from ..protocol.documenting import estimator_class
-from ..protocol.requests import walked
+from ..protocol.feature_requests import walked
 from ..validation import check_number
 from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
 

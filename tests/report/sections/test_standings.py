@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.analysis.ranks import critical_difference, ranking_of
-from budgetbench.report.display import Display
+from budgetbench.report.labels import Display
 from budgetbench.report.sections.standings import (
     area_figure,
     peers_ahead,

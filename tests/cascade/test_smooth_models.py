@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 from budgetlearn.cascade.models import Table, assign_folds
-from budgetlearn.cascade.smooth import KernelFit, KernelKind, LinearKind, Scaling
+from budgetlearn.cascade.smooth_models import KernelFit, KernelKind, LinearKind, Scaling
 
 
 def moons(n_samples=300, seed=0):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetbench.datasets.tables import read_excel, read_own, read_paired, read_table
+from budgetbench.datasets.table_files import read_excel, read_own, read_paired, read_table
 from budgetlearn.exceptions import DatasetError
 
 

@@ -20,7 +20,7 @@ from budgetlearn.budgetrf import Growth
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.msb.search import SequenceProblem
 from budgetlearn.msb.sequences import SEQUENCES
-from budgetlearn.protocol.examples import checked_examples
+from budgetlearn.protocol.checked_data import checked_examples
 from tests.looping import check_each
 
 N = 4

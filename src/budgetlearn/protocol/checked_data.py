@@ -27,9 +27,9 @@ from sklearn.utils.validation import (
 
 from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnWarning, MissingValueError
-from ..features import PerFeature, check_same_columns, columns_of
+from ..per_feature import PerFeature, check_same_columns, columns_of
 from ..validation import ParameterError, check_classes, check_number, holdout, in_row, listed
-from .requests import missing_message
+from .feature_requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
 LARGEST_DENSE = 2**32  # bytes that a sparse table may take once its zeros are written out

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.datasets import load_dataset
-from budgetbench.study import records, reruns
+from budgetbench.study import records, stored_results
 from budgetbench.study.experiment import run_method
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetbench.study.study import Study
@@ -28,8 +28,8 @@ def write(study, points, **settings):
 
 def kept_differences(fresh, kept, within=0.0):
     """Return the differences of what is kept of two frames."""
-    fresh, kept = (records.table(frame[list(reruns.KEPT)]) for frame in (fresh, kept))
-    return reruns.differences(fresh, kept, within)
+    fresh, kept = (records.table(frame[list(stored_results.KEPT)]) for frame in (fresh, kept))
+    return stored_results.differences(fresh, kept, within)
 
 
 @pytest.fixture
@@ -41,38 +41,38 @@ def study(tmp_path, monkeypatch):
 def test_what_is_kept_comes_back_to_the_last_bit(study, tmp_path):
     points = records.table(make_points(n_runs=2))
     write(study, points)
-    folder = reruns.keep(study)
-    assert reruns.kept_studies() == {"generated": folder}
-    assert kept_differences(points, reruns.read_kept(folder)).empty
-    assert reruns.settings_of(folder)["seed"] == study.seed
-    assert reruns.provenance_of(folder)["origins"][0]["commit"] == "abc"
+    folder = stored_results.keep(study)
+    assert stored_results.kept_studies() == {"generated": folder}
+    assert kept_differences(points, stored_results.read_kept(folder)).empty
+    assert stored_results.settings_of(folder)["seed"] == study.seed
+    assert stored_results.provenance_of(folder)["origins"][0]["commit"] == "abc"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    reruns.keep(study)
+    stored_results.keep(study)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_kept_file_that_lacks_a_column_is_refused(study):
     write(study, records.table(make_points(n_runs=2)))
-    path = reruns.keep(study) / reruns.POINTS
+    path = stored_results.keep(study) / stored_results.POINTS
     pd.read_csv(path).drop(columns="test_score").to_csv(path, index=False)
     with pytest.raises(records.RecordError, match=r"lack the columns \['test_score'\]\. Take the"):
-        reruns.read_kept(path.parent)
+        stored_results.read_kept(path.parent)
 
 
 def test_runs_are_added_and_those_of_other_settings_replaced(study):
     points = records.table(make_points(n_runs=3))
     write(study, points[points["run"] < 2])
-    reruns.keep(study)
+    stored_results.keep(study)
     write(study, points[points["run"] == 2], logitb="changed")
-    kept = reruns.read_kept(reruns.keep(study))
+    kept = stored_results.read_kept(stored_results.keep(study))
     runs = kept.groupby("method")["run"].unique().map(sorted).to_dict()
     assert runs["msb"] == [0, 1, 2]
     assert runs["logitb"] == [2]
 
 
 def test_without_results_nothing_is_kept(study):
-    assert reruns.keep(study) is None
-    assert reruns.kept_studies() == {}
+    assert stored_results.keep(study) is None
+    assert stored_results.kept_studies() == {}
 
 
 # A study, a data set that needs no file, and a method: redone here, number by number.
@@ -95,7 +95,7 @@ def test_a_kept_run_is_what_the_study_gives_today(name, dataset, method, tmp_pat
     costs = draw_costs(data, "unit", [0], study.seed)
     (run,) = iterate(data, splits, costs, "unit", study.seed)
     fresh = records.table(run_method(method, study.spec(method, dataset), run))
-    kept = reruns.read_kept(ROOT / reruns.FOLDER / name)
+    kept = stored_results.read_kept(ROOT / stored_results.FOLDER / name)
     mine = (kept["dataset"] == dataset) & (kept["method"] == method) & (kept["run"] == 0)
     assert mine.any()
     # Versions and machines may end sums in other last bits.
@@ -103,11 +103,11 @@ def test_a_kept_run_is_what_the_study_gives_today(name, dataset, method, tmp_pat
 
 
 def test_all_kept_reruns_are_small_and_readable():
-    kept = reruns.kept_studies(ROOT)
+    kept = stored_results.kept_studies(ROOT)
     assert {name for name, _, _ in REDONE} <= set(kept)
-    size = sum(path.stat().st_size for path in (ROOT / reruns.FOLDER).rglob("*.*"))
+    size = sum(path.stat().st_size for path in (ROOT / stored_results.FOLDER).rglob("*.*"))
     assert size <= 10e6
     for folder in kept.values():
-        points = reruns.read_kept(folder)
+        points = stored_results.read_kept(folder)
         assert np.isfinite(points.loc[points["status"] == records.OK, "test_score"]).all()
-        assert reruns.provenance_of(folder)["origins"]
+        assert stored_results.provenance_of(folder)["origins"]

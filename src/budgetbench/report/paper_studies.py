@@ -17,8 +17,8 @@ from budgetlearn.files import read_yaml, whole_file
 from ..analysis import reproduction as judging
 from ..analysis.areas import area_table
 from ..analysis.schedules import compressed_points
-from ..study import records, reruns
-from ..study.reruns import keep
+from ..study import records, stored_results
+from ..study.stored_results import keep
 from ..study.study import PUBLISHED, Study
 from .page import template_environment
 from .sections.printed import read_published, read_reasons
@@ -214,9 +214,12 @@ class Kept:
     """A kept rerun: points, settings, and what it took."""
 
     def __init__(self, folder):
-        self.points, self.settings = reruns.read_kept(folder), reruns.settings_of(folder)
+        self.points, self.settings = (
+            stored_results.read_kept(folder),
+            stored_results.settings_of(folder),
+        )
         self.runs = self.points.groupby("dataset")["run"].nunique().to_dict()
-        origins = reruns.provenance_of(folder)["origins"]
+        origins = stored_results.provenance_of(folder)["origins"]
         # Of the jobs that fitted, where they were recorded.
         self.hours = sum(one.get("seconds", 0.0) for one in origins) / 3600
         self.commits = sorted({one["commit"] for one in origins})
@@ -263,7 +266,7 @@ class Reproduction:
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(self._folder / "claims.yaml")
         self.entries = read_reasons(self._folder / "deviations.yaml")
-        self.kept = {name: Kept(path) for name, path in reruns.kept_studies(root).items()}
+        self.kept = {name: Kept(path) for name, path in stored_results.kept_studies(root).items()}
 
     @property
     def studies(self):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from ..counting import count_fit
+from ..fit_counts import count_fit
 from .mixture import scale_of, softmax
 
 # Beyond so many standard deviations a value is taken to lie there: single values must not rule.

@@ -9,9 +9,9 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
-from budgetlearn.budgetrf import regrowing as module
+from budgetlearn.budgetrf import growing_on_sets as module
 from budgetlearn.budgetrf.growing import prefix_sizes
-from budgetlearn.budgetrf.regrowing import (
+from budgetlearn.budgetrf.growing_on_sets import (
     LEAF_SIZES,
     LEAST_SHARES,
     SLACK,
@@ -22,7 +22,7 @@ from budgetlearn.budgetrf.regrowing import (
     near_front,
 )
 from budgetlearn.curves import pareto_indices
-from budgetlearn.protocol.examples import Examples
+from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..counting import count_fit
+from ..fit_counts import count_fit
 from ..parallel import thread_map
 from ..tree.predictor import LEAF, ForestPredictor
 from ..validation import INT32_MAX

@@ -31,7 +31,7 @@ LOOK = 1.0  # seconds between two looks at whether the caller is still there
 _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
-    *("budgetbench.study.jobs", "budgetbench.study.experiment", "budgetbench.study.kept_jobs"),
+    *("budgetbench.study.jobs", "budgetbench.study.experiment", "budgetbench.study.job_traces"),
     *("lightgbm", "pyarrow.dataset", "sklearn.ensemble", "sklearn.linear_model"),
     "snakemake.script",
     *(f"budgetlearn.{room}" for room in ("budgetrf", "cascade", "forests", "gif", "msb", "peers")),
@@ -95,7 +95,7 @@ def _is_ours(connection):
 
 
 def _start(caller, errors):
-    command = [sys.executable, "-m", "budgetbench.study.server", caller]
+    command = [sys.executable, "-m", "budgetbench.study.fork_server", caller]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     # A session of its own: it is to outlive the job that starts it, and Ctrl-C is not for it.
     # Its errors go to a file: the job's own pipe would stay open as long as the server lives.

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from budgetbench.report.display import MARKERS, PALETTE, Display
+from budgetbench.report.labels import MARKERS, PALETTE, Display
 
 # Linear RGB as it is seen by those who lack a kind of cone (Machado, Oliveira and Fernandes 2009).
 SEEN = {

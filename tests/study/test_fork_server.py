@@ -10,12 +10,12 @@ import time
 import psutil
 import pytest
 
-from budgetbench.study import server
+from budgetbench.study import fork_server
 from budgetbench.study.isolation import CALLER
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server is for Linux")
 
-HEAD = "from budgetbench.study.server import leave_to_server\nleave_to_server()\n"
+HEAD = "from budgetbench.study.fork_server import leave_to_server\nleave_to_server()\n"
 
 
 @pytest.fixture
@@ -120,5 +120,5 @@ def test_a_server_that_cannot_start_is_reported_and_the_job_works_by_itself(star
 
 
 def test_what_the_server_imports_is_there():
-    for name in server._IMPORTS:
+    for name in fork_server._IMPORTS:
         importlib.import_module(name)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import MissingExtraError
 from ..validation import ParameterError
-from .model import FORMATS, REGRESSION, SCORES, VOTES
+from .compact_forest import FORMATS, REGRESSION, SCORES, VOTES
 from .serialization import rebuilt, widths
 
 # Of operators and of the file: old enough for the runtimes of the last years.

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from budgetbench.report import papers
-from budgetbench.report.papers import Reproduction, dots
+from budgetbench.report import paper_studies
+from budgetbench.report.paper_studies import Reproduction, dots
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,14 +21,14 @@ def calls(monkeypatch):
         seen.append(command)
         return subprocess.CompletedProcess(command, returncode=len(seen) == 2)
 
-    monkeypatch.setattr(papers.subprocess, "run", run)
-    monkeypatch.setattr(papers, "keep", lambda study, root: kept.append(study))
+    monkeypatch.setattr(paper_studies.subprocess, "run", run)
+    monkeypatch.setattr(paper_studies, "keep", lambda study, root: kept.append(study))
     return seen, kept
 
 
 def test_a_study_that_fails_stops_no_other_and_keeps_its_runs(calls):
     seen, kept = calls
-    failed = papers.run_papers(ROOT, 2, {"runs": 1})
+    failed = paper_studies.run_papers(ROOT, 2, {"runs": 1})
     studies = Reproduction(ROOT).studies
     assert failed == [studies[1]]
     assert [study.name for study in kept] == studies
