@@ -1,12 +1,11 @@
-"""Average precision at 5, as the paper of BudgetRF defines it, and R² row by row."""
+"""Average precision at 5, as the paper of BudgetRF defines it."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import r2_score
 
-from budgetlearn.metrics import QueryError, average_precision_at_5, r2_rows
+from budgetlearn.metrics import QueryError, average_precision_at_5
 
 
 def slow(relevant, scores, queries):
@@ -69,29 +68,3 @@ def test_a_perfect_ranking_of_real_queries(data_dir):
 def test_bad_input(arguments, message):
     with pytest.raises(QueryError, match=message):
         average_precision_at_5(*arguments)
-
-
-@pytest.mark.parametrize("noise", [0.3, 3.0])
-@pytest.mark.parametrize("weighed", [False, True])
-def test_r2_row_by_row_has_its_mean_and_its_standard_error(noise, weighed):
-    random, n = np.random.default_rng(0), 500
-    y = random.exponential(size=n)
-    said = y + noise * random.standard_normal(n)
-    weight = random.integers(1, 4, n).astype(float) if weighed else None
-    rows = r2_rows((said - y) ** 2, y, weight)
-    assert np.average(rows, weights=weight) == pytest.approx(
-        r2_score(y, said, sample_weight=weight)
-    )
-    if weighed:
-        copies = np.repeat(np.arange(n), weight.astype(int))
-        np.testing.assert_allclose(r2_rows((said - y)[copies] ** 2, y[copies]), rows[copies])
-        return
-    drawn = random.integers(n, size=(600, n))
-    redrawn = [r2_score(y[rows], said[rows]) for rows in drawn]
-    assert rows.std() / np.sqrt(n) == pytest.approx(np.std(redrawn), rel=0.15)
-
-
-def test_the_mean_surely_has_no_r2():
-    y = np.arange(5.0)
-    np.testing.assert_allclose(r2_rows((y - y.mean()) ** 2, y), 0, atol=1e-12)
-    np.testing.assert_array_equal(r2_rows(np.array([0.0, 4.0]), np.ones(2)), [1, -3])

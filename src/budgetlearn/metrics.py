@@ -1,4 +1,4 @@
-"""Scores that scikit-learn does not have, and R² row by row."""
+"""Scores that scikit-learn does not have."""
 
 import numpy as np
 import pandas as pd
@@ -54,18 +54,3 @@ def average_precision_at_5(relevant, scores, queries):
     hits = first.groupby("query")["relevant"]
     prefix = hits.cummin().groupby(first["query"]).sum()
     return float(np.where(hits.all(), 1.0, prefix / 5).mean())
-
-
-def r2_rows(losses, targets, weight=None):
-    """Return the contribution of each row to R², (n_samples,): their mean is the score.
-
-    `losses` are the squared errors. R² divides by the variance of the same rows, so a row moves
-    both: these are 1 - loss / variance and the influence of the variance (delta method), and their
-    standard error is that of R².
-    """
-    squares = (targets - np.average(targets, weights=weight)) ** 2
-    spread = np.average(squares, weights=weight)
-    if not spread:
-        return 1.0 - losses
-    lost = np.average(losses, weights=weight) / spread
-    return 1.0 - losses / spread + lost * (squares / spread - 1.0)

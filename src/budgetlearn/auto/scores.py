@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from ..metrics import r2_rows
-from ..protocol.scoring import SCORES, scores_of
+from ..protocol.scoring import SCORES, r2_rows, scores_of
 from ..validation import ParameterError, check_choice
 
 CLASSIFICATION, REGRESSION = (*scores_of("classification"), "f1"), scores_of("regression")

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..costs import affords
 from ..curves import pareto_indices
-from ..metrics import r2_rows
+from ..protocol.scoring import r2_rows
 from .mixture import fit_temperature, variance, with_temperature
 
 # λ, for losses in [0, 1] and costs as a share of the full price: from "a hundredth of the price

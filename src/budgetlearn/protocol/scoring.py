@@ -18,7 +18,6 @@ from sklearn.metrics import check_scoring, get_scorer, log_loss, make_scorer, r2
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from ..metrics import r2_rows
 from .documenting import EXPECTED, check_limits, described
 
 RESAMPLES = 100
@@ -141,6 +140,21 @@ def score_and_error(estimator, stage, targets):
     outputs = zip(np.reshape(stage.output, (n, -1)).T, np.reshape(targets, (n, -1)).T, strict=True)
     rows = np.mean([r2_rows((said - y) ** 2, y) for said, y in outputs], axis=0)
     return float(r2_score(targets, stage.output)), float(rows.std(ddof=1) / np.sqrt(n))
+
+
+def r2_rows(losses, targets, weight=None):
+    """Return the contribution of each row to R², (n_samples,): their mean is the score.
+
+    `losses` are the squared errors. R² divides by the variance of the same rows, so a row moves
+    both: these are 1 - loss / variance and the influence of the variance (delta method), and their
+    standard error is that of R².
+    """
+    squares = (targets - np.average(targets, weights=weight)) ** 2
+    spread = np.average(squares, weights=weight)
+    if not spread:
+        return 1.0 - losses
+    lost = np.average(losses, weights=weight) / spread
+    return 1.0 - losses / spread + lost * (squares / spread - 1.0)
 
 
 class StandIn(BaseEstimator):
