@@ -237,6 +237,7 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """
 
     _groups = True
+    _caps_mean = True
 
     feature_costs: Any = None
     node_budgets: Any = None

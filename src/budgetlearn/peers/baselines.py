@@ -136,6 +136,7 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
     """
 
     _groups = True
+    _caps_mean = True
 
     feature_costs: Any = None
     n_selected: Any = None

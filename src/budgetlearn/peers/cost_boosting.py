@@ -57,6 +57,7 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     """
 
     _groups = True
+    _caps_mean = True
 
     feature_costs: Any = None
     cost_weights: Any = (10, 3, 1, 0.3, 0.1, 0.03, 0)

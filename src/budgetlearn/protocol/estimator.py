@@ -62,6 +62,7 @@ class BudgetedEstimator(BaseEstimator):
     # Of features of words the words in the order of their codes, by name.
     categories_: Mapping[Any, Any] = MappingProxyType({})
     _spends_caps = False  # whether the default operating point makes most of any cap
+    _caps_mean = False  # whether a cap alone also limits the mean: cut short, a model says little
 
     # The hooks of a subclass.
     @abstractmethod

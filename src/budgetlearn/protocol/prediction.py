@@ -59,6 +59,10 @@ def _limit_of_mean(estimator, budget, max_cost):
             f"{type(estimator).__name__} cannot keep max_cost: its features are not acquired one "
             "after another. Use budget, or another method (docs/api.md lists which can)."
         )
+    if budget is None and estimator._caps_mean:
+        return (
+            max_cost if affords(max_cost, points_to_choose_from(estimator)["cost"]).any() else None
+        )
     # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing.
     void = estimator._spends_caps and budget is not None and budget >= max_cost
     return None if void else budget

@@ -1,0 +1,38 @@
+"""A cap on each example's cost alone: peers that say little when cut short take smaller models."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from budgetlearn.peers import (
+    ASTCClassifier,
+    FilterForestClassifier,
+    GreedyMiserClassifier,
+    LightGBMCostClassifier,
+)
+
+X, Y = make_classification(500, 8, n_informative=4, n_redundant=1, n_classes=3, random_state=1)
+PRICES = np.array([8.0, 9.0, 3.0, 4.0, 5.0, 6.0, 1.0, 7.0])
+PEERS = [
+    ASTCClassifier(),
+    FilterForestClassifier(n_estimators=20, random_state=0),
+    GreedyMiserClassifier(),
+    LightGBMCostClassifier(random_state=0),
+]
+
+
+@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: type(peer).__name__)
+def test_a_cap_alone_takes_a_model_that_fits_into_it(peer):
+    peer = peer.set_params(feature_costs=PRICES).fit(X[:200], Y[:200], X[200:300], Y[200:300])
+    costs = peer.operating_points_["cost"]
+    cap = (costs[costs > 0].min() + costs.max()) / 2
+    alone = peer.decisions(X[300:], max_cost=cap, fallback=True)
+    both = peer.decisions(X[300:], budget=cap, max_cost=cap, fallback=True)
+    np.testing.assert_array_equal(alone.prediction, both.prediction)
+    np.testing.assert_array_equal(alone.cost, both.cost)
+    assert alone.cost.max() <= cap
+    assert (alone.prediction == Y[300:]).mean() > 0.45  # the majority class has .35
+    # A cap below every model: the largest one goes as far as it can.
+    if (costs > 0).all():
+        few = peer.decisions(X[300:], max_cost=0.5 * costs.min(), fallback=True)
+        assert few.cost.max() <= 0.5 * costs.min()
