@@ -10,10 +10,9 @@
 says, out of fold and on rows held out; `judge` makes the choice from that and compares it. `trial`
 sets by the other tables, for each one, how much worse a purchase may be than the best that costs
 less (`TO_SPEND`). `quotes` compares the costs that the cascade quotes with those of rows held out,
-learned from 300, 1,000 and 3,000 rows. 30 % of the rows are held out; of the others 300 learn, one
-repeat of the folds, prices at random, of tables with many columns 40. Regret is the score of the
-best method on the rows held out, less the own one; `thrifty` is the choice that buys only what
-scores more, out of fold.
+learned from 300, 1,000 and 3,000 rows. 30 % of the rows are held out; of the others 300 learn,
+prices at random, of tables with many columns 40. Regret is the score of the best method on the rows
+held out, less the own one; `thrifty` is the choice that buys only what scores more, out of fold.
 `unseen` stands for the 24 tables of the judgement before, on which rules were tried since; `fresh`
 for tables that no rule of the choice has seen, in the order in which they run: first data sets of
 which no column was used, then other targets of tables that were.
@@ -356,7 +355,6 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     folder = Path(sys.argv[2])
     if sys.argv[1] == "collect":
-        evidence.REPEATS = ()
         folder.mkdir(parents=True, exist_ok=True)
         for case in sys.argv[3:]:
             name, seed = case.split(":")
