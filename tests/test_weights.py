@@ -142,6 +142,7 @@ RELATIVE = {
     "GIF, ridge, chosen": gif(joint_fit="ridge", prune_factor=2, ridge="auto"),
     "GIF, logistic": gif(joint_fit="logistic", prune_factor=2),
     "GIF, trimmed": gif(loss="trimmed_exponential"),
+    "GIF, ties": GIFClassifier(1500, n_estimators=100, max_features="sqrt", random_state=0),
     "GIF, numbers, ridge": gif(GIFRegressor, joint_fit="ridge", prune_factor=2, ridge="auto"),
     "forest, drawn": RandomForestClassifier(n_estimators=5, criterion="entropy", random_state=0),
     "forest, balanced": RandomForestClassifier(
