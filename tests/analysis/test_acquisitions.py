@@ -1,7 +1,6 @@
 """Which features are bought how often: means over runs at half of the full cost."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from budgetbench.analysis.budgets import acquisition_table
@@ -41,20 +40,6 @@ def test_prices_are_means_over_runs(table):
 
 def test_controls_are_left_out(table):
     assert set(table["method"]) == {"msb", "logitb"}
-
-
-def test_named_variables_stand_in_for_rates(kept, table):
-    named = bought(kept.assign(acquisition_rates=None))
-    pd.testing.assert_frame_equal(named, table)
-
-
-def test_a_method_that_tells_nothing_is_left_out(kept):
-    silent = kept["method"] == "msb"
-    told = kept.assign(
-        acquisition_rates=kept["acquisition_rates"].where(~silent, None),
-        variables=kept["variables"].where(~silent, None),
-    )
-    assert set(bought(told)["method"]) == {"logitb"}
 
 
 def test_features_without_prices_keep_their_index(kept):

@@ -50,13 +50,6 @@ def test_the_maximum_is_charged():
     assert (hard.loc[hard["method"] == "constant", "cost_fraction"] == 0).all()
 
 
-def test_a_point_whose_greatest_cost_is_unknown_is_not_free():
-    points = make_points()
-    unknown = points.index[points["method"] == "msb"][:3]
-    points.loc[unknown, "cost_max"] = np.nan
-    assert at_most(points).index.equals(points.index.drop(unknown))
-
-
 def test_failures_and_free_points_of_unknown_prices_are_kept():
     points = fail(make_points(), "msb", 1)
     points.loc[points["status"] != "ok", ["cost", "cost_max", "cost_fraction"]] = np.nan

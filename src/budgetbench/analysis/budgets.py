@@ -5,7 +5,7 @@ import pandas as pd
 
 from budgetlearn.costs import affords
 
-from ..study.records import OK, parse_setting, parse_variables, setting_text
+from ..study.records import OK, parse_setting, setting_text
 from .areas import CONSTANT
 from .schedules import CASE, CASE_RUN, GROUP, RUN, of_case
 
@@ -58,8 +58,7 @@ def acquisition_table(schedules, compared, prices):
     In each run a method is represented by the most expensive model of its schedule that costs at
     most half of all features on validation data, so methods are compared under the same budget;
     controls are left out. rate is the share of test examples for which a feature is bought, mean
-    over the n_runs that afford a model and tell what it buys; name and price (NaN where unknown)
-    are from `prices`.
+    over the n_runs that afford a model; name and price (NaN where unknown) are from `prices`.
     """
     # Chosen by validation cost, as a user would: test costs are not known then.
     affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
@@ -72,29 +71,16 @@ def acquisition_table(schedules, compared, prices):
     known = listed.agg(name=("feature", "first"), price=("cost", "mean")).reset_index()
     for dataset, costs in compared.cases(chosen):
         case = of_case(chosen, dataset, costs)
-        n_features = len(of_case(known, dataset, costs))
         for method in compared.rivals(case):
-            rates = _rates(case[case["method"] == method], n_features)
-            if len(rates):
-                about = {"dataset": dataset, "costs": costs, "method": method, "n_runs": len(rates)}
-                tables.append(pd.DataFrame({"rate": rates.mean(axis=0)}).assign(**about))
+            rates = case.loc[case["method"] == method, "acquisition_rates"]
+            about = {"dataset": dataset, "costs": costs, "method": method, "n_runs": len(rates)}
+            mean = np.stack(rates).mean(axis=0, dtype=float)
+            tables.append(pd.DataFrame({"rate": mean}).assign(**about))
     found = pd.concat(tables) if tables else pd.DataFrame(columns=["rate", *GROUP, "n_runs"])
     table = found.rename_axis("feature").reset_index()
     table = table.merge(known.rename(columns={"place": "feature"}), how="left")
     unnamed = "x" + table["feature"].astype(str)
     return table.assign(name=table["name"].fillna(unnamed))[_RATES]
-
-
-def _rates(models, n_features):
-    """Return the acquisition rates of the models of a method, (n_models, n_features)."""
-    rates = []
-    for recorded, variables in models[["acquisition_rates", "variables"]].to_numpy():
-        if recorded is not None:
-            rates.append(np.asarray(recorded, dtype=float))
-        elif pd.notna(variables) and n_features:
-            bought = parse_variables(variables)
-            rates.append(np.isin(np.arange(n_features), bought).astype(float))
-    return np.array(rates)
 
 
 def size_table(points, competitors, tuned=()):

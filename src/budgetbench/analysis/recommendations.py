@@ -29,7 +29,7 @@ def budget_kinds(points):
 
 
 def at_most(points):
-    """Return the points that have cost_max, charged what their most expensive example costs.
+    """Return the points, each charged what its most expensive example costs.
 
     Under a hard budget a model may be used only if no example exceeds it.
     """
@@ -37,8 +37,7 @@ def at_most(points):
     share = (points["cost_max"] / full_costs(points)).mask(points["cost_max"] == 0, 0.0)
     valid = points["valid_cost_max"].fillna(points["cost_max"])
     # The columns keep their names, so that schedules and areas need not know.
-    hard = points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)
-    return hard[(hard["status"] != OK) | hard["cost_fraction"].notna()]
+    return points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)
 
 
 MOST_BUDGETS = 200

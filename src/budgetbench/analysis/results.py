@@ -13,7 +13,7 @@ from .areas import area_table, horizon_areas, horizon_table, summary_table
 from .efforts import time_table
 from .ranks import ranking_of
 from .recommendations import all_recommendations, at_most, budget_kinds
-from .schedules import CASE, RUN, compressed_points, counted_runs, coverage_table
+from .schedules import CASE, compressed_points, coverage_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,15 +137,9 @@ class Results:
 
     @cached_property
     def hard_horizons(self):
-        """As `horizons`, of `hard_schedules`; runs of unknown largest cost are left out."""
+        """As `horizons`, of `hard_schedules`."""
         charged = at_most(self.bought)
-        runs = counted_runs(self.bought, self.expected)
-        every, priced, counted = map(
-            pd.MultiIndex.from_frame, (self.bought[RUN], charged[RUN], runs)
-        )
-        # A run without largest costs cannot be charged: left out, it counts for nobody.
-        known = runs[~counted.isin(every.difference(priced))]
-        return horizon_table(horizon_areas(charged, self.hard_schedules, known))
+        return horizon_table(horizon_areas(charged, self.hard_schedules, self.expected))
 
     @cached_property
     def recommendations(self):

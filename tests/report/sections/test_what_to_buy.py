@@ -1,7 +1,6 @@
 """What the page's slider works from: recommendations with the models of single runs."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from budgetbench.analysis.recommendations import recommendations
@@ -66,11 +65,6 @@ def test_prices_of_what_is_bought_add_up(kept):
             assert total == pytest.approx(data["models"][model]["cost"])
 
 
-def test_rates_come_first_then_named_variables_then_nothing():
-    rated = {"acquisition_rates": np.float32([0, 0.25, 1]), "variables": "0,1,2"}
+def test_what_is_bought_most_comes_first():
+    rated = {"acquisition_rates": np.float32([0, 0.25, 1])}
     assert what_to_buy._features_bought(rated) == [[2, 1.0], [1, 0.25]]
-    assert what_to_buy._features_bought({"acquisition_rates": None, "variables": "0,2"}) == [
-        [0, 1],
-        [2, 1],
-    ]
-    assert what_to_buy._features_bought({"acquisition_rates": None, "variables": pd.NA}) is None

@@ -73,8 +73,7 @@ function showBasket(offer, { models, names, runs }) {
     basket.textContent = "Nothing to buy";
     return;
   }
-  const count = model.bought === null ? "variables not recorded"
-    : `${model.bought.length} variable${model.bought.length === 1 ? "" : "s"}`;
+  const count = `${model.bought.length} variable${model.bought.length === 1 ? "" : "s"}`;
   const setting = model.setting === null ? "" : ` (${model.setting})`;
   basket.textContent = `Run ${runs[turn].run}, ${labels.get(offer.method)}${setting}: ${count}, `
     + `cost ${Number(model.cost.toPrecision(4))} on validation data, ${percent(model.share)} of all features; `

@@ -51,7 +51,7 @@ def offers_of(table, schedules, prices, dataset, costs):
 
     An offer's models are indices into models, one of each run in runs (the first ten at most); full
     is what all features cost in a run; bought are pairs of a feature's index and the share of
-    examples for which it is bought, most bought first (None where a method does not tell).
+    examples for which it is bought, most bought first.
     """
     # Ten runs show how models vary; more would only swell the page.
     case = of_case(schedules, dataset, costs)
@@ -102,16 +102,11 @@ def _model(row):
 
 
 def _features_bought(row):
-    """Return [[feature, share of examples that buy it]], most bought first; None if unknown."""
-    rates = row["acquisition_rates"]
-    if rates is not None:
-        rates = np.asarray(rates, dtype=float)
-        # Stable: equally frequent features stay in the order of the data.
-        ranked = np.argsort(-rates, kind="stable")
-        return [[int(f), round(float(rates[f]), 3)] for f in ranked if rates[f] > 0]
-    if pd.isna(row["variables"]):
-        return None
-    return [[feature, 1.0] for feature in parse_variables(row["variables"])]
+    """Return [[feature, share of examples that buy it]], most bought first."""
+    rates = np.asarray(row["acquisition_rates"], dtype=float)
+    # Stable: equally frequent features stay in the order of the data.
+    ranked = np.argsort(-rates, kind="stable")
+    return [[int(f), round(float(rates[f]), 3)] for f in ranked if rates[f] > 0]
 
 
 class ModelSchedules(Section):
