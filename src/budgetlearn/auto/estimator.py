@@ -226,8 +226,9 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         for index in which:
             entry = self.entries_[index]
             if entry.model is None:
-                stage = self._free(len(X))
-                stage.acquired = np.zeros(X.shape, dtype=bool)
+                free = self._free(len(X))
+                nothing = np.zeros(X.shape, dtype=bool)
+                stage = Stage({}, free.output, free.probabilities, nothing)
             else:
                 known = filled(X, entry.fill)
                 known = known.astype(working_dtype(entry.model), copy=False)
@@ -237,14 +238,11 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             yield replace(stage, setting={"method": entry.method}, cost=None)
 
     def _free(self, n_samples):
-        """Return the prediction that costs nothing, as a stage without acquisitions."""
-        stage = Stage({})
-        if not is_classifier(self):
-            stage.output = np.full(n_samples, self.constant_[0])
-            return stage
-        stage.probabilities = np.tile(self.constant_, (n_samples, 1))
-        stage.output = self.classes_[decide(stage.probabilities, self.decision_costs_)]
-        return stage
+        """Return the prediction that costs nothing, as no answer."""
+        free = Outcome.constant(self, n_samples)
+        if is_classifier(self):
+            free.output = self.classes_[decide(free.probabilities, self.decision_costs_)]
+        return free
 
     def _decide(self, made, entry):
         """Correct the probabilities of a `Stage` or `Outcome`, and predict what they imply."""
@@ -277,16 +275,15 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _outcome(self, made, entry, n_samples):
         """Return the outcome of a model, where it has no answer that of the constant."""
-        free, everyone = self._free(n_samples), np.ones(n_samples, dtype=bool)
-        if made is None:
-            return Outcome(free.output, free.probabilities, everyone)
-        self._decide(made, entry)
-        output, probabilities = np.array(made.output), made.probabilities
-        output[~made.answered] = free.output[~made.answered]
-        if probabilities is not None:
-            probabilities = np.array(probabilities)
-            probabilities[~made.answered] = free.probabilities[~made.answered]
-        return Outcome(output, probabilities, everyone)
+        outcome = self._free(n_samples)
+        if made is not None:
+            self._decide(made, entry)
+            rows, shares = made.answered, made.probabilities
+            if shares is None:
+                outcome.probabilities = None
+            outcome.fill(rows, made.output[rows], None if shares is None else shares[rows])
+        outcome.answered[:] = True
+        return outcome
 
     def _score_rows(self, stage, y, weight=None):
         """Return the contribution of each row to the score of a stage with its cost."""

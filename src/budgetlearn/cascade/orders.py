@@ -13,7 +13,7 @@ from ..fit_counts import count_fit, fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
 from ..parallel import thread_map
-from ..protocol.checked_data import recoded, target_codes
+from ..protocol.checked_data import Examples
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .mixture import fit_temperature, variance, with_temperature
 from .models import MAX_BINS, Table, as_kind, ascending, boosting_parameters, has_lightgbm
@@ -283,12 +283,13 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
     drawn = derive_seed(seed, "pilot") & INT32_MAX
     # Folds are taken together: an order takes as long as the models of several stages.
     parts = table.folds % N_PARTS
+    examples = Examples(table.X, table.y, table.y, table.weight, table.given)
 
     def of_part(part):
         inside = parts != part
         y, weight = table.y[inside], table.weight_of(inside)
-        codes = target_codes(table.X[inside], table.given, y, weight, table.n_classes)
-        unaware = recoded(table.X, codes)  # words in an order that the part has no hand in
+        # Words in an order that the part has no hand in.
+        unaware = examples.ordered_by(inside, table.n_classes).X
         learned = Table(unaware[inside], y, table.n_classes, weight=weight)
         own = geometric_stages(acquisitions_of(name, learned, costs, drawn), costs, n_stages)
         spent = np.array([costs.subset(list(each)) for each in own])

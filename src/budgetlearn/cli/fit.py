@@ -265,8 +265,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 def _curve(estimator, encoder, X_test, y_test, **weighs):
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
-    origins = encoder.origins_
-    curve["variables"] = [tuple({origins[n]: n for n in names}) for names in points["variables"]]
+    original = encoder.origins_.get
+    curve["variables"] = [tuple(dict.fromkeys(map(original, v))) for v in points["variables"]]
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1

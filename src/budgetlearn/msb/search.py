@@ -118,15 +118,13 @@ class SequenceProblem:
         full = tuple(range(self.costs.n_features))
         model = self.model(full)
         options = {"n_repeats": 5, "random_state": derive_seed(self.seed, "permutation")}
-        if self.score is not None:
-            options["scoring"] = lambda model, X, y: self.score(model, X)
-            found = permutation_importance(model, *self.valid, **options)
-        elif isinstance(model, ForestClassifier):
-            found = forest_importance.permutation_importance(
-                model, *self.valid, n_jobs=self.n_jobs, **options
-            )
+        if self.score is None and isinstance(model, ForestClassifier):
+            # Fast: one permutation of the rows serves all features.
+            options["n_jobs"] = self.n_jobs
+            found = forest_importance.permutation_importance(model, *self.valid, **options)
         else:
-            found = permutation_importance(model, *self.valid, scoring="accuracy", **options)
+            by = "accuracy" if self.score is None else lambda model, X, y: self.score(model, X)
+            found = permutation_importance(model, *self.valid, scoring=by, **options)
         return found.importances_mean
 
     def l1_path(self, n_lambda):

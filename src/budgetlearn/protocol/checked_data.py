@@ -169,8 +169,19 @@ class Examples:
         return Examples(self.X[rows], self.y[rows], self.targets[rows], weight, self.given)
 
     def codes_by_target(self, n_classes):
-        """Return the code of each word in the order that these examples teach, by its column."""
-        return target_codes(self.X, self.given, self.y, self.weight, n_classes)
+        """Return the code of each word in the order that these examples teach, by its column.
+
+        A word that no example has comes where the average target is.
+        """
+        codes = {}
+        for at, ranks in self.given.items():
+            known = ~np.isnan(self.X[:, at])
+            if ranks.size > 1 and known.any():
+                weight = None if self.weight is None else self.weight[known]
+                places = self.X[known, at].astype(np.intp)
+                order = target_order(places, self.y[known], weight, n_classes, ranks)
+                codes[at] = np.argsort(order)
+        return codes
 
     def ordered_by(self, rows, n_classes):
         """Return the examples with their words in the order that some of the rows teach."""
@@ -414,23 +425,6 @@ def recoded(X, codes):
         known = ~np.isnan(X[:, at])
         X[known, at] = new[X[known, at].astype(np.intp)]
     return X
-
-
-def target_codes(X, given, targets, weight, n_classes):
-    """Return the code of each word in the order that examples teach, by place of its column.
-
-    `given` has, by place, where each word stands in the given order, which decides between equals;
-    `n_classes` is None in regression. A word that no example has comes where the average target is.
-    """
-    codes = {}
-    for at, ranks in given.items():
-        known = ~np.isnan(X[:, at])
-        if ranks.size > 1 and known.any():
-            shares = None if weight is None else weight[known]
-            places = X[known, at].astype(np.intp)
-            order = target_order(places, targets[known], shares, n_classes, ranks)
-            codes[at] = np.argsort(order)
-    return codes
 
 
 def target_order(places, targets, weight, n_classes, ranks):
