@@ -160,10 +160,13 @@ def test_between_two_stages_a_model_of_what_is_known_answers(table, numbers):
         expected = GaussianNB().fit(X[:, [0, 1]], y).predict(X[:, [0, 1]])
     model.fit(X, y)
     cap = PRICES[0] + PRICES[1]
-    assert not model.models_.between._models  # none before it is asked
+    models = [each for _, some in model.models_.between.values() for each in some]
+    assert models
+    assert not any("_model" in vars(each) for each in models)  # none before it is asked
     found = model.predict(X, max_cost=cap)
     stored = pickle.loads(pickle.dumps(model))
-    assert stored.models_.between._waiting is None
+    models = [each for _, some in stored.models_.between.values() for each in some]
+    assert all(each._fit is None for each in models)
     for each in (found, stored.predict(X, max_cost=cap)):
         if numbers:
             np.testing.assert_allclose(each, expected)

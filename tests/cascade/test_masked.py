@@ -1,6 +1,7 @@
 """Masked models, units, and what foretells gains."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from budgetlearn.cascade import models
 from budgetlearn.cascade.dynamic import GainModel, States, Units, soft_losses
-from budgetlearn.cascade.models import MaskedModel, MaskedOnDemand, Table, masked_trees
+from budgetlearn.cascade.models import MaskedModel, OnDemand, masked_trees
 from budgetlearn.costs import FeatureCosts
 
 
@@ -87,7 +88,7 @@ def test_on_demand_it_is_fitted_once_and_stored_without_the_rows(table, monkeypa
     monkeypatch.setattr(
         MaskedModel, "fit", lambda *args, **keys: fits.append(1) or fit(*args, **keys)
     )
-    waiting = MaskedOnDemand(Table(X[:200], y[:200], 2, None), units, 0)
+    waiting = OnDemand(partial(MaskedModel.fit, X[:200], y[:200], 2, units, 0))
     assert not fits
     stored = pickle.dumps(waiting)
     hidden = units.hidden(X[200:], np.array([[True, False, True]] * 300))
@@ -95,7 +96,7 @@ def test_on_demand_it_is_fitted_once_and_stored_without_the_rows(table, monkeypa
     np.testing.assert_array_equal(waiting.predict(hidden), expected)
     np.testing.assert_array_equal(pickle.loads(stored).predict(hidden), expected)
     assert len(fits) == 1
-    assert waiting._waiting is None
+    assert waiting._fit is None  # nor the rows that it referred to
 
 
 def test_gains_are_foretold(table):

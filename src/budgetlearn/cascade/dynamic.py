@@ -53,20 +53,26 @@ class Units:
     def columns(self, acquired):
         """Return the mask of acquired features, (n_samples, n_features), for a mask of units."""
         columns = np.zeros((len(acquired), self.costs.n_features), dtype=bool)
-        for unit, features in enumerate(self.features):
-            columns[:, list(features)] = acquired[:, [unit]]
+        units, features = self._members
+        columns[:, features] = acquired[:, units]
         return columns
+
+    # A walk asks for masks and prices at every step of every example.
+    @cached_property
+    def _members(self):
+        """The unit and the number of each feature that is in one."""
+        pairs = [(unit, feature) for unit, own in enumerate(self.features) for feature in own]
+        return np.transpose(pairs)
 
     def prices(self, acquired):
         """Return the price of each further unit for each row, (n_samples, n_units)."""
         # A unit costs its own features, and the charge of each group that is still unpaid.
         prices = np.tile(self._own_prices, (len(acquired), 1))
         if self.costs.groups is not None:
-            unpaid = (acquired.astype(np.intp) @ self._needs.astype(np.intp)) == 0
+            unpaid = ~(acquired @ self._needs)
             prices += (unpaid * self.costs.group_costs) @ self._needs.T
         return prices
 
-    # A walk asks for prices at every step of every example.
     @cached_property
     def _own_prices(self):
         return np.array([self.costs.costs[list(features)].sum() for features in self.features])
@@ -106,10 +112,6 @@ class DynamicOrder:
     def n_stages(self):
         """Number of acquisitions after which an example may stop."""
         return min(self.units.n_units, MOST_STAGES)
-
-    def model_keys(self):
-        """Return no keys: its models are its own."""
-        return []
 
     def reader(self, models, X, answers):
         """Return a reader of predictions for the rows of X, stage by stage."""
@@ -180,10 +182,8 @@ class DynamicReader(Reader):
     def raw(self, stage, rows):
         """Return a stage's predictions before calibration, (n_rows, n_outputs)."""
         self.advance(rows, stage)
-        masked = self.order.masked
-        return self._answers.of(
-            stage, rows, lambda fresh: masked.predict(self._hidden(stage, fresh))
-        )
+        predict = self.order.masked.predict
+        return self._answers.of(stage, rows, lambda fresh: predict(self._hidden(stage, fresh)))
 
     def remaining(self, stage, rows):
         """Return the loss that is expected of stopping at a stage, (n_rows,)."""

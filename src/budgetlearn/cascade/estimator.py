@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from ..msb.search import takes_missing
@@ -21,14 +21,15 @@ from .fixed_order import Answers, Cascade, walk
 from .mixture import Mixture, variance
 from .models import (
     ConstantModel,
-    MaskedOnDemand,
-    ModelsBetween,
+    MaskedModel,
+    OnDemand,
     StageModels,
     Table,
     as_kind,
     ascending,
     assign_folds,
     medians,
+    models_between,
 )
 from .orders import ORDERS, acquisitions_of, confirmed_share, geometric_stages, nested_stages
 from .pool import (
@@ -139,7 +140,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
         Probabilities are first multiplied by `leaning`, (n_classes,).
         """
-        if not is_classifier(self):
+        if not isinstance(self, ClassifierMixin):
             return predictions[:, 0]
         if leaning is not None:
             predictions = predictions * leaning
@@ -183,7 +184,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         self._routes = [each for each in pool if each.stops_all and each.n_features > 0]
         front = best_at_each_cost(pool)
         cascades = [each.cascade for each in (*self._routes, *front) if not each.cascade.dynamic]
-        models.between = ModelsBetween(table, kinds, seed, cascades)
+        models.between = models_between(table, kinds, seed, cascades)
         # By a hundred scores each: only of what is an operating point.
         errors = vars(self).pop("_errors")
         if self.scoring is not None:
@@ -211,7 +212,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             key=lambda last: table.mean(table.losses(last)),
         )
         # Where a stage's feature is missing, the model of any known features answers.
-        models.fallback_model = MaskedOnDemand(table, units[0], seed)
+        data = table.X, table.y, table.n_classes, units[0], seed
+        models.fallback_model = OnDemand(partial(MaskedModel.fit, *data, weight=table.weight))
         if self.dynamic:
             dynamic, reference = self._dynamic_traces(units, table, models, reference, seed)
             traces = [*([] if self._only_dynamic else traces), *dynamic]
@@ -239,21 +241,15 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         tables. The final ones are so simple that their own examples cost what others do.
         """
         rows = slice(None, None, -(-len(table.y) // MOST_WALKED))
-        counted = None if table.counted is None else table.counted[rows]
+        X, counted = table.X[rows], None if table.counted is None else table.counted[rows]
+        reader_of = cache(lambda order: order.reader(None, X, None))
 
-        @cache
-        def reader_of(order):
-            return order.reader(None, table.X[rows], None)
-
-        def at_own_cost(each):
-            reader = reader_of(each.cascade)
-            acquired = reader.acquired(walk(each, reader, len(table.X[rows]))[0])
-            spent, n_acquired = self.feature_costs_.total(acquired), acquired.sum(axis=1)
-            return replace(
-                each,
-                cost=float(np.average(spent, weights=counted)),
-                n_features=float(np.average(n_acquired, weights=counted)),
-            )
+        def at_own_cost(point):
+            reader = reader_of(point.cascade)
+            acquired = reader.acquired(walk(point, reader, len(X))[0])
+            paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
+            cost, n_features = (float(np.average(each, weights=counted)) for each in paid)
+            return replace(point, cost=cost, n_features=n_features)
 
         return [at_own_cost(p) if p.cascade.name == FORESEEN else p for p in pool]
 
@@ -337,21 +333,20 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
             leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
 
-        def made(predictions, leaning):
-            probabilities = None if table.n_classes is None else predictions
-            return Stage({}, self._label(predictions, leaning), probabilities)
+        def made(point, leaning):
+            found = at_stop(point, evidence, trace.predictions)
+            probabilities = None if table.n_classes is None else found
+            return Stage({}, self._label(found, leaning), probabilities)
 
         def scored(point):
-            there, how = at_stop(point, evidence, trace.predictions), (targets, table.counted)
-            stages = (made(there, leaning) for leaning in leanings)
+            stages, how = (made(point, each) for each in leanings), (targets, table.counted)
             scores = [score_outcome(self, self.scoring, stage, *how) for stage in stages]
             # Of equal ones the first, so that scores of probabilities lean nowhere.
             best = int(np.argmax(scores))
             return replace(point, score=scores[best], observed=scores[best], leaning=leanings[best])
 
         def error(point):
-            there = at_stop(point, evidence, trace.predictions)
-            return score_and_error(self, made(there, point.leaning), targets)[1]
+            return score_and_error(self, made(point, point.leaning), targets)[1]
 
         found = [scored(each) for each in found]
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
@@ -430,8 +425,9 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _set_points(self, front, models):
         """Keep the operating points and their models."""
         self.points_ = front
-        used = {id(c.cascade): c.cascade for c in (*front, *self._routes)}
-        self.models_ = models.only(used.values())
+        # A dynamic order has its models itself.
+        fixed = (c.cascade for c in (*front, *self._routes) if not c.cascade.dynamic)
+        self.models_ = models.only(fixed)
         names = np.array(self.feature_costs_.labels, dtype=object)
         last = [each.cascade.stages[each.last_stage] for each in front]
         self.operating_points_ = pd.DataFrame(
@@ -481,11 +477,12 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             stops, predictions = walk(point, readers[key], len(X))
             stage = Stage(self._setting(point), facts={"budget": point.cost})
             stage.output = self._label(predictions, point.leaning)
-            if is_classifier(self):
+            if isinstance(self, ClassifierMixin):
                 stage.probabilities = predictions
                 chosen = np.searchsorted(self.classes_, stage.output)
                 stage.estimate = predictions[np.arange(len(X)), chosen]
-            stage.acquired = readers[key].acquired(stops)
+            if "acquired" in want:
+                stage.acquired = readers[key].acquired(stops)
             yield stage
 
     def _acquisitions(self, n_samples, stage, ledger):

@@ -287,32 +287,30 @@ class CascadeAcquisitions(Acquisitions):
         parts = []
         for stage in np.unique(self._stage[complete]):
             rows = np.flatnonzero(complete & (self._stage == stage))
-            parts.append((rows, self._with_the_rest(int(stage), rows)))
+            parts.append((rows, self._reader.predict(int(stage), rows)))
+        # In the place of what their stage said.
+        further = np.flatnonzero(complete & (self._beyond > 0))
+        if further.size:
+            parts.append((further, self._beyond_stage(further)))
         if without.any():
             parts.append((without, self._models.fallback_model.predict(self._X[without])))
         return self._filled(parts)
 
-    def _with_the_rest(self, stage, rows):
-        """Return the predictions of rows from a stage and what was acquired beyond it."""
-        found = self._reader.predict(stage, rows)
-        further = np.flatnonzero(self._beyond[rows])
-        if further.size:
-            found = found.copy()
-            found[further] = self._beyond_stage(stage, found[further], rows[further])
-        return found
-
-    def _beyond_stage(self, stage, found, rows):
+    def _beyond_stage(self, rows):
         """Return the predictions of the models between two stages, or where there are none, mixed.
 
-        The stage's models, which found this, are the better ones for the stage, the stand-in knows
-        more: the farther on the way to the next stage, the more it counts.
+        The stage's models are the better ones for the stage, the stand-in knows more: the farther
+        on the way to the next stage, the more it counts.
         """
+        stage = self._stage[rows[0]]  # of all, as is the way beyond it
         n_known = len(self._cascade.stages[stage]) + self._beyond[rows[0]]
-        known = self._X[rows]
-        exact = self._models.between.predict(self._cascade.stages[stage + 1][:n_known], known)
-        if exact is None:
-            stand_in = self._models.fallback_model.predict(known)
-            return (1 - self._share) * found + self._share * stand_in
+        features = ascending(self._cascade.stages[stage + 1][:n_known])
+        if features not in self._models.between:
+            stand_in = self._models.fallback_model.predict(self._X[rows])
+            return (1 - self._share) * self._reader.predict(stage, rows) + self._share * stand_in
+        mixture, models = self._models.between[features]
+        known = np.ascontiguousarray(self._X[rows[:, None], list(features)])
+        exact = mixture.of([model.predict(known) for model in models])
         if self._cascade.temperatures is None:
             return exact
         return with_temperature(exact, self._cascade.temperatures[stage + 1])

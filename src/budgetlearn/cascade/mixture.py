@@ -17,8 +17,8 @@ _LOG_RANGE = (np.log(0.2), np.log(5.0))
 
 def softmax(scores):
     """Return probabilities ∝ exp(score), by row; scipy's takes four times as long for one."""
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return shares / shares.sum(axis=-1, keepdims=True)
+    shares = np.exp(scores - np.maximum.reduce(scores, axis=-1, keepdims=True))
+    return shares / np.add.reduce(shares, axis=-1, keepdims=True)
 
 
 def with_temperature(probabilities, temperature):
@@ -28,8 +28,6 @@ def with_temperature(probabilities, temperature):
 
 def variance(values, weight=None):
     """Return the variance of numbers that count so much; None: all alike."""
-    if weight is None:
-        return values.var()
     return np.average((values - np.average(values, weights=weight)) ** 2, weights=weight)
 
 
@@ -66,6 +64,8 @@ PRIOR = 3.0
 N_STEPS = 100
 # A kind with less is not worth its time.
 LEAST_WEIGHT = 0.05
+# The weight of "the weights sum to 1" beside an example.
+SURE = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +93,7 @@ class Mixture:
             calibrated = map(with_temperature, held_out.values(), temperatures)
             chances = np.array([each[np.arange(len(y)), y] for each in calibrated])
             weights = _expectation_maximisation(chances, weight)
-        kept = np.flatnonzero(weights >= min(LEAST_WEIGHT, weights.max()))
-        if temperatures is not None:
-            temperatures = temperatures[kept]
-        shares = weights[kept] / weights[kept].sum()
-        return cls(tuple(kinds[i] for i in kept), shares, temperatures)
+        return cls(kinds, weights, temperatures).heaviest(LEAST_WEIGHT)
 
     def heaviest(self, least):
         """Return the mixture of the kinds with at least so much weight, or with the most."""
@@ -140,7 +136,3 @@ def _least_squares(predictions, y, weight):
     goal = np.concatenate([np.zeros(len(y)), np.full(n_kinds, pull / n_kinds), [SURE * len(y)]])
     weights, _ = nnls(rows, goal)
     return weights / weights.sum()
-
-
-# The weight of "the weights sum to 1" beside an example.
-SURE = 10.0

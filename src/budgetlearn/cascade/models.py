@@ -1,10 +1,11 @@
 """The models of a stage, and their predictions for examples they were not fitted on."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from importlib.util import find_spec
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -20,10 +21,10 @@ from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
 from ..protocol.feature_requests import in_all_classes
 from ..tree.binning import bin_features
-from ..tree.convert import from_sklearn
+from ..tree.convert import from_lightgbm, from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .mixture import Mixture
+from .mixture import Mixture, softmax
 from .smooth_models import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
@@ -265,12 +266,12 @@ class LightGBMKind(FoldedKind):
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
-        return super().fit_whole(table, features, seed).compacted()
+        return super().fit_whole(table, features, seed).packed(len(features))
 
 
 @dataclass(frozen=True, eq=False)
 class BoostedModel:
-    """A LightGBM booster that answers in one column for each class."""
+    """A LightGBM booster that answers in one column for each class: most predict a fold and go."""
 
     booster: object
 
@@ -285,14 +286,13 @@ class BoostedModel:
         parameters = boosting_parameters(n_classes, seed, **one, **more)
         data = lightgbm.Dataset(X, y, weight=weight, params=dict(parameters))
         count_fit()
-        # Only what is kept has to be made small: most models predict one fold and go.
         booster = lightgbm.train(parameters, data, n_rounds, keep_training_booster=True)
         return cls(booster.free_dataset())
 
-    def compacted(self):
-        """Return this model without the buffers that only training needs."""
-        self.booster.model_from_string(self.booster.model_to_string())
-        return self
+    def packed(self, n_features):
+        """Return the model that is kept, without LightGBM and what only training needs."""
+        regresses = self.booster.params["objective"] == "regression"
+        return BoostedTrees(ForestPredictor(from_lightgbm(self.booster), n_features), regresses)
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
@@ -302,6 +302,24 @@ class BoostedModel:
         if self.booster.params["objective"] == "regression":
             return found[:, None]
         return np.column_stack([1 - found, found])
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """The trees of a LightGBM booster, packed: it prepares a prediction longer than one row's."""
+
+    trees: ForestPredictor
+    regresses: bool
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        scores = self.trees.walk(X, values=True).values
+        if self.regresses:
+            return scores
+        if scores.shape[1] > 1:
+            return softmax(scores)
+        second = expit(scores)
+        return np.hstack([1 - second, second])
 
 
 def _histogram_boosting(n_classes, n_leaves, **parameters):
@@ -362,18 +380,16 @@ def _seed_of(seed, kind, features):
     return derive_seed(seed, kind, *features) & INT32_MAX
 
 
+@dataclass(eq=False)
 class StageModels:
-    """Models of each kind on each set of features, whichever cascades ask for them.
+    """Models of each kind on each set of features, whichever cascades ask for them."""
 
-    `models` and `held_out`, the predictions of models that had not seen the training examples,
-    (n_samples, n_outputs), are keyed by kind and ascending features. `fallback_model`, a
-    `MaskedModel` or one on demand, predicts where values that a stage needs cannot be had; `usual`
-    are the medians of the training examples, (n_features,); `between` are `ModelsBetween` stages.
-    """
-
-    def __init__(self, models, held_out, fallback_model=None, usual=None, between=None):
-        self.models, self.held_out = models, held_out
-        self.fallback_model, self.usual, self.between = fallback_model, usual, between
+    models: dict  # by kind and ascending features, as are the next
+    held_out: dict  # what models predict that had not seen the example, (n_samples, n_outputs)
+    # A `MaskedModel`, maybe on demand: predicts where values that a stage needs cannot be had.
+    fallback_model: object = None
+    usual: np.ndarray | None = None  # (n_features,): medians of the training examples
+    between: dict | None = None  # as from `models_between`
 
     @classmethod
     def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
@@ -387,9 +403,9 @@ class StageModels:
             name, features = key
             return kinds[name].fit_both(table, list(features), _seed_of(seed, name, features))
 
-        fitted = thread_map(fit_one, keys, n_jobs, "models")
-        held_out, models = zip(*fitted, strict=True) if fitted else ((), ())
-        return cls(dict(zip(keys, models, strict=True)), dict(zip(keys, held_out, strict=True)))
+        fitted = dict(zip(keys, thread_map(fit_one, keys, n_jobs, "models"), strict=True))
+        models, held_out = ({key: fitted[key][place] for key in keys} for place in (1, 0))
+        return cls(models, held_out)
 
     def joined(self, others):
         """Return these models and others."""
@@ -414,7 +430,7 @@ class StageModels:
         """Return the models that some cascades use, without the out-of-fold predictions."""
         keys = {key for cascade in cascades for key in cascade.model_keys()}
         kept = {key: model for key, model in self.models.items() if key in keys}
-        return StageModels(kept, {}, self.fallback_model, self.usual, self.between)
+        return replace(self, models=kept, held_out={})
 
 
 # Beginnings of an order that end between two stages are asked about where a cap ends there. One
@@ -424,45 +440,47 @@ LEAST_BETWEEN = 0.15
 N_TREES_BETWEEN = 30
 
 
-class ModelsBetween:
-    """Models of an order's beginnings between two stages, of the kinds of the stage after them.
+class OnDemand:
+    """A model that is fitted when it is first asked, or stored: most cascades never need it.
 
-    They are fitted when they are first asked, or stored; until then they refer to the training
-    data, which are not stored with them.
+    Until then `fit` refers to the training data, which are not stored with it.
     """
 
-    def __init__(self, table, kinds, seed, cascades):
-        few = {"forest": ForestKind(N_TREES_BETWEEN)}
-        self._waiting = table, {name: few.get(name, kind) for name, kind in kinds.items()}, seed
-        self._models, self._mixtures = {}, {}
-        for cascade in cascades:
-            self._mixtures = cascade.mixtures_between(MOST_BETWEEN, LEAST_BETWEEN) | self._mixtures
+    def __init__(self, fit):
+        self._fit = fit
 
-    def predict(self, features, X):
-        """Return the predictions from the values of some features, or None: no model is for them.
+    @cached_property
+    def _model(self):
+        with one_thread():
+            model = self._fit()
+        self._fit = None
+        return model
 
-        `X`, (n_rows, n_features), has all columns.
-        """
-        key = ascending(features)
-        if key not in self._mixtures:
-            return None
-        mixture, X = self._mixtures[key], np.ascontiguousarray(X[:, list(key)])
-        return mixture.of([self._model(kind, key).predict(X) for kind in mixture.kinds])
-
-    def _model(self, kind, features):
-        if (kind, features) not in self._models:
-            table, kinds, seed = self._waiting
-            drawn = _seed_of(seed, kind, features)
-            with one_thread():
-                model = kinds[kind].fit_whole(table, list(features), drawn)
-            self._models[kind, features] = model
-        return self._models[kind, features]
+    def predict(self, X):
+        """Return the predictions of the model."""
+        return self._model.predict(X)
 
     def __getstate__(self):
-        for features, mixture in self._mixtures.items():
-            for kind in mixture.kinds:
-                self._model(kind, features)
-        return vars(self) | {"_waiting": None}
+        return {"_model": self._model, "_fit": None}
+
+
+def models_between(table, kinds, seed, cascades):
+    """Return mixture and models of orders' beginnings between two stages, by ascending features.
+
+    They are of the kinds of the stage after them, each an `OnDemand`.
+    """
+    kinds = {**kinds, "forest": ForestKind(N_TREES_BETWEEN)}
+    found = {}
+    for cascade in cascades:
+        found = cascade.mixtures_between(MOST_BETWEEN, LEAST_BETWEEN) | found
+
+    def on_demand(kind, features):
+        drawn = _seed_of(seed, kind, features)
+        return OnDemand(partial(kinds[kind].fit_whole, table, list(features), drawn))
+
+    return {
+        key: (each, [on_demand(kind, key) for kind in each.kinds]) for key, each in found.items()
+    }
 
 
 # Masked models: one model that predicts from whatever features of an example are known.
@@ -519,32 +537,9 @@ class MaskedModel:
             return SklearnModel(fit_counted(model, X, y, sample_weight=weight), n_classes)
         sampled = {"feature_fraction": 0.8, "bagging_fraction": 0.7, "bagging_freq": 1}
         leaves = {"num_leaves": n_leaves, "min_data_in_leaf": in_leaf}
-        return BoostedModel.trained(X, y, n_classes, seed, weight, **leaves, **sampled).compacted()
+        found = BoostedModel.trained(X, y, n_classes, seed, weight, **leaves, **sampled)
+        return found.packed(X.shape[1])
 
     def predict(self, X):
         """Return the predictions from the known cells."""
         return (self.boosted.predict(X) + self.trees.predict(X)) / 2
-
-
-class MaskedOnDemand:
-    """A masked model that is fitted when it is first asked, or stored: most cascades never need it.
-
-    Until then it refers to the training data, which are not stored with it.
-    """
-
-    def __init__(self, table, units, seed):
-        self._waiting = table, units, seed
-
-    @cached_property
-    def _model(self):
-        table, units, seed = self._waiting
-        model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed, weight=table.weight)
-        self._waiting = None
-        return model
-
-    def predict(self, X):
-        """Return the predictions from the known cells."""
-        return self._model.predict(X)
-
-    def __getstate__(self):
-        return {"_model": self._model, "_waiting": None}

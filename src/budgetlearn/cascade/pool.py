@@ -39,12 +39,8 @@ def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_P
     example stop; the last stage's is -inf.
     """
     cuts = [_Cuts(row) for row in confidence[:-1]]
-    return np.array(
-        [
-            _thresholds(confidence, losses + tradeoff * costs, cuts, n_passes)
-            for tradeoff in tradeoffs
-        ]
-    )
+    prices = (losses + tradeoff * costs for tradeoff in tradeoffs)
+    return np.array([_thresholds(confidence, price, cuts, n_passes) for price in prices])
 
 
 class _Cuts:
@@ -55,10 +51,9 @@ class _Cuts:
         ordered = confidence[self.order]
         # A threshold cannot pass between equals: places are the last of each run of equals.
         self.places = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], True))
-        middles = (ordered[self.places[:-1]] + ordered[self.places[:-1] + 1]) / 2
+        upper, lower = ordered[self.places[:-1]], ordered[self.places[:-1] + 1]
+        middles = (upper + lower) / 2
         # Of neighbouring floats the middle can be the lower one: then the upper is the threshold.
-        upper = ordered[self.places[:-1]]
-        lower = ordered[self.places[:-1] + 1]
         self.thresholds = np.append(np.where(middles > lower, middles, upper), -np.inf)
 
     def best(self, gains):
@@ -74,19 +69,15 @@ def _thresholds(confidence, price, cuts, n_passes):
     last = len(confidence) - 1
     thresholds = np.full(last + 1, np.inf)
     thresholds[last] = -np.inf
-    for sweep in range(1 + n_passes):
-        # The first sweep knows no thresholds: it takes every example to be at every stage.
-        reached = _reached(confidence, thresholds) if sweep else None
-        before = thresholds.copy()
-        value = price[last]
+    for _ in range(1 + n_passes):
+        # At first nobody stops before the last stage: every example is at every stage.
+        reached, before, value = _reached(confidence, thresholds), thresholds.copy(), price[last]
         for stage in range(last - 1, -1, -1):
-            gains = value - price[stage]
-            if reached is not None:
-                gains = np.where(reached[stage], gains, 0.0)
+            gains = np.where(reached[stage], value - price[stage], 0.0)
             thresholds[stage] = cuts[stage].best(gains)
             # Invariant: value is what the rest of the way costs each example that comes to `stage`.
             value = np.where(confidence[stage] >= thresholds[stage], price[stage], value)
-        if sweep and np.array_equal(before, thresholds):
+        if np.array_equal(before, thresholds):
             break
     return thresholds
 
@@ -256,11 +247,10 @@ def candidates(cascade, evidence, full_cost):
     # An example that counts twice loses and pays twice: thresholds maximise sums over examples.
     weight = 1.0 if evidence.weight is None else evidence.weight
     paths = exit_thresholds(evidence.confidence, weight * evidence.expected_losses, weight * shares)
-    settings = list(zip(paths, TRADEOFFS, strict=True))
     # Candidate s stops everything at stage s: msB's kind of model, and at the last a plain one.
     always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
-    settings += [(thresholds, np.nan) for thresholds in always]
-    return [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]
+    settings = [*zip(paths, TRADEOFFS, strict=True), *((each, np.nan) for each in always)]
+    return [_judged(cascade, evidence, *each) for each in settings]
 
 
 def between(found, evidence, full_cost):
@@ -324,28 +314,19 @@ def mean_and_error(values, weight=None):
 
 
 def _judged(cascade, evidence, thresholds, tradeoff):
+    """Return the candidate of some thresholds, judged by the examples where they stop."""
     stops = exit_stages(evidence.confidence, thresholds)
-
-    def at_stop(what):
-        return np.broadcast_to(what, evidence.confidence.shape)[stops, np.arange(stops.size)]
-
-    scores = at_stop(evidence.scores)
+    rows, shape = np.arange(stops.size), evidence.confidence.shape
+    told = evidence.scores, evidence.expected_losses, evidence.spent, evidence.n_acquired
+    scores, losses, *bill = (np.broadcast_to(each, shape)[stops, rows] for each in told)
     observed, error = mean_and_error(scores, evidence.weight)
     if evidence.targets is not None:
-        rows = r2_rows(1.0 - scores, evidence.targets, evidence.weight)
-        error = mean_and_error(rows, evidence.weight)[1]
-    expected_loss = np.average(at_stop(evidence.expected_losses), weights=evidence.weight)
-    counted = evidence.counted
-    return Candidate(
-        cascade,
-        thresholds,
-        float(tradeoff),
-        cost=float(np.average(at_stop(evidence.spent), weights=counted)),
-        score=evidence.best_score - float(expected_loss),
-        observed=observed,
-        observed_se=error,
-        n_features=float(np.average(at_stop(evidence.n_acquired), weights=counted)),
-    )
+        by_row = r2_rows(1.0 - scores, evidence.targets, evidence.weight)
+        error = mean_and_error(by_row, evidence.weight)[1]
+    score = evidence.best_score - float(np.average(losses, weights=evidence.weight))
+    cost, n_features = (float(np.average(each, weights=evidence.counted)) for each in bill)
+    values = float(tradeoff), cost, score, observed, error, n_features
+    return Candidate(cascade, thresholds, *values)
 
 
 def at_stop(candidate, evidence, predictions):

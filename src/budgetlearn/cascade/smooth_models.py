@@ -44,9 +44,7 @@ class Scaling:
         if gaps.size:
             X = _widened(X, lacks, _means_of_known(X, lacks, weight), gaps)
         mean = np.average(X, axis=0, weights=weight)
-        scale = X.std(axis=0)
-        if weight is not None:
-            scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+        scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
         return cls(mean, np.where(scale > 0, scale, 1.0), gaps)
 
     def scaled(self, X):

@@ -11,6 +11,7 @@ place of a rare word would give their targets away.
 
 import warnings
 from dataclasses import dataclass, field, replace
+from math import isfinite
 
 import numpy as np
 import pandas as pd
@@ -38,10 +39,14 @@ SMOOTHING = 10.0
 MOST_WORDS = 10  # named in a message
 
 
+def _dtypes(estimator):
+    """Return the types of numbers that an estimator takes as they are."""
+    return estimator._dtype if isinstance(estimator._dtype, tuple) else (estimator._dtype,)
+
+
 def working_dtype(estimator):
     """Return the type of number that an estimator computes with where it may choose."""
-    kinds = estimator._dtype
-    return kinds[0] if isinstance(kinds, tuple) else kinds
+    return _dtypes(estimator)[0]
 
 
 def dense(estimator, X):
@@ -50,8 +55,7 @@ def dense(estimator, X):
     if not estimator._takes_sparse or not issparse(X) or np.iscomplexobj(X):
         return X
     # Single precision stays as it is where the estimator has the choice, as in dense tables.
-    dtype = X.dtype if X.dtype in np.atleast_1d(estimator._dtype) else working_dtype(estimator)
-    dtype = np.dtype(dtype)
+    dtype = np.dtype(X.dtype if X.dtype in _dtypes(estimator) else working_dtype(estimator))
     n_bytes = np.prod(X.shape, dtype=float) * dtype.itemsize
     if n_bytes > LARGEST_DENSE:
         raise ParameterError(
@@ -63,6 +67,8 @@ def dense(estimator, X):
 
 def checked_table(estimator, X):
     """Return X as an array, and the names of the columns that it lacks, filled with NaN."""
+    if _passes_as_it_is(estimator, X):
+        return X, []
     check_is_fitted(estimator)
     absent, names = [], estimator.feature_costs_.names
     if hasattr(X, "reindex") and hasattr(X, "columns") and names is not None:
@@ -75,6 +81,18 @@ def checked_table(estimator, X):
     X = learned_codes(estimator, dense(estimator, X))
     kind = {"dtype": estimator._dtype, "ensure_all_finite": "allow-nan"}
     return validate_data(estimator, X, reset=False, **kind), absent
+
+
+def _passes_as_it_is(estimator, X):
+    """Return whether X is an array that all checks, longer than one row's models, hand back."""
+    known = vars(estimator)
+    if "n_features_in_" not in known or "feature_names_in_" in known or estimator.categories_:
+        return False
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _dtypes(estimator):
+        return False
+    # A sum, unlike a mask, takes no memory; it is finite only where all numbers are.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return len(X) > 0 and X.shape[1] == known["n_features_in_"] and isfinite(X.sum())
 
 
 def complete_table(estimator, X):

@@ -276,7 +276,7 @@ class BudgetedEstimator(BaseEstimator):
     def __getstate__(self):
         # Rows may be large, and are not for everyone who may have the model.
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_unmeasured"}
+        return {name: state[name] for name in state if name not in ("_unmeasured", "_columns")}
 
     @described
     def stages(self, X: ArrayLike, parts: Collection[str] = EVERYTHING) -> Iterator[Stage]:

@@ -21,9 +21,7 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         budget = _limit_of_mean(estimator, budget, max_cost)
     if budget is None:
         return estimator._default_stage()
-    points = points_to_choose_from(estimator)
-    # Arrays: a frame takes as long to sort as a row to predict.
-    costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
+    costs, scores, index = _costs_and_scores(estimator)
     within = affords(budget, costs)
     if budget_mode == GUARANTEED:
         within &= surely_within(estimator, costs, budget)
@@ -32,7 +30,7 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         # By validation score, of equal ones the cheapest (or costliest), and of those the first.
         sign = -1 if estimator._spends_budgets else 1
         order = np.lexsort([sign * costs[affordable], -scores[affordable]])
-        return int(points.index[affordable[order[0]]])
+        return int(index[affordable[order[0]]])
     # The constant is affordable whatever the budget is.
     if fallback:
         return None
@@ -48,6 +46,17 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         f"Raise the budget to {cheapest:g} or more.",
         cheapest,
     )
+
+
+def _costs_and_scores(estimator):
+    """Return cost, score and index of each operating point that may be chosen, as arrays."""
+    points = points_to_choose_from(estimator)
+    # Kept beside the frame that they are of, which gives them in the time of a row's prediction.
+    kept = vars(estimator).get("_columns")
+    if kept is None or kept[0] is not points:
+        arrays = points["cost"].to_numpy(), points["score"].to_numpy(), points.index.to_numpy()
+        estimator._columns = kept = points, *arrays
+    return kept[1:]
 
 
 def _limit_of_mean(estimator, budget, max_cost):
