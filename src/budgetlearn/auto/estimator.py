@@ -307,7 +307,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         y : array-like of shape (n_samples,)
             Their true targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each example counts in the scores.
+            How much each example counts in the scores; `class_weight` counts only in here.
 
         Returns
         -------
