@@ -129,7 +129,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Leave what is imported and collected out of all searches for garbage, now and later."""
+    """Leave what is imported and collected out of all searches for garbage, and search rarely."""
     gc.disable()
     try:
         return (yield)
@@ -137,7 +137,9 @@ def pytest_collection():
         gc.collect()
         gc.freeze()
         gc.enable()
+        gc.set_threshold(20_000, 20, 20)
         _know_arrays()
+        _know_parameters()
 
 
 def _know_arrays():
@@ -154,6 +156,20 @@ def _know_arrays():
             setattr(asked, name, quick)
 
 
+def _know_parameters():
+    """Let scikit-learn read the parameters of a constructor once: it does so for every copy."""
+    if base := sys.modules.get("sklearn.base"):
+        read = base.BaseEstimator._get_param_names.__func__
+        names = {}
+
+        def known(cls):
+            if cls.__init__ not in names:
+                names[cls.__init__] = tuple(read(cls))
+            return [*names[cls.__init__]]
+
+        base.BaseEstimator._get_param_names = classmethod(known)
+
+
 @pytest.fixture(scope="module")
 def quick_scores():
     """Let standard errors of scores be of few draws, whose parameters scikit-learn does not check.
@@ -166,6 +182,32 @@ def quick_scores():
 
     with pytest.MonkeyPatch.context() as patch, config_context(skip_parameter_validation=True):
         patch.setattr(scoring, "RESAMPLES", 30)
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_cascade():
+    """Let cascades be of small models and of orders found with few: they take most of a fit.
+
+    For tests of what a cascade does with its models, however good these are.
+    """
+    from budgetlearn.cascade import models, orders
+
+    def of_few_trees(kind):
+        return lambda *_, **options: kind(**options | {"n_estimators": 10})
+
+    def few_extra_trees(n_classes, n_trees=20, **options):
+        return extra_trees(n_classes, min(n_trees, 20), **options)
+
+    extra_trees = models._extra_trees
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(orders, "PILOTS", ("linear",))
+        patch.setattr(orders, "N_ROUNDS", 5)
+        for name in ("RandomForestClassifier", "RandomForestRegressor"):
+            patch.setattr(orders, name, of_few_trees(getattr(orders, name)))
+        patch.setattr(models, "boosting_rounds", lambda n_classes: (25, 0.3))
+        patch.setattr(models, "_extra_trees", few_extra_trees)
+        patch.setattr(models, "MOST_COPIES", 8)
         yield
 
 

@@ -9,6 +9,8 @@ import budgetlearn
 from budgetlearn.auto import estimator, methods
 from tests.auto.conftest import smaller
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 X, Y = load_wine(return_X_y=True, as_frame=True)
 X = X.iloc[:, :6]
 PRICES = dict(zip(X.columns, [1, 2, 3, 4, 5, 6], strict=True))

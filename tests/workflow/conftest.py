@@ -91,7 +91,7 @@ class Workflow:
         return self._forked(gc.disable, *here, *arguments)
 
     def _forked(self, prepare, *arguments):
-        _warm_up()
+        warm_up()
         with tempfile.TemporaryFile() as file, warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
             child = os.fork()
@@ -103,7 +103,7 @@ class Workflow:
 
 
 @cache
-def _warm_up():
+def warm_up():
     """Do once what each call of snakemake would do again: import, and read the project's code."""
     for name in ("snakemake.report", "smart_open", "requests"):
         importlib.import_module(name)
@@ -122,18 +122,28 @@ def _share_server():
         os.environ[isolation.CALLER] = str(tests)
 
     isolation.announce_caller = announce_both
-    warnings.resetwarnings()  # pytest's are errors
+    forget_warnings()
+
+
+def forget_warnings():
+    """Take warnings as any process does: pytest's are errors."""
+    warnings.resetwarnings()
     warnings.simplefilter("ignore", DeprecationWarning)
 
 
 def _snakemake(folder, out, prepare, arguments):
     """Be snakemake in a folder, with all output to a file, and end."""
+    for stream in (1, 2):
+        os.dup2(out, stream)
+    os._exit(run_here(folder, prepare, arguments))
+
+
+def run_here(folder, prepare, arguments):
+    """Run snakemake in this process, a fork, and return its exit code."""
     code = 1
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(TIMEOUT)
-        for stream in (1, 2):
-            os.dup2(out, stream)
         sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
         # Jobs are given the stream that was there at the import: pytest's.
         importlib.import_module("snakemake.shell").STDOUT = None
@@ -147,7 +157,7 @@ def _snakemake(folder, out, prepare, arguments):
         traceback.print_exc()
     finally:
         sys.stdout.flush()
-        os._exit(code)
+    return code
 
 
 @pytest.fixture(scope="session")
