@@ -13,7 +13,7 @@ import pytest
 from budgetlearn.auto import estimator, methods
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.compare import compare
-from tests.auto.conftest import smaller
+from tests.auto.conftest import limit_folds, smaller
 from tests.workflow.conftest import Workflow
 
 PRICES = """feature,cost,group,group_cost
@@ -100,6 +100,7 @@ def few_methods(monkeypatch):
 
 def limit_methods(monkeypatch):
     """Let `auto` compare its fast methods only, until the patch is undone."""
+    limit_folds(monkeypatch)
     every = methods.competitors
 
     def few(classifies, n_features):

@@ -12,9 +12,11 @@ import traceback
 import warnings
 from functools import cache
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
+from budgetbench.report import sections
 from budgetbench.study import isolation, source_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +31,7 @@ PARTS = (
     "profiles",
     "environment.yml",
 )
+SECTIONS = [f"budgetbench.report.sections.{info.name}" for info in iter_modules(sections.__path__)]
 
 
 def copy_to(folder):
@@ -47,14 +50,12 @@ class Workflow:
     def __init__(self, folder):
         self.folder = Path(folder)
 
-    def run(self, *arguments, check=True, cores=2, **environment):
+    def run(self, *arguments, check=True, **environment):
         """Run snakemake there and return the finished process, its output as text.
 
         In a process of its own, as a user's call; `again` saves the start.
-        `cores` None: as a call to a cluster, which names none.
         """
-        here = () if cores is None else ("--cores", cores)
-        command = [sys.executable, "-m", "snakemake", *map(str, (*here, *arguments))]
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *map(str, arguments)]
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -76,7 +77,7 @@ class Workflow:
 
         def prepare():
             os.environ.update(environment)
-            _share_server()
+            share_server()
 
         code, output = self._forked(prepare, "--cores", 2, *arguments)
         assert bool(code) == fails, output[-6000:]
@@ -86,6 +87,7 @@ class Workflow:
         """Run snakemake there without starting any job; return its exit code and its output.
 
         In a fork of this process, which has imported all that it needs: seconds a call are saved.
+        `cores` None: as a call to a cluster, which names none.
         """
         here = () if cores is None else ("--cores", cores)
         return self._forked(gc.disable, *here, *arguments)
@@ -105,7 +107,7 @@ class Workflow:
 @cache
 def warm_up():
     """Do once what each call of snakemake would do again: import, and read the project's code."""
-    for name in ("snakemake.report", "smart_open", "requests"):
+    for name in ("snakemake.report", "smart_open", "requests", "nbformat", *SECTIONS):
         importlib.import_module(name)
     importlib.import_module("snakemake.cli").get_argument_parser()  # imports all plug-ins
     for script in (ROOT / "workflow" / "scripts").glob("*.py"):
@@ -113,7 +115,7 @@ def warm_up():
     source_code.report_fingerprint(ROOT / "workflow" / "scripts" / "report.py")
 
 
-def _share_server():
+def share_server():
     """Let the jobs be forks of a server that lasts as long as the process of the tests."""
     announce, tests = isolation.announce_caller, os.getppid()
 

@@ -24,7 +24,7 @@ def workflow(make_workflow):
 )
 def test_study_plans(workflow, study):
     chosen = ["--configfile", study] if study else []
-    few = ("--config", "runs=2", "runs_per_job=2")  # as many kinds of jobs, and fewer of each
+    few = ("--config", "runs=1", "runs_per_job=1")  # as many kinds of jobs, and fewer of each
     code, output = workflow.plan("-n", "--quiet", "rules", *chosen, *few)
     assert code == 0, output
     jobs = next(line for line in output.splitlines() if line.startswith("total"))
@@ -36,7 +36,8 @@ def test_study_plans(workflow, study):
 def test_the_command_line_is_laid_over_the_default_study_and_that_over_the_rest(
     workflow, asked, n_chunks
 ):
-    code, output = workflow.plan("-n", "--quiet", "rules", "--config", "runs=10", *asked)
+    few = ("runs=10", "methods=[constant]")  # of its methods, for speed
+    code, output = workflow.plan("-n", "--quiet", "rules", "--config", *few, *asked)
     assert code == 0, output
     default = read_yaml(ROOT / "config" / "studies" / "default.yaml")
     count = re.search(r"^costs +(\d+)$", output, re.MULTILINE)[1]
