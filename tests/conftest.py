@@ -189,7 +189,7 @@ def quick_scores():
 def quick_cascade():
     """Let cascades be of small models and of orders found with few: they take most of a fit.
 
-    For tests of what a cascade does with its models, however good these are.
+    For tests of what a cascade does with its models, of which there are as many, however good.
     """
     from budgetlearn.cascade import models, orders
 
@@ -201,7 +201,6 @@ def quick_cascade():
 
     extra_trees = models._extra_trees
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(orders, "PILOTS", ("linear",))
         patch.setattr(orders, "N_ROUNDS", 5)
         for name in ("RandomForestClassifier", "RandomForestRegressor"):
             patch.setattr(orders, name, of_few_trees(getattr(orders, name)))

@@ -36,8 +36,7 @@ def test_study_plans(workflow, study):
 def test_the_command_line_is_laid_over_the_default_study_and_that_over_the_rest(
     workflow, asked, n_chunks
 ):
-    few = ("runs=10", "methods=[constant]")  # of its methods, for speed
-    code, output = workflow.plan("-n", "--quiet", "rules", "--config", *few, *asked)
+    code, output = workflow.plan("-n", "--quiet", "rules", "--config", "runs=10", *asked)
     assert code == 0, output
     default = read_yaml(ROOT / "config" / "studies" / "default.yaml")
     count = re.search(r"^costs +(\d+)$", output, re.MULTILINE)[1]
