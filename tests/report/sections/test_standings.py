@@ -77,7 +77,7 @@ def test_the_validation_table_has_ranks_of_its_own(tmp_path):
     points.loc[turned, "valid_score"] = (
         points["test_score"].where(points["method"] == "logitb", points["test_score"] - 0.2)
     )[turned]
-    write_page(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path, "areas")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     tables = re.findall(r"<caption>AUP on (test|validation) data.*?</table>", page, re.DOTALL)
     assert tables == ["test", "validation"]
