@@ -11,6 +11,7 @@ import yaml
 
 from budgetbench.study import records
 from budgetbench.study.reruns import differences
+from tests.workflow.conftest import share_server
 from tests.workflow.slurm import PROFILE, Cluster, why_not
 from tests.workflow.warm import served
 
@@ -74,13 +75,23 @@ def prompt(words):
     Executor.get_python_executable = lambda self: words
 
 
+def step(words, arguments):
+    """Call `words` as the step of a submission, too, but where runs are ended at the first attempt.
+
+    There the step is a Python of its own: SLURM counts the memory of what it has started itself.
+    """
+    if "fit" in arguments and arguments[arguments.index("--attempt") + 1] == "1":
+        return
+    from snakemake_executor_plugin_slurm_jobstep import Executor
+
+    Executor.get_python_executable = lambda self: words
+    share_server()
+
+
 @pytest.fixture(scope="module")
 def snakemake(cluster, tmp_path_factory):
-    """Words that call Snakemake, which take no time to start.
-
-    What SLURM starts as the step of a submission is a Python of its own: its memory is watched.
-    """
-    with served(tmp_path_factory.mktemp("served"), prompt) as words:
+    """Words that call Snakemake, which take no time to start."""
+    with served(tmp_path_factory.mktemp("served"), prompt, step) as words:
         yield [*shlex.split(words), "-m", "snakemake"]
 
 

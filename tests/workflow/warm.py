@@ -28,10 +28,11 @@ sys.exit(int(server.makefile().readline() or 1))
 
 
 @contextmanager
-def served(folder, prepare):
+def served(folder, prepare, before=lambda words, arguments: None):
     """Yield what to call instead of Python with ``-m snakemake``, for as long as the context lasts.
 
-    Each call is a fork of one process, in which `prepare` was called with these words.
+    Each call is a fork of one process, in which `prepare` was called with these words; the fork
+    itself calls `before` with them and its arguments.
     """
     warm_up()
     client, address = folder / "client.py", str(folder / "server")
@@ -43,7 +44,7 @@ def served(folder, prepare):
         listener.listen()
         server = os.fork()
         if not server:
-            _serve(listener, lambda: prepare(words))
+            _serve(listener, words, prepare, before)
     try:
         yield words
     finally:
@@ -51,21 +52,21 @@ def served(folder, prepare):
         os.waitpid(server, 0)
 
 
-def _serve(listener, prepare):
+def _serve(listener, words, prepare, before):
     try:
         forget_warnings()
-        prepare()
+        prepare(words)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
         while True:
             connection, _ = listener.accept()
             if not os.fork():
-                _attend(connection)
+                _attend(connection, lambda arguments: before(words, arguments))
             connection.close()
     finally:
         os._exit(1)
 
 
-def _attend(connection):
+def _attend(connection, before):
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     streams = socket.recv_fds(connection, 1, 3)[1]
     arguments, folder, environment = json.loads(connection.makefile().readline())
@@ -74,7 +75,8 @@ def _attend(connection):
     os.environ.clear()
     os.environ.update(environment)
     threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
-    code = run_here(folder, lambda: None, arguments[2:])  # after -m snakemake
+    arguments = arguments[2:]  # after -m snakemake
+    code = run_here(folder, lambda: before(arguments), arguments)
     connection.sendall(f"{code}\n".encode())
     os._exit(code)
 

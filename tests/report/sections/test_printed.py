@@ -29,7 +29,13 @@ def printed(tmp_path_factory):
     (printed / "deviations.yaml").write_text("[]")
     study = make_study(2, published=["printed"], stand_ins={"breast_cancer": "cancer"})
     with chdir(folder):
-        write_page(make_report(table(make_points(n_runs=2)), study), folder, "published", "areas")
+        write_page(
+            make_report(table(make_points(n_runs=2)), study),
+            folder,
+            "published",
+            "areas",
+            "coverage",
+        )
     return folder
 
 
