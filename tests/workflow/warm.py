@@ -14,6 +14,7 @@ import threading
 import warnings
 from contextlib import contextmanager
 
+from budgetbench.study import isolation
 from tests.workflow.conftest import forget_warnings, run_here, warm_up
 
 CLIENT = r"""
@@ -42,8 +43,10 @@ def served(folder, prepare, before=lambda words, arguments: None):
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
         listener.bind(address)
         listener.listen()
+        tests = os.getpid()
         server = os.fork()
         if not server:
+            isolation.die_with_parent(tests)
             _serve(listener, words, prepare, before)
     try:
         yield words
