@@ -33,14 +33,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 SECONDS_FILE = os.environ.get("BUDGETLEARN_TEST_SECONDS")
 # Processor seconds that a folder's tests may take; CI names those that take more.
 SECONDS = {
-    "tests/workflow": 150,
-    "tests/cli": 100,
-    "tests/project": 85,
-    "tests/cascade": 75,
+    "tests/workflow": 120,
+    "tests/cli": 80,
+    "tests/project": 80,
+    "tests/study": 60,
+    "tests/cascade": 60,
     "tests/report": 60,
-    "tests/study": 65,
-    "tests/auto": 55,
-    "tests": 50,
+    "tests": 45,
     "tests/analysis": 45,
 }
 SECONDS_OF_OTHERS = 40
