@@ -33,14 +33,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 SECONDS_FILE = os.environ.get("BUDGETLEARN_TEST_SECONDS")
 # Processor seconds that a folder's tests may take; CI names those that take more.
 SECONDS = {
-    "tests/workflow": 150,
-    "tests/cli": 100,
-    "tests/project": 85,
-    "tests/cascade": 75,
+    "tests/workflow": 120,
+    "tests/cli": 80,
+    "tests/project": 80,
+    "tests/study": 60,
+    "tests/cascade": 60,
     "tests/report": 60,
-    "tests/study": 65,
-    "tests/auto": 55,
-    "tests": 50,
+    "tests": 45,
     "tests/analysis": 45,
 }
 SECONDS_OF_OTHERS = 40
@@ -129,7 +128,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Leave what is imported and collected out of all searches for garbage, now and later."""
+    """Leave what is imported and collected out of all searches for garbage, and search rarely."""
     gc.disable()
     try:
         return (yield)
@@ -137,7 +136,9 @@ def pytest_collection():
         gc.collect()
         gc.freeze()
         gc.enable()
+        gc.set_threshold(20_000, 20, 20)
         _know_arrays()
+        _know_parameters()
 
 
 def _know_arrays():
@@ -154,6 +155,20 @@ def _know_arrays():
             setattr(asked, name, quick)
 
 
+def _know_parameters():
+    """Let scikit-learn read the parameters of a constructor once: it does so for every copy."""
+    if base := sys.modules.get("sklearn.base"):
+        read = base.BaseEstimator._get_param_names.__func__
+        names = {}
+
+        def known(cls):
+            if cls.__init__ not in names:
+                names[cls.__init__] = tuple(read(cls))
+            return [*names[cls.__init__]]
+
+        base.BaseEstimator._get_param_names = classmethod(known)
+
+
 @pytest.fixture(scope="module")
 def quick_scores():
     """Let standard errors of scores be of few draws, whose parameters scikit-learn does not check.
@@ -166,6 +181,31 @@ def quick_scores():
 
     with pytest.MonkeyPatch.context() as patch, config_context(skip_parameter_validation=True):
         patch.setattr(scoring, "RESAMPLES", 30)
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_cascade():
+    """Let cascades be of small models and of orders found with few: they take most of a fit.
+
+    For tests of what a cascade does with its models, of which there are as many, however good.
+    """
+    from budgetlearn.cascade import models, orders
+
+    def of_few_trees(kind):
+        return lambda *_, **options: kind(**options | {"n_estimators": 10})
+
+    def few_extra_trees(n_classes, n_trees=20, **options):
+        return extra_trees(n_classes, min(n_trees, 20), **options)
+
+    extra_trees = models._extra_trees
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(orders, "N_ROUNDS", 5)
+        for name in ("RandomForestClassifier", "RandomForestRegressor"):
+            patch.setattr(orders, name, of_few_trees(getattr(orders, name)))
+        patch.setattr(models, "boosting_rounds", lambda n_classes: (25, 0.3))
+        patch.setattr(models, "_extra_trees", few_extra_trees)
+        patch.setattr(models, "MOST_COPIES", 8)
         yield
 
 

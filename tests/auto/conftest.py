@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from budgetlearn.auto import estimator, methods
+from budgetlearn.auto import estimator, evidence, methods
 
 FILTER = "filter + boosting"
 FAST = {"LightGBM", "linear model", "sparse linear", "LightGBM costs", FILTER}
@@ -29,7 +29,8 @@ def smaller(method):
 
 
 def limit_methods(monkeypatch):
-    """Let the fast methods compete alone, until the patch is undone."""
+    """Let the fast methods compete alone, out of three folds, until the patch is undone."""
+    limit_folds(monkeypatch)
     every = methods.competitors
 
     def few(classifies, n_features):
@@ -42,3 +43,9 @@ def limit_methods(monkeypatch):
         ]
 
     monkeypatch.setattr(estimator, "competitors", few)
+
+
+def limit_folds(monkeypatch):
+    """Compare out of three folds, drawn once: fits are most of the time that a choice takes."""
+    monkeypatch.setattr(evidence, "N_FOLDS", 3)
+    monkeypatch.setattr(evidence, "REPEATS", ())

@@ -32,7 +32,7 @@ def test_class_weights_reach_the_choice_and_every_decision():
     scores = [
         balanced_accuracy_score(Y[TEST], made.predict(X[TEST], **full)) for made in (plain, even)
     ]
-    assert scores[1] > scores[0] + 0.05
+    assert scores[1] > scores[0] + 0.03
     # Out of fold the weighted score is the balanced accuracy to expect of other rows.
     error = 2 * points["score_se"].iloc[even.recommended_] + 0.06
     held_out = balanced_accuracy_score(Y[TEST], even.predict(X[TEST]))

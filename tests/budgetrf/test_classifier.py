@@ -15,18 +15,9 @@ from tests.looping import check_conventions
 from tests.tree.reference import walk_forest
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        BudgetRFClassifier(n_estimators=4),
-        BudgetRFClassifier(
-            n_estimators=4, alpha=[0.0, 2.0], leaves=Leaves(prune=1.0, joint_fit=True)
-        ),
-    ],
-    ids=type,
-)
-def test_estimator_checks(estimator):
-    check_conventions(estimator)
+def test_estimator_checks():
+    leaves = Leaves(prune=1.0, joint_fit=True)
+    check_conventions(BudgetRFClassifier(n_estimators=3, alpha=[0.0, 2.0], leaves=leaves))
 
 
 @pytest.fixture(scope="module")

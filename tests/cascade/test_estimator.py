@@ -1,7 +1,6 @@
 """`ScheduleCascadeClassifier` and `-Regressor` on the protocol."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,13 +14,14 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
-from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, models, orders
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, models
 from budgetlearn.costs import FeatureCosts, random_costs
-from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions
+
+pytestmark = pytest.mark.usefixtures("quick_cascade")
 
 QUICK = {"estimators": GaussianNB(), "orders": "gain_per_cost", "dynamic": False, "random_state": 0}
 LINEAR = QUICK | {"estimators": LinearRegression()}
@@ -59,12 +59,7 @@ def numbers():
     ],
     ids=type,
 )
-def test_scikit_learn(estimator, monkeypatch):
-    # For speed.
-    monkeypatch.setattr(orders, "PILOTS", ("linear",))
-    monkeypatch.setattr(orders, "N_ROUNDS", 5)
-    few = partial(RandomForestClassifier, n_estimators=10)
-    monkeypatch.setattr(orders, "RandomForestClassifier", few)
+def test_scikit_learn(estimator):
     check_conventions(estimator)
 
 

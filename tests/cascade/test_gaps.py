@@ -10,6 +10,8 @@ from budgetlearn import MissingValueError, ScheduleCascadeClassifier, ScheduleCa
 from budgetlearn.cascade.models import KINDS, below_all, medians
 from budgetlearn.cascade.smooth_models import Scaling
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 PRICES = [1.0, 2.0, 3.0, 4.0]
 FULL = sum(PRICES)
 TRAIN, TEST = slice(0, 300), slice(300, 500)

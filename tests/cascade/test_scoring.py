@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.validation import ParameterError
 
-pytestmark = pytest.mark.usefixtures("quick_scores")
+pytestmark = pytest.mark.usefixtures("quick_scores", "quick_cascade")
 QUICK = {"orders": "gain_per_cost", "n_stages": 4, "cv": 3, "random_state": 0}
 SCORES = {"f1_macro": lambda y, p: f1_score(y, p, average="macro"),
           "balanced_accuracy": balanced_accuracy_score}  # fmt: skip

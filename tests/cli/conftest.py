@@ -13,7 +13,8 @@ import pytest
 from budgetlearn.auto import estimator, methods
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.compare import compare
-from tests.auto.conftest import smaller
+from budgetlearn.peers import FilterForestClassifier
+from tests.auto.conftest import limit_folds, smaller
 from tests.workflow.conftest import Workflow
 
 PRICES = """feature,cost,group,group_cost
@@ -99,7 +100,9 @@ def few_methods(monkeypatch):
 
 
 def limit_methods(monkeypatch):
-    """Let `auto` compare its fast methods only, until the patch is undone."""
+    """Let `auto` compare its fast methods only, and forests be small, until the patch is undone."""
+    limit_folds(monkeypatch)
+    monkeypatch.setitem(FilterForestClassifier.__init__.__kwdefaults__, "n_estimators", 20)
     every = methods.competitors
 
     def few(classifies, n_features):

@@ -16,6 +16,8 @@ from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import FIT, QUICK, patients
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 
 def test_fit_prints_what_each_price_buys_and_marks_the_budget(folder, told):
     status, out, err = told(*FIT, "--method", "msb", "--budget", "4", "--out", "m.joblib")

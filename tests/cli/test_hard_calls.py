@@ -18,6 +18,8 @@ from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 N = 240
 RANDOM = np.random.default_rng(5)
 NUMBERS = RANDOM.permutation(N) + 1000

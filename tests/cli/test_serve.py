@@ -17,6 +17,8 @@ from budgetlearn.cli.serve import Server, conversation
 from tests.cli.conftest import PRICES, patients
 from tests.report.browsing import emulate, requests, resize, start_browser, wait_for
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 CASE = {"age": "61", "smoker": "yes", "glucose": "131.5", "insulin": "10", "came": "31.03.2024"}
 HOSTILE = "<script>window.hit=1</script>"
 

@@ -305,7 +305,7 @@ PRUNED = {
 
 @pytest.mark.parametrize(
     "estimator",
-    [GIFRegressor(300, **PRUNED), GIFClassifier(60, **PRUNED | LOGISTIC)],
+    [GIFRegressor(60, **PRUNED), GIFClassifier(20, **PRUNED | LOGISTIC)],
     ids=type,
 )
 def test_scikit_learn_contract(estimator):

@@ -35,8 +35,8 @@ from tests.peers.reference import union_of_paths
     [
         ForestStages(ExtraTreesClassifier(), n_trees=(2, 5)),
         ForestStages(ExtraTreesRegressor(), n_trees=(2, 5)),
-        ForestStages(AdaBoostClassifier(), n_trees=(2, 20)),
-        ForestStages(GradientBoostingClassifier(max_depth=2), n_trees=(2, 20)),
+        ForestStages(AdaBoostClassifier(), n_trees=(2, 5)),
+        ForestStages(GradientBoostingClassifier(max_depth=2), n_trees=(2, 5)),
     ],
     ids=type,
 )

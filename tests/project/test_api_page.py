@@ -10,6 +10,8 @@ from sklearn.utils import get_tags
 from budgetlearn.testing import check_budgeted_estimator
 from tests.auto.conftest import limit_methods
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
 EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
 TAGS = {

@@ -24,6 +24,8 @@ from budgetlearn import (
     ScheduleCascadeRegressor,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 PAGE = Path(__file__).parents[2] / "docs" / "features.md"
 SMALL = {"n_estimators": 8, "random_state": 0}
 GIF = SMALL | {"node_budget": 300, "learning_rate": 0.3}

@@ -11,6 +11,8 @@ import pytest
 
 from tests.auto.conftest import limit_methods
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("plot_*.py"))
 
 

@@ -22,6 +22,8 @@ from budgetlearn.testing import example_data
 from budgetlearn.validation import ParameterError
 from tests.auto.conftest import limit_methods
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
 EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
 IDS = [type(each).__name__ for each in EXAMPLES]

@@ -193,7 +193,7 @@ def test_free_models_stay_on_a_logarithmic_axis(browser, tmp_path):
     points = make_points()
     cheapest = points.query("method == 'msb' and stage == 0").index
     points.loc[cheapest, ["cost", "valid_cost", "cost_fraction"]] = 0.0
-    write_page(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path, "curves", "compare")
     browser.get((tmp_path / "report.html").as_uri())
     figure = chart(browser)
     faint = ".chart svg .mark-symbol.role-mark path"

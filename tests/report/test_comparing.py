@@ -208,7 +208,7 @@ def test_costs_are_logarithmic_where_most_models_are_cheap(browser, tmp_path):
     cheap = wine & (points["cost"] > 0) & (points["method"] != "all_features")
     columns = ["cost", "valid_cost", "cost_fraction", "cost_max", "valid_cost_max"]
     points.loc[cheap, columns] *= 0.05
-    write_page(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path, "curves", "compare")
     browser.get((tmp_path / "report.html").as_uri())
     figure = chart(browser)
     assert "0%" not in texts(figure)
@@ -237,7 +237,7 @@ def test_bands_stay_within_what_a_score_can_be(browser, tmp_path):
     high = (points["method"] == "msb") & (points["stage"] > 5)
     spread = np.random.default_rng(0).choice([-0.3, 0.05], size=high.sum())
     points.loc[high, "test_score"] = np.minimum(0.95 + spread, 1.0)
-    write_page(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path, "curves", "compare")
     browser.get((tmp_path / "report.html").as_uri())
     labels = [t for t in texts(chart(browser)) if t.replace(".", "").isdigit()]
     assert max(float(t) for t in labels) <= 1.0
@@ -251,7 +251,7 @@ def test_ranks_and_mean_areas_are_over_the_same_data_sets(browser, tmp_path):
     study = make_study(methods={name: (METHODS | MORE)[name] for name in names}, by_dataset=asked)
     here = [(d, m) for d, _, m in study.cells]
     points = points[pd.MultiIndex.from_frame(points[["dataset", "method"]]).isin(here)]
-    write_page(make_report(points, study), tmp_path)
+    write_page(make_report(points, study), tmp_path, "compare")
     browser.get((tmp_path / "report.html").as_uri())
     told = one(browser, "#compared").text
     assert "over 1 of 2 data sets (those with the most methods)" in told

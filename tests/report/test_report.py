@@ -200,7 +200,7 @@ def test_a_study_without_printed_tables_says_nothing_of_them(folder, page):
 def test_names_are_escaped(tmp_path):
     named = METHODS | {"msb": METHODS["msb"] | {"label": "<script>alert(1)</script>"}}
     study = make_study(2, ["wine"], named)
-    path = write_report(make_report(small_study(), study), tmp_path)
+    path = write_page(make_report(small_study(), study), tmp_path)  # names in pictures are encoded
     assert "<script>" not in path.read_text(encoding="utf-8")
 
 

@@ -36,6 +36,7 @@ from budgetlearn.peers.ensembles import SAMMERClassifier
 from budgetlearn.policies.networks import Training
 from tests.auto.conftest import limit_methods
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
 METHODS = read_yaml(Path(__file__).parents[2] / "config" / "methods.yaml")
 POLICY = {"n_steps": 40}
 SMALLER = {"n_estimators": 5, "n_trees": [1, 5], "percents": [5, 10]}

@@ -27,7 +27,7 @@ def little():
 
 @pytest.mark.parametrize("method", SPACES)
 def test_every_setting_of_a_space_can_be_fitted(method, little):
-    spec = dict(METHODS[method], tries=5)
+    spec = dict(METHODS[method], tries=3)
     prices = FeatureCosts(np.array([1.0, 2.0, 3.0, 4.0]))
     settings = settings_of(method, spec, 0, "little")
     assert len(settings) > 2

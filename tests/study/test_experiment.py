@@ -21,7 +21,7 @@ from budgetlearn.auto import estimator, methods
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.peers import FreeConstantClassifier
-from tests.auto.conftest import smaller
+from tests.auto.conftest import limit_folds, smaller
 
 LOGIT = {"class": "budgetlearn.msb.LogitPathClassifier", "parameters": {"n_lambda": 20}}
 CONSTANT = {"class": "budgetlearn.peers.FreeConstantClassifier"}
@@ -113,6 +113,7 @@ def test_a_study_can_run_the_automatic_choice(wine_runs, regression_run, monkeyp
         return [smaller(each) for each in every(*task) if each.name in few]
 
     monkeypatch.setattr(estimator, "competitors", competitors)
+    limit_folds(monkeypatch)
     entries = yaml.safe_load(Path("config/methods.yaml").read_text(encoding="utf-8"))
     for name, run in (("auto", wine_runs[0]), ("auto_regressor", regression_run)):
         frame = records.table(run_method(name, entries[name], run))

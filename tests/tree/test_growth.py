@@ -106,8 +106,8 @@ SHAPES = [
     (60, "continuous", 7, None),
     (60, "binary", 2, None),
     (250, "mixed", 2, 5),
-    (1200, "mixed", 3, 2),  # features of few codes are counted straight from the table
-    (1500, "few", 2, 3),
+    (600, "mixed", 3, 2),  # features of few codes are counted straight from the table
+    (800, "few", 2, 3),
 ]
 
 

@@ -12,9 +12,11 @@ import traceback
 import warnings
 from functools import cache
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
+from budgetbench.report import sections
 from budgetbench.study import isolation, source_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +31,7 @@ PARTS = (
     "profiles",
     "environment.yml",
 )
+SECTIONS = [f"budgetbench.report.sections.{info.name}" for info in iter_modules(sections.__path__)]
 
 
 def copy_to(folder):
@@ -47,14 +50,12 @@ class Workflow:
     def __init__(self, folder):
         self.folder = Path(folder)
 
-    def run(self, *arguments, check=True, cores=2, **environment):
+    def run(self, *arguments, check=True, **environment):
         """Run snakemake there and return the finished process, its output as text.
 
         In a process of its own, as a user's call; `again` saves the start.
-        `cores` None: as a call to a cluster, which names none.
         """
-        here = () if cores is None else ("--cores", cores)
-        command = [sys.executable, "-m", "snakemake", *map(str, (*here, *arguments))]
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *map(str, arguments)]
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -76,7 +77,7 @@ class Workflow:
 
         def prepare():
             os.environ.update(environment)
-            _share_server()
+            share_server()
 
         code, output = self._forked(prepare, "--cores", 2, *arguments)
         assert bool(code) == fails, output[-6000:]
@@ -86,12 +87,13 @@ class Workflow:
         """Run snakemake there without starting any job; return its exit code and its output.
 
         In a fork of this process, which has imported all that it needs: seconds a call are saved.
+        `cores` None: as a call to a cluster, which names none.
         """
         here = () if cores is None else ("--cores", cores)
         return self._forked(gc.disable, *here, *arguments)
 
     def _forked(self, prepare, *arguments):
-        _warm_up()
+        warm_up()
         with tempfile.TemporaryFile() as file, warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
             child = os.fork()
@@ -103,9 +105,9 @@ class Workflow:
 
 
 @cache
-def _warm_up():
+def warm_up():
     """Do once what each call of snakemake would do again: import, and read the project's code."""
-    for name in ("snakemake.report", "smart_open", "requests"):
+    for name in ("snakemake.report", "smart_open", "requests", "nbformat", *SECTIONS):
         importlib.import_module(name)
     importlib.import_module("snakemake.cli").get_argument_parser()  # imports all plug-ins
     for script in (ROOT / "workflow" / "scripts").glob("*.py"):
@@ -113,7 +115,7 @@ def _warm_up():
     source_code.report_fingerprint(ROOT / "workflow" / "scripts" / "report.py")
 
 
-def _share_server():
+def share_server():
     """Let the jobs be forks of a server that lasts as long as the process of the tests."""
     announce, tests = isolation.announce_caller, os.getppid()
 
@@ -122,18 +124,28 @@ def _share_server():
         os.environ[isolation.CALLER] = str(tests)
 
     isolation.announce_caller = announce_both
-    warnings.resetwarnings()  # pytest's are errors
+    forget_warnings()
+
+
+def forget_warnings():
+    """Take warnings as any process does: pytest's are errors."""
+    warnings.resetwarnings()
     warnings.simplefilter("ignore", DeprecationWarning)
 
 
 def _snakemake(folder, out, prepare, arguments):
     """Be snakemake in a folder, with all output to a file, and end."""
+    for stream in (1, 2):
+        os.dup2(out, stream)
+    os._exit(run_here(folder, prepare, arguments))
+
+
+def run_here(folder, prepare, arguments):
+    """Run snakemake in this process, a fork, and return its exit code."""
     code = 1
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(TIMEOUT)
-        for stream in (1, 2):
-            os.dup2(out, stream)
         sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
         # Jobs are given the stream that was there at the import: pytest's.
         importlib.import_module("snakemake.shell").STDOUT = None
@@ -147,7 +159,7 @@ def _snakemake(folder, out, prepare, arguments):
         traceback.print_exc()
     finally:
         sys.stdout.flush()
-        os._exit(code)
+    return code
 
 
 @pytest.fixture(scope="session")

@@ -64,15 +64,6 @@ PROFILE = (
     *("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1"),
     *("--default-resources", "slurm_partition=main", "mem_mb=200", "runtime=10"),
 )
-# Snakemake whose plug-in asks every second. By itself it waits ten seconds longer each time that
-# no job had ended.
-PROMPT = """
-from snakemake import cli
-from snakemake_executor_plugin_slurm import Executor
-
-Executor.next_seconds_between_status_checks = property(lambda self: 1, lambda self, seconds: None)
-cli.main()
-"""
 
 
 def why_not():

@@ -1,11 +1,15 @@
 """The profile for other schedulers, with a stand-in for `qsub` that really runs the jobs."""
 
 import os
+import shlex
+import subprocess
 
 import pytest
 import yaml
 
 from budgetbench.study import records
+from tests.workflow.conftest import TIMEOUT, share_server
+from tests.workflow.warm import served
 
 pytestmark = pytest.mark.workflow
 # Like the real one: takes options and a script, starts it detached, prints a number.
@@ -25,6 +29,14 @@ STUDY = {
 }
 
 
+def call_as_python(words):
+    """Let the plug-in call `words` for Python's in what it submits, whose jobs share a server."""
+    from snakemake_executor_plugin_cluster_generic import Executor
+
+    Executor.get_python_executable = lambda self: words
+    share_server()
+
+
 def test_jobs_go_through_the_scheduler_with_their_resources(make_workflow):
     pytest.importorskip(
         "snakemake_executor_plugin_cluster_generic", reason="optional dependency `cluster`"
@@ -37,12 +49,19 @@ def test_jobs_go_through_the_scheduler_with_their_resources(make_workflow):
     study = workflow.folder / "config" / "studies" / "generic.yaml"
     study.write_text(yaml.safe_dump(STUDY))
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-    workflow.run(
-        *("--configfile", study, "--profile", "profiles/cluster-generic"),
-        *("--seconds-between-status-checks", 1, "--latency-wait", 10),
-        cores=None,
-        PATH=path,
-    )
+    with served(workflow.folder, call_as_python) as words:
+        command = (*shlex.split(words), "-m", "snakemake", "--configfile", str(study))
+        command += ("--profile", "profiles/cluster-generic", "--latency-wait", "10")
+        done = subprocess.run(
+            [*command, "--seconds-between-status-checks", "1"],
+            cwd=workflow.folder,
+            env={**os.environ, "PATH": path},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIMEOUT,
+        )
+    assert done.returncode == 0, done.stdout[-6000:]
     points = records.read(workflow.folder / "results" / "generic" / "points.parquet")
     assert set(points["method"]) == {"logitb", "constant"}
     assert (points["status"] == "ok").all()

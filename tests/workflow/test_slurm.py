@@ -1,9 +1,9 @@
 """The workflow on a real SLURM: the same results, jobs that fail, submissions that are ended."""
 
 import os
+import shlex
 import shutil
 import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
@@ -11,7 +11,9 @@ import yaml
 
 from budgetbench.study import records
 from budgetbench.study.stored_results import differences
-from tests.workflow.slurm import PROFILE, PROMPT, Cluster, why_not
+from tests.workflow.conftest import share_server
+from tests.workflow.slurm import PROFILE, Cluster, why_not
+from tests.workflow.warm import served
 
 pytestmark = pytest.mark.workflow
 # The second method of each submission waits for its end, where the first one is finished.
@@ -47,7 +49,7 @@ STUDY = {
     "title": "On a cluster",
     "datasets": ["wine"],
     "methods": ["logitb", "constant"],
-    "runs": 2,
+    "runs": 1,
     "runs_per_job": 1,
     "cluster": {"memory": 800, "minutes": 2},
 }
@@ -62,6 +64,37 @@ def cluster(tmp_path_factory):
         yield nodes
 
 
+def prompt(words):
+    """Let the plug-in ask every second, and call `words` for Python's in what it submits.
+
+    By itself it waits ten seconds longer each time that no job had ended.
+    """
+    from snakemake_executor_plugin_slurm import Executor
+
+    Executor.next_seconds_between_status_checks = property(lambda self: 1, lambda self, seconds: 0)
+    Executor.get_python_executable = lambda self: words
+
+
+def step(words, arguments):
+    """Call `words` as the step of a submission, too, but where runs are ended at the first attempt.
+
+    There the step is a Python of its own: SLURM counts the memory of what it has started itself.
+    """
+    if "fit" in arguments and arguments[arguments.index("--attempt") + 1] == "1":
+        return
+    from snakemake_executor_plugin_slurm_jobstep import Executor
+
+    Executor.get_python_executable = lambda self: words
+    share_server()
+
+
+@pytest.fixture(scope="module")
+def snakemake(cluster, tmp_path_factory):
+    """Words that call Snakemake, which take no time to start."""
+    with served(tmp_path_factory.mktemp("served"), prompt, step) as words:
+        yield [*shlex.split(words), "-m", "snakemake"]
+
+
 def configured(workflow, **changes):
     """Return the arguments that run a study, written to a file of its own."""
     path = workflow.folder / "config" / "studies" / "slurm.yaml"
@@ -70,11 +103,11 @@ def configured(workflow, **changes):
 
 
 @contextmanager
-def submitted(workflow, cluster, *arguments, jobs=4):
+def submitted(workflow, cluster, snakemake, *arguments, jobs=4):
     """Run snakemake through profiles/slurm, ended with the context whatever happens."""
     command = (*arguments, *PROFILE, "--jobs", jobs)
     with subprocess.Popen(
-        [sys.executable, "-c", PROMPT, *map(str, command)],
+        [*snakemake, *map(str, command)],
         cwd=workflow.folder,
         env={**os.environ, **cluster.environment},
         stdout=subprocess.PIPE,
@@ -87,7 +120,7 @@ def submitted(workflow, cluster, *arguments, jobs=4):
             process.kill()
 
 
-def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
+def test_a_job_that_fails_is_reported_with_its_log(cluster, snakemake, make_workflow):
     workflow = make_workflow()
     table = ("results/slurm/data/wine.parquet",)
     workflow.again(*table, *configured(workflow))  # what is there need not be submitted
@@ -97,7 +130,7 @@ def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
     registry["datasets"]["wine"]["costs"] = "prices.csv"
     datasets.write_text(yaml.safe_dump(registry))
     (workflow.folder / "prices.csv").write_text("feature,cost\nalcohol,1\n")
-    with submitted(workflow, cluster, *study, "--retries", "0") as process:
+    with submitted(workflow, cluster, snakemake, *study, "--retries", "0") as process:
         output, _ = process.communicate(timeout=900)
     assert process.returncode == 1
     assert "Error in group runs" in output
@@ -127,7 +160,7 @@ def end_each(cluster, marks):
 
 
 def test_a_study_gives_the_same_numbers_and_finished_jobs_outlive_every_end_of_their_siblings(
-    cluster, make_workflow
+    cluster, snakemake, make_workflow
 ):
     workflow = make_workflow()
     marks = workflow.folder / "marks"
@@ -141,7 +174,7 @@ def test_a_study_gives_the_same_numbers_and_finished_jobs_outlive_every_end_of_t
     results = workflow.folder / "results/slurm"
     points = results / "points/wine/random"
     others = cluster.jobs()
-    with submitted(workflow, cluster, "collect", *study, jobs=len(DEATHS)) as process:
+    with submitted(workflow, cluster, snakemake, "collect", *study, jobs=len(DEATHS)) as process:
         cluster.wait_for(lambda: process.poll() or len([*marks.glob("waits-*")]) == 5, 300)
         before = {path: path.read_bytes() for path in points.glob("*/*.parquet")}
         asked = cluster.run("squeue", "-h", "-o", "%m").split()

@@ -24,7 +24,7 @@ def workflow(make_workflow):
 )
 def test_study_plans(workflow, study):
     chosen = ["--configfile", study] if study else []
-    few = ("--config", "runs=2", "runs_per_job=2")  # as many kinds of jobs, and fewer of each
+    few = ("--config", "runs=1", "runs_per_job=1")  # as many kinds of jobs, and fewer of each
     code, output = workflow.plan("-n", "--quiet", "rules", *chosen, *few)
     assert code == 0, output
     jobs = next(line for line in output.splitlines() if line.startswith("total"))

@@ -108,7 +108,7 @@ def test_equal_seconds_stand_beside_equal_settings_and_change_nothing_else():
 
 def test_the_page_names_whose_seconds_are_equal_and_how_many_settings(folder, tmp_path):
     study = make_study(n_runs=2, methods=METHODS, tries=3, seconds_of="msb")
-    write_page(make_report(make_points(n_runs=2), study), tmp_path)
+    write_page(make_report(make_points(n_runs=2), study), tmp_path, "effort")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = page.partition("<h3>With equal seconds</h3>")[2].partition("</section>")[0]
     assert "processor seconds that\nmsB needed on the same data set and run" in section

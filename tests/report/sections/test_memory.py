@@ -127,7 +127,7 @@ def test_axes_of_nodes_and_bytes_are_logarithmic(display):
 
 def test_page_has_the_section(tmp_path):
     study = make_study(2, ["wine"], budget="memory")
-    page = write_page(make_report(sized(), study), tmp_path).read_text()
+    page = write_page(make_report(sized(), study), tmp_path, "memory").read_text()
     assert '<section id="memory">' in page
     assert "Error against memory" in page
     table = pd.read_csv(tmp_path / "tables" / "memory.csv")
@@ -145,7 +145,7 @@ def test_page_without_memory_budgets_has_none(tmp_path):
 def test_what_a_method_tries_is_one_line_chosen_on_validation_data(tmp_path):
     tried = {**METHODS, "msb": {**METHODS["msb"], "space": {"max_variables": [2, 3]}}}
     study = make_study(2, ["wine"], methods=tried, budget="memory", tries=2)
-    write_page(make_report(gridded(), study), tmp_path)
+    write_page(make_report(gridded(), study), tmp_path, "memory")
     table = pd.read_csv(tmp_path / "tables" / "memory.csv")
     assert table["variant"].isna().all()
     assert table["setting"].str.fullmatch(r"≤ \d+ nodes").all()

@@ -20,7 +20,7 @@ def test_runs_in_which_a_rival_affords_nothing_are_noted():
 def test_the_page_has_the_section_on_request(tmp_path):
     points = make_points(n_runs=2).query("dataset == 'wine'")
     report = make_report(points, make_study(2, ["wine"], own_cost=["logitb"]))
-    page = write_page(report, tmp_path).read_text(encoding="utf-8")
+    page = write_page(report, tmp_path, "own-cost").read_text(encoding="utf-8")
     assert '<section id="own-cost">' in page
     assert (tmp_path / "figures" / "own_cost.svg").exists()
     assert (tmp_path / "tables" / "own_cost.csv").exists()

@@ -17,6 +17,6 @@ def test_prices_are_summed_within_runs_and_averaged_over_them():
 
 def test_the_page_shows_them(tmp_path):
     points = make_points(n_runs=1).query("dataset == 'wine'")
-    page = write_page(make_report(points), tmp_path).read_text(encoding="utf-8")
+    page = write_page(make_report(points), tmp_path, "prices").read_text(encoding="utf-8")
     assert '<a href="#prices">Prices</a>' in page
     assert (tmp_path / "tables" / "prices.csv").exists()

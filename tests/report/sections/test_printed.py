@@ -29,7 +29,13 @@ def printed(tmp_path_factory):
     (printed / "deviations.yaml").write_text("[]")
     study = make_study(2, published=["printed"], stand_ins={"breast_cancer": "cancer"})
     with chdir(folder):
-        write_page(make_report(table(make_points(n_runs=2)), study), folder)
+        write_page(
+            make_report(table(make_points(n_runs=2)), study),
+            folder,
+            "published",
+            "areas",
+            "coverage",
+        )
     return folder
 
 
@@ -59,7 +65,7 @@ def test_every_quantity_that_a_paper_prints_can_be_shown(tmp_path):
     points = table(make_points(n_runs=1)).assign(test_mse=0.1, node_entropy=0.5)
     with chdir(tmp_path):
         report = make_report(points, make_study(1, published=["printed"]))
-        page = write_page(report, tmp_path).read_text(encoding="utf-8")
+        page = write_page(report, tmp_path, "published").read_text(encoding="utf-8")
     assert "seconds to predict, printed" in page
 
 

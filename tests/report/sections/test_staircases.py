@@ -30,6 +30,6 @@ def test_nothing_to_draw_is_said():
 def test_the_page_shows_them_on_request(tmp_path):
     points = make_points(n_runs=2).query("dataset == 'wine'")
     report = make_report(points, make_study(2, ["wine"], staircases=PANELS))
-    page = write_page(report, tmp_path).read_text(encoding="utf-8")
+    page = write_page(report, tmp_path, "staircases", "schedules").read_text(encoding="utf-8")
     assert page.count("Model schedules: Wine") == 1
     assert (tmp_path / "figures" / "staircases_wine_random.svg").exists()

@@ -1,0 +1,90 @@
+"""Snakemake as forks of a process that has imported it: half of what a short call takes.
+
+A client, which a cluster calls instead of Python, sends its arguments, folder, environment and
+streams to a server, and ends as the fork does that the server makes for it.
+"""
+
+import json
+import os
+import shlex
+import signal
+import socket
+import sys
+import threading
+import warnings
+from contextlib import contextmanager
+
+from budgetbench.study import isolation
+from tests.workflow.conftest import forget_warnings, run_here, warm_up
+
+CLIENT = r"""
+import json, os, socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.connect(sys.argv[1])
+socket.send_fds(server, [b"."], [0, 1, 2])
+call = [sys.argv[2:], os.getcwd(), dict(os.environ)]
+server.sendall(json.dumps(call).encode() + b"\n")
+sys.exit(int(server.makefile().readline() or 1))
+"""
+
+
+@contextmanager
+def served(folder, prepare, before=lambda words, arguments: None):
+    """Yield what to call instead of Python with ``-m snakemake``, for as long as the context lasts.
+
+    Each call is a fork of one process, in which `prepare` was called with these words; the fork
+    itself calls `before` with them and its arguments.
+    """
+    warm_up()
+    client, address = folder / "client.py", str(folder / "server")
+    client.write_text(CLIENT)
+    words = shlex.join([sys.executable, "-I", "-S", str(client), address])
+    with socket.socket(socket.AF_UNIX) as listener, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
+        listener.bind(address)
+        listener.listen()
+        tests = os.getpid()
+        server = os.fork()
+        if not server:
+            isolation.die_with_parent(tests)
+            _serve(listener, words, prepare, before)
+    try:
+        yield words
+    finally:
+        os.kill(server, signal.SIGKILL)
+        os.waitpid(server, 0)
+
+
+def _serve(listener, words, prepare, before):
+    try:
+        forget_warnings()
+        prepare(words)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
+        while True:
+            connection, _ = listener.accept()
+            if not os.fork():
+                _attend(connection, lambda arguments: before(words, arguments))
+            connection.close()
+    finally:
+        os._exit(1)
+
+
+def _attend(connection, before):
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    streams = socket.recv_fds(connection, 1, 3)[1]
+    arguments, folder, environment = json.loads(connection.makefile().readline())
+    for place, stream in enumerate(streams):
+        os.dup2(stream, place)
+    os.environ.clear()
+    os.environ.update(environment)
+    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    arguments = arguments[2:]  # after -m snakemake
+    code = run_here(folder, lambda: before(arguments), arguments)
+    connection.sendall(f"{code}\n".encode())
+    os._exit(code)
+
+
+def _end_with(connection):
+    """End this fork when its client does: the cluster may have ended that."""
+    connection.recv(1)
+    os._exit(1)
