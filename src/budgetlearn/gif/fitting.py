@@ -14,6 +14,7 @@ from ..export.serialization import size
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
+from .coded import CodedColumns
 from .grower import (
     ExponentialCandidates,
     RandomWindow,
@@ -140,7 +141,8 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if params.max_depth is None else params.max_depth
-    table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most, max_depth)
+    columns = X if isinstance(X, CodedColumns) else None
+    table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most, max_depth, columns)
     # Splits and the choice of candidates each have their own stream of random numbers.
     splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
@@ -254,17 +256,13 @@ class AcceptedNodes:
 
     def indicators(self, kept, rows):
         """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
-        samples = self._table.samples
-        place = np.full(samples.shape[1], -1, dtype=np.int32)
+        place = np.full(self._table.n_samples, -1, dtype=np.int32)
         place[rows] = np.arange(rows.size)
-        # Each node's samples are a slice of its tree's order.
-        records = self._table.records[self.ids[kept]]
-        slices = zip(records["tree"], records["start"], records["size"], strict=True)
-        reached = [place[samples[tree, start : start + size]] for tree, start, size in slices]
+        reached = [place[self._table.samples(j)] for j in self.ids[kept]]
         reached = [column[column >= 0] for column in reached]
         ends = np.cumsum([0, *(column.size for column in reached)])
         data = np.ones(ends[-1], dtype=np.float32), np.concatenate(reached), ends
-        matrix = csc_array(data, shape=(rows.size, records.size))
+        matrix = csc_array(data, shape=(rows.size, len(reached)))
         matrix.sort_indices()
         return matrix
 

@@ -9,21 +9,31 @@ found afresh each time.
 import numpy as np
 
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, isnan
-from libc.stdint cimport INT32_MAX, int64_t
+from libc.math cimport INFINITY, NAN, isnan
+from libc.stdint cimport INT32_MAX, int64_t, uint16_t
+from libc.string cimport memcpy, memset
 
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
+from .coded cimport MISSING, CodedColumns
 
 # A node is pure when its variance is below this share of the variance of all targets.
 cdef double PURITY = 1e-10
 
 cdef enum:
-    AHEAD = 16  # nodes between asking for memory and needing it
+    AHEAD = 16   # nodes between asking for memory and needing it
+    ROWS = 4096  # that are marked together, while they are in the cache
+    # Without room for the samples of all, nodes of this share of them and less keep theirs: these
+    # many samples of a tree's in all, so many numbers a row, and so many at most.
+    SMALL = 32
+    KEPT = 32
+    MOST_KEPT = 1 << 26
 
-# What a threshold is looked up in: whole numbers of 0 to 255 as bytes, others as they are.
+# What a threshold is looked up in: whole numbers of 0 to 255 as bytes, others as they are, or, where
+# a forest has no room for the samples of all nodes, as codes.
 ctypedef fused cell_t:
     uint8_t
+    uint16_t
     double
 
 cdef ForestNode record
@@ -32,25 +42,91 @@ FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
 cdef class NodeTable:
-    """Nodes of a growing forest in order of creation, the roots first, and each tree's samples."""
+    """Nodes of a growing forest in order of creation, the roots first, and their samples.
 
-    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX):
+    With `columns` the samples of large nodes are found on demand: those that come out of the root
+    by the splits above the node.
+    """
+
+    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX, columns=None):
         # Filled from the front, and never moved: pointers to nodes stay valid while a forest grows.
         self.max_depth = max_depth
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
-        self.samples = np.empty((n_trees, n_samples), dtype=np.int32)
-        self.samples[:] = np.arange(n_samples, dtype=np.int32)
         self.nodes = self.records
-        self.order = self.samples
-        self.n_nodes = 0
+        self.n_trees, self.n_samples, self.n_nodes = n_trees, n_samples, 0
+        self.columns, self.found_node, self.n_kept = columns, -1, 0
+        kept = n_trees * n_samples if columns is None else min(KEPT * n_samples, MOST_KEPT)
+        order = np.empty(kept, dtype=np.int32)
+        if columns is None:
+            order.reshape(n_trees, n_samples)[:] = np.arange(n_samples)
+        else:
+            self.found = np.empty(n_samples, dtype=np.int32)
+            self.marked = np.empty(ROWS, dtype=np.uint8)
+        self.order = order
         for tree in range(n_trees):
-            self.add(tree, -1, 0, n_samples)
+            self.add(tree, -1, tree * n_samples if columns is None else -1, n_samples)
 
     def accepted(self):
         """Return the nodes of the model in the order of their acceptance."""
         steps = self.records["step"][: self.n_nodes]
         nodes = np.flatnonzero(steps >= 0).astype(np.int32)
         return nodes[np.argsort(steps[nodes])]
+
+    def samples(self, j):
+        """Return the samples of a node, ascending."""
+        cdef int32_t i, n = self.nodes[j].size
+        cdef const int32_t* samples = self.samples_of(&self.nodes[j])
+        found = np.empty(n, dtype=np.int32)
+        cdef int32_t[::1] out = found
+        for i in range(n):
+            out[i] = samples[i]
+        return found
+
+    cdef void part(self, int32_t j, int32_t n_left) noexcept nogil:
+        cdef ForestNode* node = &self.nodes[j]
+        cdef ForestNode* child = &self.nodes[node.child]
+        cdef int32_t side, before = 0
+        child[0].size, child[1].size = n_left, node.size - n_left
+        for side in range(2):
+            if node.start >= 0:
+                child[side].start = node.start + before
+            elif child[side].size <= min(
+                self.n_samples // SMALL, <int32_t> self.order.shape[0] - self.n_kept
+            ):
+                child[side].start = self.n_kept
+                self.n_kept += child[side].size
+                memcpy(
+                    &self.order[child[side].start], &self.found[before],
+                    child[side].size * sizeof(int32_t),
+                )
+            else:
+                child[side].start = -1
+            before += child[side].size
+        self.found_node = -1  # what was found is in the children's order now
+
+    cdef int32_t* find(self, int32_t j) noexcept nogil:
+        """Find the samples of a node that keeps none, a block after the other."""
+        cdef ForestNode* node
+        cdef int32_t start = 0, n, i, parent, child, n_found = 0
+        if self.found_node == j:
+            return &self.found[0]
+        self.found_node = j
+        while start < self.n_samples:
+            n = min(ROWS, self.n_samples - start)
+            memset(&self.marked[0], 1, n)
+            child, parent = j, self.nodes[j].parent
+            while parent >= 0:
+                node = &self.nodes[parent]
+                self.columns.narrow(
+                    node.feature, node.threshold, node.missing_left, child == node.child, start, n,
+                    &self.marked[0],
+                )
+                child, parent = parent, node.parent
+            for i in range(n):
+                self.found[n_found] = start + i
+                n_found += self.marked[i]
+            start += n
+        return &self.found[0]
 
     cdef bint is_deepest(self, int32_t j) noexcept nogil:
         """Return whether a node is as deep as any may be."""
@@ -172,19 +248,22 @@ cdef class Splitter:
     """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
-        if X.dtype == np.uint8:
-            self.small = X
+        width, gaps = 2, False
+        if isinstance(X, CodedColumns):
+            self.coded, gaps = X, X.gaps
+        elif X.dtype == np.uint8:
+            self.small, width = X, 1
         else:
-            self.large = X
-        self.in_bytes = X.dtype == np.uint8
-        gaps = False if self.in_bytes else [np.isnan(column).any() for column in X.T]
+            self.large, width = X, 8
+            gaps = [np.isnan(column).any() for column in X.T]
+        self.in_bytes = width == 1
         self.gaps = np.full(X.shape[1], gaps).view(np.uint8)
         self.n_visits = n_visits
         self.n_thresholds = n_thresholds
         self.min_leaf = min_leaf
         self.features = np.arange(X.shape[1], dtype=np.int32)
-        # Scratch of the largest node, the root, in bytes: both kinds of cells fit.
-        self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
+        # Scratch of the largest node, the root, in bytes: all kinds of cells fit.
+        self.values = np.empty(X.shape[0] * width, dtype=np.uint8)
         self.moved = np.empty(X.shape[0], dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
 
@@ -194,7 +273,7 @@ cdef class Splitter:
             int32_t n_visited = 0, drawn, feature, _trial
             const int32_t* order = samples
             int32_t n_missing = 0
-            double low, high, threshold, charge, score, best = -1.0
+            double low, high, threshold, cut, charge, score, best = -1.0
             int32_t n_refused = 0
             bint pays
         out.n_left = 0
@@ -222,12 +301,17 @@ cdef class Splitter:
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-                score = max(0.0, self.score(threshold, n))  # rounding may take it below 0
+                cut = threshold
+                if self.coded is not None:
+                    cut = self.coded.cut(
+                        feature, threshold, order, n, <uint16_t*> &self.values[0]
+                    )
+                score = max(0.0, self.score(cut, n))  # rounding may take it below 0
                 if charge > 0.0 and score <= charge:
                     continue
                 pays = True
                 if score - charge > best and (
-                    self.min_leaf == 1 or leaves_enough(self, threshold, n)
+                    self.min_leaf == 1 or leaves_enough(self, cut, n)
                 ):
                     best = score - charge
                     out.decrease = score
@@ -256,9 +340,14 @@ cdef inline void look_up(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
     """Gather the values of a feature; find the least and the largest."""
+    cdef uint16_t* codes
     splitter.n_missing = 0
     splitter.missing_left = False
-    if splitter.in_bytes:
+    if splitter.coded is not None:
+        codes = <uint16_t*> &splitter.values[0]
+        splitter.n_missing = splitter.coded.look_up(feature, order, n, codes, low, high)
+        place_gaps(splitter, n, codes, MISSING, 0, MISSING, low, high)
+    elif splitter.in_bytes:
         gather(&splitter.small[0, feature], order, n, &splitter.values[0], low, high)
     elif splitter.gaps[feature]:
         look_up_with_gaps(splitter, feature, order, n, low, high)
@@ -272,7 +361,7 @@ cdef void look_up_with_gaps(
     """As `look_up`, samples without a value beyond all others, on a side drawn at random."""
     cdef double* values = <double*> &splitter.values[0]
     cdef const double* column = &splitter.large[0, feature]
-    cdef double value, beyond
+    cdef double value
     cdef int32_t i
     low[0], high[0] = INFINITY, -INFINITY
     for i in range(n):
@@ -280,6 +369,14 @@ cdef void look_up_with_gaps(
         splitter.n_missing += isnan(value)
         low[0] = value if value < low[0] else low[0]
         high[0] = value if value > high[0] else high[0]
+    place_gaps(splitter, n, values, NAN, -INFINITY, INFINITY, low, high)
+
+
+cdef inline void place_gaps(
+    Splitter splitter, int32_t n, cell_t* values, cell_t missing, cell_t below, cell_t above, double* low, double* high
+) noexcept nogil:
+    cdef cell_t beyond
+    cdef int32_t i
     if splitter.n_missing == 0 or splitter.n_missing == n:
         return
     splitter.missing_left = as_below(next_xorshift(&splitter.state), 2) == 0
@@ -288,9 +385,9 @@ cdef void look_up_with_gaps(
         splitter.missing_left = False
         low[0], high[0] = DBL_MAX, INFINITY
     # Beyond every threshold, so that sums need not ask again who has a value.
-    beyond = -INFINITY if splitter.missing_left else INFINITY
+    beyond = below if splitter.missing_left else above
     for i in range(n):
-        values[i] = beyond if isnan(values[i]) else values[i]
+        values[i] = beyond if values[i] == missing or values[i] != values[i] else values[i]
 
 
 cdef inline int32_t move_left(
@@ -300,10 +397,21 @@ cdef inline int32_t move_left(
     cdef Examples examples
     cdef const double* column
     cdef double* values = <double*> &splitter.values[0]
+    cdef uint16_t* codes = <uint16_t*> &splitter.values[0]
+    cdef double low, high
     cdef int32_t i
     # Stable, so that the samples of every node stay ascending and columns are read forwards.
+    if splitter.coded is not None:
+        splitter.coded.look_up(found.feature, samples, n, codes, &low, &high)
+        if found.missing_left:
+            for i in range(n):
+                codes[i] = 0 if codes[i] == MISSING else codes[i]
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
+    if splitter.coded is not None:
+        return <int32_t> partition(
+            &examples, 0, n, codes, splitter.coded.cut(found.feature, found.threshold, samples, n, codes), True, False, <uint16_t*> NULL, <uint16_t*> NULL,
+        )
     if splitter.in_bytes:
         return <int32_t> partition(
             &examples, 0, n, &splitter.small[0, found.feature], <uint8_t> found.threshold, False,
@@ -328,6 +436,8 @@ cdef inline double sum_left(
     """Return the sum of the targets whose values are not above the threshold; count them."""
     if splitter.in_bytes:
         return sum_below(targets, &splitter.values[0], <uint8_t> threshold, n, n_left)
+    if splitter.coded is not None:
+        return sum_below(targets, <uint16_t*> &splitter.values[0], <uint16_t> threshold, n, n_left)
     return sum_below(targets, <double*> &splitter.values[0], threshold, n, n_left)
 
 
@@ -337,6 +447,10 @@ cdef inline int64_t count_right(
     """Count the values above the threshold in a part of those gathered."""
     if splitter.in_bytes:
         return count_above(&splitter.values[start], <uint8_t> threshold, end - start)
+    if splitter.coded is not None:
+        return count_above(
+            <uint16_t*> &splitter.values[0] + start, <uint16_t> threshold, end - start
+        )
     return count_above(<double*> &splitter.values[0] + start, threshold, end - start)
 
 
@@ -344,9 +458,14 @@ cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept
     """Return whether both sides of a threshold keep `min_leaf` samples."""
     # A loop of its own: `count_right` is inlined in Gini's index as long as nobody else calls it.
     cdef const double* values = <double*> &splitter.values[0]
+    cdef const uint16_t* codes = <uint16_t*> &splitter.values[0]
+    cdef double value
     cdef int32_t i, n_right = 0
     for i in range(n):
-        n_right += (splitter.values[i] if splitter.in_bytes else values[i]) > threshold
+        value = splitter.values[i] if splitter.in_bytes else (
+            values[i] if splitter.coded is None else codes[i]
+        )
+        n_right += value > threshold
     return splitter.min_leaf <= n_right <= n - splitter.min_leaf
 
 
@@ -358,7 +477,7 @@ cdef inline void gather(
     cdef cell_t even = column[samples[0]], odd = column[samples[n - 1]]
     cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
     cdef int32_t i
-    if cell_t is uint8_t:
+    if cell_t is not double:
         for i in range(n):
             values[i] = column[samples[i]]
         for i in range(n):  # many bytes at once
