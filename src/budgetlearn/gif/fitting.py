@@ -14,7 +14,6 @@ from ..export.serialization import size
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
-from .coded import CodedColumns
 from .grower import (
     ExponentialCandidates,
     RandomWindow,
@@ -27,6 +26,8 @@ from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, VarianceSplitter, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
+# Samples that a forest keeps for its nodes, all trees together: 256 MB.
+MOST_KEPT = 1 << 26
 # How `joint_fit` fits all weights at once.
 REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
@@ -39,7 +40,7 @@ class GIFModel:
     """
 
     def __init__(self, records, weights, nodes_after, n_trees, n_features):
-        self._records = compact(records, n_trees)
+        self._records = compact(records)
         self._weights, self._nodes_after = weights, nodes_after
         self.n_trees, self.n_features = n_trees, n_features
         accepted = self._records["tree"][self._records["step"] >= 0]
@@ -141,14 +142,17 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if params.max_depth is None else params.max_depth
-    columns = X if isinstance(X, CodedColumns) else None
-    table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most, max_depth, columns)
+    # Where several candidates are examined at a step, all samples have to be at hand.
+    large = n_trees * n_samples > (MOST_KEPT if params.candidate_window == 1 else INT32_MAX)
+    nodes = 3 * n_trees + 2 * most, max_depth
+    table = NodeTable(n_trees, n_samples, *nodes, X if large else None)
     # Splits and the choice of candidates each have their own stream of random numbers.
     splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
+    splitter.most_moved = table.most_kept if large else INT32_MAX
     if params.cost_weight > 0:
         splitter.charges = Charges(params.feature_costs_, params.cost_weight)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
@@ -258,11 +262,11 @@ class AcceptedNodes:
         """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
         place = np.full(self._table.n_samples, -1, dtype=np.int32)
         place[rows] = np.arange(rows.size)
-        reached = [place[self._table.samples(j)] for j in self.ids[kept]]
+        reached = [place[self._table.samples(node)] for node in self.ids[kept]]
         reached = [column[column >= 0] for column in reached]
         ends = np.cumsum([0, *(column.size for column in reached)])
         data = np.ones(ends[-1], dtype=np.float32), np.concatenate(reached), ends
-        matrix = csc_array(data, shape=(rows.size, len(reached)))
+        matrix = csc_array(data, shape=(rows.size, kept.size))
         matrix.sort_indices()
         return matrix
 

@@ -17,7 +17,6 @@ from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
-from .coded import CodedColumns
 from .fitting import grown_forest
 from .nodes import VarianceSplitter
 
@@ -40,8 +39,6 @@ def in_columns(X):
 
 # `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
 NODES_PER_TREE, MOST_TREES = 5, 1000
-# Numbers of rows that a forest keeps at most for its nodes, 256 MB.
-MOST_KEPT = 1 << 26
 # Budgets that early stopping compares.
 STEPS = 20
 
@@ -281,10 +278,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             by = np.ascontiguousarray(centred), weight
             make_splitter = lambda *rest: VarianceSplitter(*rest, *by)  # noqa: E731
         # Splits read one feature of many examples: columns lie together.
-        # Where the rows of all nodes would take too much memory, codes of the features find them.
-        n_kept = self._n_trees() * len(X)
-        coded = n_kept > (MOST_KEPT if self.candidate_window == 1 else INT32_MAX)
-        X = CodedColumns(X) if coded else in_columns(X)
+        X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent

@@ -77,7 +77,7 @@ cdef class Pool:
 
 cdef struct Candidate:
     # What `find` needs of a node, in less room than the node takes.
-    int32_t* samples  # NULL: found on demand
+    int32_t* samples  # NULL: not kept
     int32_t size
     int32_t node
 
@@ -136,7 +136,7 @@ cdef class RandomWindow(Pool):
                 if self.splitter is not None:
                     node = candidate.node  # its split may have been drawn anew
                     candidate.size = self.table.nodes[node].size
-                    candidate.samples = self.table.kept(node)
+                    candidate.samples = self.table.kept(&self.table.nodes[node])
                 if candidate.samples == NULL:
                     candidate.samples = self.table.samples_of(&self.table.nodes[candidate.node])
                 self.loss.gather(candidate.samples, candidate.size, &self.stats[0])
@@ -192,7 +192,7 @@ cdef class RandomWindow(Pool):
     cdef void add(self, int32_t node) noexcept nogil:
         cdef ForestNode* added = &self.table.nodes[node]
         cdef Candidate* candidate = &self.candidates[self.n_candidates]
-        candidate.samples = self.table.kept(node)
+        candidate.samples = self.table.kept(added)
         candidate.size = added.size
         candidate.node = node
         self.n_candidates += 1

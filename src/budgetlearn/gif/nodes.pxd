@@ -1,7 +1,5 @@
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 
-from .coded cimport CodedColumns
-
 # Asks for memory before it is needed; does nothing where the compiler cannot.
 cdef extern from *:
     """
@@ -20,7 +18,7 @@ cdef packed struct ForestNode:
     double decrease      # impurity decrease of its split, times its samples
     int32_t tree
     int32_t parent       # -1: a root
-    int32_t start, size  # its samples: a slice of those that are kept; start -1: found on demand
+    int32_t start, size  # its samples: a slice of those that are kept; start -1: not kept
     int32_t feature      # -1: not split
     int32_t child        # left child; the right one is child + 1; -1: none
     int32_t step         # rank of acceptance; -1: not in the model
@@ -32,33 +30,40 @@ cdef class NodeTable:
     cdef:
         readonly object records
         ForestNode[::1] nodes
-        CodedColumns columns  # None: all nodes keep their samples
-        int32_t[::1] order    # the samples that are kept
-        int32_t n_kept        # of `order` in use
-        int32_t[::1] found    # the samples of the node that was asked for last
-        int32_t found_node    # -1: none
-        uint8_t[::1] marked   # a block of samples
+        int32_t[::1] order         # the samples that are kept
+        int32_t n_kept             # of `order` in use
+        readonly int32_t most_kept  # samples of a node that keeps them
+        # Without room for all: the features, None where they are bytes; for each code the number
+        # up to which values have it, and its least value.
+        const double[::1, :] columns
+        const uint8_t[::1, :] codes
+        double[:, ::1] ends, least
+        int32_t[::1] found         # the samples of the node that was looked for last
+        int32_t found_node         # -1: none
+        uint8_t[::1] marked        # of a block of samples, whether they are the node's
         readonly int32_t n_trees, n_samples, n_nodes
         readonly int32_t max_depth  # of a node; a root's is 0
 
     cdef bint is_deepest(self, int32_t j) noexcept nogil
     cdef int32_t add(self, int32_t tree, int32_t parent, int32_t start, int32_t size) noexcept nogil
 
-    # Write down how many samples of a split node are its left child's, and keep small children's.
+    # Give the children of a split node their samples, the first `n_left` of the node's and the rest.
     cdef void part(self, int32_t j, int32_t n_left) noexcept nogil
-    # Find the samples of a node that keeps none.
-    cdef int32_t* find(self, int32_t j) noexcept nogil
+    cdef void find(self, int32_t j) noexcept nogil
 
-    cdef inline int32_t* samples_of(self, ForestNode* node) noexcept nogil:
-        """Return the samples of a node, ascending; of one that keeps none only until the next call."""
+    cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil
+    cdef bint goes_left(self, const ForestNode* node, int32_t sample) noexcept nogil
+
+    # Return the samples of a node, NULL where they are not kept.
+    cdef inline int32_t* kept(self, const ForestNode* node) noexcept nogil:
+        return &self.order[node.start] if node.start >= 0 else NULL
+
+    # Return the samples of a node, ascending; those that are not kept are good until another call.
+    cdef inline int32_t* samples_of(self, const ForestNode* node) noexcept nogil:
         if node.start >= 0:
             return &self.order[node.start]
-        return self.find(<int32_t> (node - &self.nodes[0]))
-
-    cdef inline int32_t* kept(self, int32_t j) noexcept nogil:
-        """Return the samples that a node keeps, NULL where it keeps none."""
-        cdef int32_t start = self.nodes[j].start
-        return &self.order[start] if start >= 0 else NULL
+        self.find(<int32_t> (node - &self.nodes[0]))
+        return &self.found[0]
 
 
 cdef struct Split:
@@ -84,14 +89,16 @@ cdef class Splitter:
     # One splitter serves a whole forest; nothing is kept from node to node but the random state.
     cdef:
         const double[::1, :] large   # the features, or
-        const uint8_t[::1, :] small  # the features in bytes, or
-        CodedColumns coded           # in codes
+        const uint8_t[::1, :] small  # the features in bytes
         bint in_bytes
         int32_t n_visits, n_thresholds, min_leaf
+        int32_t n_left               # of the threshold that `score` was given last
+        # `split` leaves samples where they are when both sides have more: their rows are not kept.
+        public int32_t most_moved
         const uint8_t[::1] gaps      # of each feature: whether some sample has no value
         int32_t n_missing            # of the feature looked up last, in the node
         bint missing_left            # where these go
-        uint8_t[::1] values          # of a feature, in any of the types
+        uint8_t[::1] values          # of a feature, in either type
         int32_t[::1] features, moved
         uint64_t state
         readonly double spread       # impurity of all samples, as in `score`
@@ -106,5 +113,5 @@ cdef class Splitter:
         self, const int32_t* samples, int32_t n, const int32_t** order
     ) noexcept nogil
     # Return the impurity decrease, times n, of the last entered node when it is parted at a
-    # threshold of the values gathered last, of their type.
+    # threshold of the values gathered last.
     cdef double score(self, double threshold, int32_t n) noexcept nogil

@@ -9,31 +9,27 @@ found afresh each time.
 import numpy as np
 
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, NAN, isnan
-from libc.stdint cimport INT32_MAX, int64_t, uint16_t
-from libc.string cimport memcpy, memset
+from libc.math cimport INFINITY, isnan
+from libc.stdint cimport INT32_MAX, int64_t
+from libc.string cimport memchr, memcpy, memset
 
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
-from .coded cimport MISSING, CodedColumns
 
 # A node is pure when its variance is below this share of the variance of all targets.
 cdef double PURITY = 1e-10
 
 cdef enum:
-    AHEAD = 16   # nodes between asking for memory and needing it
-    ROWS = 4096  # that are marked together, while they are in the cache
-    # Without room for the samples of all, nodes of this share of them and less keep theirs: these
-    # many samples of a tree's in all, so many numbers a row, and so many at most.
-    SMALL = 32
-    KEPT = 32
-    MOST_KEPT = 1 << 26
+    ROWS = 4096  # that are looked at together, while they are in the cache
+    # Where there is no room for the samples of all nodes, those with a 32nd of all and less keep
+    # theirs, as long as these are no more than 32 for each sample.
+    SHARE = 32
+    LAST_CODE = 255
+    SAMPLED = 10_000  # values of a feature that say how to code it
 
-# What a threshold is looked up in: whole numbers of 0 to 255 as bytes, others as they are, or, where
-# a forest has no room for the samples of all nodes, as codes.
+# What a threshold is looked up in: whole numbers of 0 to 255 as bytes, others as they are.
 ctypedef fused cell_t:
     uint8_t
-    uint16_t
     double
 
 cdef ForestNode record
@@ -44,43 +40,44 @@ FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 cdef class NodeTable:
     """Nodes of a growing forest in order of creation, the roots first, and their samples.
 
-    With `columns` the samples of large nodes are found on demand: those that come out of the root
-    by the splits above the node.
+    Given the features X, only small nodes keep theirs; those of others are found on demand, by the
+    splits above the node. Features are then looked up in codes of one byte, in which a split is in
+    doubt for the samples of a single code.
     """
 
-    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX, columns=None):
+    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX, X=None):
         # Filled from the front, and never moved: pointers to nodes stay valid while a forest grows.
         self.max_depth = max_depth
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
         self.nodes = self.records
         self.n_trees, self.n_samples, self.n_nodes = n_trees, n_samples, 0
-        self.columns, self.found_node, self.n_kept = columns, -1, 0
-        kept = n_trees * n_samples if columns is None else min(KEPT * n_samples, MOST_KEPT)
-        order = np.empty(kept, dtype=np.int32)
-        if columns is None:
-            order.reshape(n_trees, n_samples)[:] = np.arange(n_samples)
+        self.n_kept, self.most_kept, self.found_node = 0, n_samples // SHARE, -1
+        self.order = np.empty(min(n_trees, SHARE) * n_samples, dtype=np.int32)
+        if X is None:
+            self.order = np.tile(np.arange(n_samples, dtype=np.int32), n_trees)
         else:
-            self.found = np.empty(n_samples, dtype=np.int32)
-            self.marked = np.empty(ROWS, dtype=np.uint8)
-        self.order = order
+            self.found, self.marked = np.empty(n_samples + 1, np.int32), np.empty(ROWS + 8, np.uint8)
+            self.encode(X)
         for tree in range(n_trees):
-            self.add(tree, -1, tree * n_samples if columns is None else -1, n_samples)
+            self.add(tree, -1, tree * n_samples if X is None else -1, n_samples)
 
-    def accepted(self):
-        """Return the nodes of the model in the order of their acceptance."""
-        steps = self.records["step"][: self.n_nodes]
-        nodes = np.flatnonzero(steps >= 0).astype(np.int32)
-        return nodes[np.argsort(steps[nodes])]
+    def encode(self, X):
+        """Code the features: those in bytes as they are, others by quantiles."""
+        ends = np.tile(np.arange(LAST_CODE + 1.0), (X.shape[1], 1))
+        codes, least = X, ends.copy()
+        if X.dtype != np.uint8:
+            self.columns, codes = X, np.empty(X.shape, dtype=np.uint8, order="F")
+            least[:] = np.inf
+            for column, code, end, first in zip(X.T, codes.T, ends, least, strict=True):
+                part = np.sort(column[:: max(1, column.size // SAMPLED)])  # NaN behind all others
+                end[:] = part[np.arange(LAST_CODE + 1) * (part.size - 1) // LAST_CODE]
+                code[:] = np.searchsorted(end[:LAST_CODE], column)
+                np.fmin.at(first, code, column)
+        self.codes, self.ends, self.least = codes, ends, least
 
-    def samples(self, j):
+    def samples(self, int32_t j):
         """Return the samples of a node, ascending."""
-        cdef int32_t i, n = self.nodes[j].size
-        cdef const int32_t* samples = self.samples_of(&self.nodes[j])
-        found = np.empty(n, dtype=np.int32)
-        cdef int32_t[::1] out = found
-        for i in range(n):
-            out[i] = samples[i]
-        return found
+        return np.array(<int32_t[:self.nodes[j].size]> self.samples_of(&self.nodes[j]))
 
     cdef void part(self, int32_t j, int32_t n_left) noexcept nogil:
         cdef ForestNode* node = &self.nodes[j]
@@ -88,45 +85,80 @@ cdef class NodeTable:
         cdef int32_t side, before = 0
         child[0].size, child[1].size = n_left, node.size - n_left
         for side in range(2):
+            child[side].start = -1
             if node.start >= 0:
                 child[side].start = node.start + before
-            elif child[side].size <= min(
-                self.n_samples // SMALL, <int32_t> self.order.shape[0] - self.n_kept
-            ):
+            elif child[side].size <= min(self.most_kept, self.order.shape[0] - self.n_kept):
                 child[side].start = self.n_kept
-                self.n_kept += child[side].size
                 memcpy(
-                    &self.order[child[side].start], &self.found[before],
+                    &self.order[self.n_kept], &self.found[before],
                     child[side].size * sizeof(int32_t),
                 )
-            else:
-                child[side].start = -1
+                self.n_kept += child[side].size
             before += child[side].size
-        self.found_node = -1  # what was found is in the children's order now
+        # The split has moved what was found.
+        self.found_node = -1
 
-    cdef int32_t* find(self, int32_t j) noexcept nogil:
-        """Find the samples of a node that keeps none, a block after the other."""
-        cdef ForestNode* node
-        cdef int32_t start = 0, n, i, parent, child, n_found = 0
+    cdef void find(self, int32_t j) noexcept nogil:
+        cdef uint8_t* marked = &self.marked[0]  # a pointer of its own: loops go 16 at once
+        cdef int32_t* found = &self.found[0]
+        cdef int32_t start = 0, n, i, word, child, n_found = 0
         if self.found_node == j:
-            return &self.found[0]
+            return
         self.found_node = j
+        # Block by block, up the path of the node: its splits unmark what went to other sides.
         while start < self.n_samples:
             n = min(ROWS, self.n_samples - start)
-            memset(&self.marked[0], 1, n)
-            child, parent = j, self.nodes[j].parent
-            while parent >= 0:
-                node = &self.nodes[parent]
-                self.columns.narrow(
-                    node.feature, node.threshold, node.missing_left, child == node.child, start, n,
-                    &self.marked[0],
-                )
-                child, parent = parent, node.parent
-            for i in range(n):
-                self.found[n_found] = start + i
-                n_found += self.marked[i]
+            memset(marked, 1, n)
+            child = j
+            while self.nodes[child].parent >= 0:
+                self.unmark(child, start, n)
+                child = self.nodes[child].parent
+            memset(marked + n, 0, 8)
+            for word in range((n + 7) // 8):
+                if (<uint64_t*> marked)[word] != 0:  # mostly none of eight is the node's
+                    for i in range(8 * word, 8 * word + 8):
+                        found[n_found] = start + i
+                        n_found += marked[i]
             start += n
-        return &self.found[0]
+
+    cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil:
+        """Unmark the samples of a block that go to the sibling of a node."""
+        cdef const ForestNode* node = &self.nodes[self.nodes[child].parent]
+        cdef const uint8_t* codes = &self.codes[start, node.feature]
+        cdef const uint8_t* at = codes
+        cdef uint8_t* marked = &self.marked[0]
+        cdef bint left = child == node.child
+        cdef uint8_t cut = 0, doubted
+        cdef int32_t i
+        if node.missing_left:
+            for i in range(n):
+                marked[i] &= self.goes_left(node, start + i) == left
+            return
+        for i in range(LAST_CODE):
+            cut += self.ends[node.feature, i] < node.threshold
+        # Smaller codes go left and larger ones right; this one too, where its values are larger.
+        doubted = self.least[node.feature, cut] <= node.threshold
+        if left:
+            for i in range(n):
+                marked[i] &= (codes[i] < cut) | ((codes[i] == cut) & doubted)
+        else:
+            for i in range(n):
+                marked[i] &= codes[i] >= cut
+        at = <const uint8_t*> memchr(codes, cut, n) if doubted else NULL
+        while at != NULL:
+            i = <int32_t> (at - codes)
+            if marked[i]:
+                marked[i] = self.goes_left(node, start + i) == left
+            at = <const uint8_t*> memchr(at + 1, cut, n - i - 1)
+
+    cdef bint goes_left(self, const ForestNode* node, int32_t sample) noexcept nogil:
+        cdef double value
+        if self.columns is None:
+            value = self.codes[sample, node.feature]
+        else:
+            value = self.columns[sample, node.feature]
+        return value <= node.threshold or (node.missing_left and isnan(value))
 
     cdef bint is_deepest(self, int32_t j) noexcept nogil:
         """Return whether a node is as deep as any may be."""
@@ -155,48 +187,27 @@ cdef class NodeTable:
         return self.n_nodes - 1
 
 
-def compact(const ForestNode[::1] nodes, int32_t n_trees):
+def compact(nodes):
     """Return the nodes of the splits that the model uses, tree by tree, siblings side by side.
 
     A split is used when one of its children was accepted; both children are kept then. Of an empty
     model a single root is left.
     """
-    cdef int32_t[::1] place = np.full(nodes.shape[0], -1, dtype=np.int32)
-    cdef int32_t[::1] sizes = np.zeros(n_trees, dtype=np.int32)
-    cdef Py_ssize_t j, n_nodes = nodes.shape[0]
-    cdef int32_t child
-    cdef ForestNode* new
-    with nogil:
-        for j in range(n_nodes):
-            fetch_ahead(&nodes[max(0, nodes[min(j + AHEAD, n_nodes - 1)].child)].step)
-            child = nodes[j].child
-            if child >= 0 and (nodes[child].step >= 0 or nodes[child + 1].step >= 0):
-                place[child] = place[child + 1] = 0
-                sizes[nodes[j].tree] += 2
-                if nodes[j].parent < 0:
-                    place[j] = 0
-                    sizes[nodes[j].tree] += 1
-    if not np.any(sizes):
-        place[0], sizes[nodes[0].tree] = 0, 1
-    # The next free place of each tree: at first where it begins.
-    cdef int32_t[::1] free = np.cumsum(sizes, dtype=np.int32) - np.asarray(sizes)
-    kept = np.empty(np.sum(sizes), dtype=FOREST_NODE_DTYPE)
-    cdef ForestNode[::1] out = kept
-    with nogil:
-        for j in range(n_nodes):
-            if place[j] < 0:
-                continue
-            place[j] = free[nodes[j].tree]
-            free[nodes[j].tree] += 1
-            new = &out[place[j]]
-            new[0] = nodes[j]
-            new.child = -1
-            # Parents come first, and the left one of siblings.
-            if new.parent >= 0:
-                new.parent = place[new.parent]
-                if out[new.parent].child < 0:
-                    out[new.parent].child = place[j]
-    return kept
+    used = np.flatnonzero(nodes["child"] >= 0)
+    first = nodes["child"][used]
+    accepted = (nodes["step"][first] >= 0) | (nodes["step"][first + 1] >= 0)
+    used, first = used[accepted], first[accepted]
+    keep = np.zeros(len(nodes), dtype=bool)
+    keep[first] = keep[first + 1] = True
+    keep[used[nodes["parent"][used] < 0]] = True
+    kept = np.flatnonzero(keep) if used.size else np.zeros(1, dtype=int)
+    # In order of creation within a tree: parents come first, and siblings one after the other.
+    kept = kept[np.argsort(nodes["tree"][kept], kind="stable")]
+    place = np.full(len(nodes) + 1, -1, dtype=np.int32)  # the last one is that of no node, -1
+    place[kept] = np.arange(kept.size)
+    out = nodes[kept]
+    out["parent"], out["child"] = place[out["parent"]], place[out["child"]]
+    return out
 
 
 def path_sums(const ForestNode[::1] nodes, const double[:, ::1] weights):
@@ -248,22 +259,19 @@ cdef class Splitter:
     """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
-        width, gaps = 2, False
-        if isinstance(X, CodedColumns):
-            self.coded, gaps = X, X.gaps
-        elif X.dtype == np.uint8:
-            self.small, width = X, 1
+        if X.dtype == np.uint8:
+            self.small = X
         else:
-            self.large, width = X, 8
-            gaps = [np.isnan(column).any() for column in X.T]
-        self.in_bytes = width == 1
+            self.large = X
+        self.in_bytes = X.dtype == np.uint8
+        gaps = False if self.in_bytes else [np.isnan(column).any() for column in X.T]
         self.gaps = np.full(X.shape[1], gaps).view(np.uint8)
-        self.n_visits = n_visits
+        self.n_visits, self.most_moved = n_visits, INT32_MAX
         self.n_thresholds = n_thresholds
         self.min_leaf = min_leaf
         self.features = np.arange(X.shape[1], dtype=np.int32)
-        # Scratch of the largest node, the root, in bytes: all kinds of cells fit.
-        self.values = np.empty(X.shape[0] * width, dtype=np.uint8)
+        # Scratch of the largest node, the root, in bytes: both kinds of cells fit.
+        self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
         self.moved = np.empty(X.shape[0], dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
 
@@ -273,7 +281,7 @@ cdef class Splitter:
             int32_t n_visited = 0, drawn, feature, _trial
             const int32_t* order = samples
             int32_t n_missing = 0
-            double low, high, threshold, cut, charge, score, best = -1.0
+            double low, high, threshold, charge, score, best = -1.0
             int32_t n_refused = 0
             bint pays
         out.n_left = 0
@@ -301,28 +309,24 @@ cdef class Splitter:
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-                cut = threshold
-                if self.coded is not None:
-                    cut = self.coded.cut(
-                        feature, threshold, order, n, <uint16_t*> &self.values[0]
-                    )
-                score = max(0.0, self.score(cut, n))  # rounding may take it below 0
+                score = max(0.0, self.score(threshold, n))  # rounding may take it below 0
                 if charge > 0.0 and score <= charge:
                     continue
                 pays = True
                 if score - charge > best and (
-                    self.min_leaf == 1 or leaves_enough(self, cut, n)
+                    self.min_leaf == 1 or leaves_enough(self, threshold, n)
                 ):
                     best = score - charge
                     out.decrease = score
                     out.feature = feature
                     out.threshold = threshold
                     out.missing_left = self.missing_left
-                    n_missing = self.n_missing
+                    n_missing, out.n_left = self.n_missing, self.n_left
             n_refused += not pays
         if best < 0:
             return
-        out.n_left = move_left(self, out, samples, n)
+        if min(out.n_left, n - out.n_left) <= self.most_moved:
+            move_left(self, out, samples, n)
         # Examples without a value may come where no sample was without: they go with most.
         if self.gaps[out.feature] and n_missing == 0:
             out.missing_left = 2 * out.n_left > n
@@ -340,14 +344,9 @@ cdef inline void look_up(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
     """Gather the values of a feature; find the least and the largest."""
-    cdef uint16_t* codes
     splitter.n_missing = 0
     splitter.missing_left = False
-    if splitter.coded is not None:
-        codes = <uint16_t*> &splitter.values[0]
-        splitter.n_missing = splitter.coded.look_up(feature, order, n, codes, low, high)
-        place_gaps(splitter, n, codes, MISSING, 0, MISSING, low, high)
-    elif splitter.in_bytes:
+    if splitter.in_bytes:
         gather(&splitter.small[0, feature], order, n, &splitter.values[0], low, high)
     elif splitter.gaps[feature]:
         look_up_with_gaps(splitter, feature, order, n, low, high)
@@ -361,7 +360,7 @@ cdef void look_up_with_gaps(
     """As `look_up`, samples without a value beyond all others, on a side drawn at random."""
     cdef double* values = <double*> &splitter.values[0]
     cdef const double* column = &splitter.large[0, feature]
-    cdef double value
+    cdef double value, beyond
     cdef int32_t i
     low[0], high[0] = INFINITY, -INFINITY
     for i in range(n):
@@ -369,14 +368,6 @@ cdef void look_up_with_gaps(
         splitter.n_missing += isnan(value)
         low[0] = value if value < low[0] else low[0]
         high[0] = value if value > high[0] else high[0]
-    place_gaps(splitter, n, values, NAN, -INFINITY, INFINITY, low, high)
-
-
-cdef inline void place_gaps(
-    Splitter splitter, int32_t n, cell_t* values, cell_t missing, cell_t below, cell_t above, double* low, double* high
-) noexcept nogil:
-    cdef cell_t beyond
-    cdef int32_t i
     if splitter.n_missing == 0 or splitter.n_missing == n:
         return
     splitter.missing_left = as_below(next_xorshift(&splitter.state), 2) == 0
@@ -385,35 +376,24 @@ cdef inline void place_gaps(
         splitter.missing_left = False
         low[0], high[0] = DBL_MAX, INFINITY
     # Beyond every threshold, so that sums need not ask again who has a value.
-    beyond = below if splitter.missing_left else above
+    beyond = -INFINITY if splitter.missing_left else INFINITY
     for i in range(n):
-        values[i] = beyond if values[i] == missing or values[i] != values[i] else values[i]
+        values[i] = beyond if isnan(values[i]) else values[i]
 
 
-cdef inline int32_t move_left(
+cdef inline Py_ssize_t move_left(
     Splitter splitter, const Split* found, int32_t* samples, int32_t n
 ) noexcept nogil:
-    """Bring the samples that go left in a split to the front; return how many they are."""
+    """Bring the samples that go left in a split to the front."""
     cdef Examples examples
     cdef const double* column
     cdef double* values = <double*> &splitter.values[0]
-    cdef uint16_t* codes = <uint16_t*> &splitter.values[0]
-    cdef double low, high
     cdef int32_t i
     # Stable, so that the samples of every node stay ascending and columns are read forwards.
-    if splitter.coded is not None:
-        splitter.coded.look_up(found.feature, samples, n, codes, &low, &high)
-        if found.missing_left:
-            for i in range(n):
-                codes[i] = 0 if codes[i] == MISSING else codes[i]
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
-    if splitter.coded is not None:
-        return <int32_t> partition(
-            &examples, 0, n, codes, splitter.coded.cut(found.feature, found.threshold, samples, n, codes), True, False, <uint16_t*> NULL, <uint16_t*> NULL,
-        )
     if splitter.in_bytes:
-        return <int32_t> partition(
+        return partition(
             &examples, 0, n, &splitter.small[0, found.feature], <uint8_t> found.threshold, False,
             False, <uint8_t*> NULL, <uint8_t*> NULL,
         )
@@ -422,10 +402,10 @@ cdef inline int32_t move_left(
     if found.missing_left:
         for i in range(n):
             values[i] = -INFINITY if isnan(column[samples[i]]) else column[samples[i]]
-        return <int32_t> partition(
+        return partition(
             &examples, 0, n, values, found.threshold, True, False, <double*> NULL, <double*> NULL
         )
-    return <int32_t> partition(
+    return partition(
         &examples, 0, n, column, found.threshold, False, False, <double*> NULL, <double*> NULL
     )
 
@@ -436,8 +416,6 @@ cdef inline double sum_left(
     """Return the sum of the targets whose values are not above the threshold; count them."""
     if splitter.in_bytes:
         return sum_below(targets, &splitter.values[0], <uint8_t> threshold, n, n_left)
-    if splitter.coded is not None:
-        return sum_below(targets, <uint16_t*> &splitter.values[0], <uint16_t> threshold, n, n_left)
     return sum_below(targets, <double*> &splitter.values[0], threshold, n, n_left)
 
 
@@ -447,10 +425,6 @@ cdef inline int64_t count_right(
     """Count the values above the threshold in a part of those gathered."""
     if splitter.in_bytes:
         return count_above(&splitter.values[start], <uint8_t> threshold, end - start)
-    if splitter.coded is not None:
-        return count_above(
-            <uint16_t*> &splitter.values[0] + start, <uint16_t> threshold, end - start
-        )
     return count_above(<double*> &splitter.values[0] + start, threshold, end - start)
 
 
@@ -458,14 +432,9 @@ cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept
     """Return whether both sides of a threshold keep `min_leaf` samples."""
     # A loop of its own: `count_right` is inlined in Gini's index as long as nobody else calls it.
     cdef const double* values = <double*> &splitter.values[0]
-    cdef const uint16_t* codes = <uint16_t*> &splitter.values[0]
-    cdef double value
     cdef int32_t i, n_right = 0
     for i in range(n):
-        value = splitter.values[i] if splitter.in_bytes else (
-            values[i] if splitter.coded is None else codes[i]
-        )
-        n_right += value > threshold
+        n_right += (splitter.values[i] if splitter.in_bytes else values[i]) > threshold
     return splitter.min_leaf <= n_right <= n - splitter.min_leaf
 
 
@@ -477,7 +446,7 @@ cdef inline void gather(
     cdef cell_t even = column[samples[0]], odd = column[samples[n - 1]]
     cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
     cdef int32_t i
-    if cell_t is not double:
+    if cell_t is uint8_t:
         for i in range(n):
             values[i] = column[samples[i]]
         for i in range(n):  # many bytes at once
@@ -604,18 +573,17 @@ cdef class VarianceSplitter(Splitter):
     cdef double score(self, double threshold, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k
-            int32_t n_left = 0
             double left, right, total, gain, left_mass, decrease = 0.0
         # Counts are the masses where there are no weights, and come with the first output's sum.
         if self.weighted:
-            left_mass = sum_left(self, &self.node_weights[0], threshold, n, &n_left)
+            left_mass = sum_left(self, &self.node_weights[0], threshold, n, &self.n_left)
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
         for k in range(self.total.shape[0]):
             # m var - m_l var_l - m_r var_r, m the masses: the sums of squares cancel.
-            left = sum_left(self, &self.node_targets[k, 0], threshold, n, &n_left)
+            left = sum_left(self, &self.node_targets[k, 0], threshold, n, &self.n_left)
             if not self.weighted:
-                left_mass = n_left
+                left_mass = self.n_left
             total = self.total[k]
             right = total - left
             gain = left * left / left_mass + right * right / (self.mass - left_mass)
@@ -669,6 +637,7 @@ cdef class GiniSplitter(Splitter):
             of_right += right * right
             of_all += total * total
             start = self.ends[k]
+        self.n_left = <int32_t> n_left
         return <double> of_left / n_left + <double> of_right / (n - n_left) - <double> of_all / n
 
 
