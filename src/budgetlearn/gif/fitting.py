@@ -40,7 +40,7 @@ class GIFModel:
     """
 
     def __init__(self, records, weights, nodes_after, n_trees, n_features):
-        self._records = compact(records)
+        self._records = compact(records, n_trees)
         self._weights, self._nodes_after = weights, nodes_after
         self.n_trees, self.n_features = n_trees, n_features
         accepted = self._records["tree"][self._records["step"] >= 0]

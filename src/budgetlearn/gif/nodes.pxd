@@ -1,15 +1,13 @@
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 # Asks for memory before it is needed; does nothing where the compiler cannot.
 cdef extern from *:
     """
-    #if defined(__GNUC__) || defined(__clang__)
-        #define fetch_ahead(address) __builtin_prefetch(address)
-    #else
-        #define fetch_ahead(address) ((void) (address))
+    #if !defined(__GNUC__)
+        #define __builtin_prefetch(address) ((void) (address))
     #endif
     """
-    void fetch_ahead(const void* address) noexcept nogil
+    void fetch_ahead "__builtin_prefetch"(const void* address) noexcept nogil
 
 
 # A node of a forest in the making; nodes come in no particular order, so each knows its tree.
@@ -33,11 +31,11 @@ cdef class NodeTable:
         int32_t[::1] order         # the samples that are kept
         int32_t n_kept             # of `order` in use
         readonly int32_t most_kept  # samples of a node that keeps them
-        # Without room for all: the features, None where they are bytes; for each code the number
-        # up to which values have it, and its least value.
+        # Without room for all: the features, None where they are bytes, and their `BinnedData`.
         const double[::1, :] columns
-        const uint8_t[::1, :] codes
-        double[:, ::1] ends, least
+        const uint8_t[:, ::1] codes
+        const int64_t[::1] offsets
+        const double[::1] lowest, highest
         int32_t[::1] found         # the samples of the node that was looked for last
         int32_t found_node         # -1: none
         uint8_t[::1] marked        # of a block of samples, whether they are the node's
@@ -52,9 +50,8 @@ cdef class NodeTable:
     cdef void find(self, int32_t j) noexcept nogil
 
     cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil
-    cdef bint goes_left(self, const ForestNode* node, int32_t sample) noexcept nogil
 
-    # Return the samples of a node, NULL where they are not kept.
+    # Return the samples that a node keeps, NULL: none.
     cdef inline int32_t* kept(self, const ForestNode* node) noexcept nogil:
         return &self.order[node.start] if node.start >= 0 else NULL
 

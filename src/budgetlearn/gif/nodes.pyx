@@ -13,6 +13,7 @@ from libc.math cimport INFINITY, isnan
 from libc.stdint cimport INT32_MAX, int64_t
 from libc.string cimport memchr, memcpy, memset
 
+from ..tree.binning import bin_features
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
@@ -20,12 +21,12 @@ from ..tree.partition cimport Examples, partition
 cdef double PURITY = 1e-10
 
 cdef enum:
+    AHEAD = 16   # nodes between asking for memory and needing it
     ROWS = 4096  # that are looked at together, while they are in the cache
     # Where there is no room for the samples of all nodes, those with a 32nd of all and less keep
     # theirs, as long as these are no more than 32 for each sample.
     SHARE = 32
-    LAST_CODE = 255
-    SAMPLED = 10_000  # values of a feature that say how to code it
+    LAST_CODE = 255  # NaN has one more than the values
 
 # What a threshold is looked up in: whole numbers of 0 to 255 as bytes, others as they are.
 ctypedef fused cell_t:
@@ -57,23 +58,19 @@ cdef class NodeTable:
             self.order = np.tile(np.arange(n_samples, dtype=np.int32), n_trees)
         else:
             self.found, self.marked = np.empty(n_samples + 1, np.int32), np.empty(ROWS + 8, np.uint8)
-            self.encode(X)
+            # Bytes have a code for each value, so that none is in doubt, and no value is looked up.
+            self.columns, n_bins = (None, None) if X.dtype == np.uint8 else (X, LAST_CODE)
+            bins = bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
+            self.codes, self.offsets = bins.codes, bins.offsets
+            self.lowest, self.highest = bins.lowest, bins.highest
         for tree in range(n_trees):
             self.add(tree, -1, tree * n_samples if X is None else -1, n_samples)
 
-    def encode(self, X):
-        """Code the features: those in bytes as they are, others by quantiles."""
-        ends = np.tile(np.arange(LAST_CODE + 1.0), (X.shape[1], 1))
-        codes, least = X, ends.copy()
-        if X.dtype != np.uint8:
-            self.columns, codes = X, np.empty(X.shape, dtype=np.uint8, order="F")
-            least[:] = np.inf
-            for column, code, end, first in zip(X.T, codes.T, ends, least, strict=True):
-                part = np.sort(column[:: max(1, column.size // SAMPLED)])  # NaN behind all others
-                end[:] = part[np.arange(LAST_CODE + 1) * (part.size - 1) // LAST_CODE]
-                code[:] = np.searchsorted(end[:LAST_CODE], column)
-                np.fmin.at(first, code, column)
-        self.codes, self.ends, self.least = codes, ends, least
+    def accepted(self):
+        """Return the nodes of the model in the order of their acceptance."""
+        steps = self.records["step"][: self.n_nodes]
+        nodes = np.flatnonzero(steps >= 0).astype(np.int32)
+        return nodes[np.argsort(steps[nodes])]
 
     def samples(self, int32_t j):
         """Return the samples of a node, ascending."""
@@ -125,40 +122,31 @@ cdef class NodeTable:
     cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil:
         """Unmark the samples of a block that go to the sibling of a node."""
         cdef const ForestNode* node = &self.nodes[self.nodes[child].parent]
-        cdef const uint8_t* codes = &self.codes[start, node.feature]
-        cdef const uint8_t* at = codes
+        cdef const uint8_t* codes = &self.codes[node.feature, start]
+        cdef const uint8_t* at
         cdef uint8_t* marked = &self.marked[0]
-        cdef bint left = child == node.child
-        cdef uint8_t cut = 0, doubted
+        cdef Py_ssize_t first = self.offsets[node.feature], last = self.offsets[node.feature + 1]
+        cdef uint8_t goes_left, cut, doubted, missing = <uint8_t> (last - first - 1)
+        cdef uint8_t sent = node.missing_left, left = child == node.child
         cdef int32_t i
-        if node.missing_left:
-            for i in range(n):
-                marked[i] &= self.goes_left(node, start + i) == left
-            return
-        for i in range(LAST_CODE):
-            cut += self.ends[node.feature, i] < node.threshold
-        # Smaller codes go left and larger ones right; this one too, where its values are larger.
-        doubted = self.least[node.feature, cut] <= node.threshold
-        if left:
-            for i in range(n):
-                marked[i] &= (codes[i] < cut) | ((codes[i] == cut) & doubted)
-        else:
-            for i in range(n):
-                marked[i] &= codes[i] >= cut
+        # Invariant: codes before `low` go left, those beyond `high` right.
+        cdef Py_ssize_t low = first, high = last - 1
+        while low < high:
+            if self.highest[(low + high) // 2] <= node.threshold:
+                low = (low + high) // 2 + 1
+            else:
+                high = (low + high) // 2
+        # One code is left, whose values lie on both sides, or all on the right.
+        cut, doubted = <uint8_t> (low - first), self.lowest[low] <= node.threshold
+        for i in range(n):
+            goes_left = (codes[i] < cut) | ((codes[i] == missing) & sent)
+            marked[i] &= (goes_left == left) | ((codes[i] == cut) & doubted)
         at = <const uint8_t*> memchr(codes, cut, n) if doubted else NULL
         while at != NULL:
             i = <int32_t> (at - codes)
             if marked[i]:
-                marked[i] = self.goes_left(node, start + i) == left
+                marked[i] = (self.columns[start + i, node.feature] <= node.threshold) == left
             at = <const uint8_t*> memchr(at + 1, cut, n - i - 1)
-
-    cdef bint goes_left(self, const ForestNode* node, int32_t sample) noexcept nogil:
-        cdef double value
-        if self.columns is None:
-            value = self.codes[sample, node.feature]
-        else:
-            value = self.columns[sample, node.feature]
-        return value <= node.threshold or (node.missing_left and isnan(value))
 
     cdef bint is_deepest(self, int32_t j) noexcept nogil:
         """Return whether a node is as deep as any may be."""
@@ -187,45 +175,64 @@ cdef class NodeTable:
         return self.n_nodes - 1
 
 
-def compact(nodes):
+def compact(const ForestNode[::1] nodes, int32_t n_trees):
     """Return the nodes of the splits that the model uses, tree by tree, siblings side by side.
 
     A split is used when one of its children was accepted; both children are kept then. Of an empty
     model a single root is left.
     """
-    used = np.flatnonzero(nodes["child"] >= 0)
-    first = nodes["child"][used]
-    accepted = (nodes["step"][first] >= 0) | (nodes["step"][first + 1] >= 0)
-    used, first = used[accepted], first[accepted]
-    keep = np.zeros(len(nodes), dtype=bool)
-    keep[first] = keep[first + 1] = True
-    keep[used[nodes["parent"][used] < 0]] = True
-    kept = np.flatnonzero(keep) if used.size else np.zeros(1, dtype=int)
-    # In order of creation within a tree: parents come first, and siblings one after the other.
-    kept = kept[np.argsort(nodes["tree"][kept], kind="stable")]
-    place = np.full(len(nodes) + 1, -1, dtype=np.int32)  # the last one is that of no node, -1
-    place[kept] = np.arange(kept.size)
-    out = nodes[kept]
-    out["parent"], out["child"] = place[out["parent"]], place[out["child"]]
-    return out
+    cdef int32_t[::1] place = np.full(nodes.shape[0], -1, dtype=np.int32)
+    cdef int32_t[::1] sizes = np.zeros(n_trees, dtype=np.int32)
+    cdef Py_ssize_t j, n_nodes = nodes.shape[0]
+    cdef int32_t child
+    cdef ForestNode* new
+    with nogil:
+        for j in range(n_nodes):
+            fetch_ahead(&nodes[max(0, nodes[min(j + AHEAD, n_nodes - 1)].child)].step)
+            child = nodes[j].child
+            if child >= 0 and (nodes[child].step >= 0 or nodes[child + 1].step >= 0):
+                place[child] = place[child + 1] = 0
+                sizes[nodes[j].tree] += 2
+                if nodes[j].parent < 0:
+                    place[j] = 0
+                    sizes[nodes[j].tree] += 1
+    if not np.any(sizes):
+        place[0], sizes[nodes[0].tree] = 0, 1
+    # The next free place of each tree: at first where it begins.
+    cdef int32_t[::1] free = np.cumsum(sizes, dtype=np.int32) - np.asarray(sizes)
+    kept = np.empty(np.sum(sizes), dtype=FOREST_NODE_DTYPE)
+    cdef ForestNode[::1] out = kept
+    with nogil:
+        for j in range(n_nodes):
+            if place[j] < 0:
+                continue
+            place[j] = free[nodes[j].tree]
+            free[nodes[j].tree] += 1
+            new = &out[place[j]]
+            new[0] = nodes[j]
+            new.child = -1
+            # Parents come first, and the left one of siblings.
+            if new.parent >= 0:
+                new.parent = place[new.parent]
+                if out[new.parent].child < 0:
+                    out[new.parent].child = place[j]
+    return kept
 
 
-def path_sums(const ForestNode[::1] nodes, const double[:, ::1] weights):
+def path_sums(nodes, weights):
     """Return for each node of a compact forest the sum of the weights on its path.
 
     The weights (n_accepted, n_outputs) are by rank of acceptance.
     """
-    sums = np.zeros((nodes.shape[0], weights.shape[1]))
-    cdef double[:, ::1] out = sums
-    cdef Py_ssize_t j, k
-    with nogil:
-        for j in range(nodes.shape[0]):
-            for k in range(weights.shape[1]):
-                # s_j = s_parent + w_j, 0 above the roots. Parents come first: theirs is complete.
-                if nodes[j].parent >= 0:
-                    out[j, k] = out[nodes[j].parent, k]
-                if nodes[j].step >= 0:
-                    out[j, k] += weights[nodes[j].step, k]
+    accepted = nodes["step"] >= 0
+    sums = np.zeros((len(nodes), weights.shape[1]))
+    sums[accepted] = weights[nodes["step"][accepted]]
+    # s_j = s_parent + w_j, level after level from the children of the roots.
+    level = nodes["child"][nodes["parent"] < 0]
+    while (level := level[level >= 0]).size:
+        level = np.concatenate([level, level + 1])
+        sums[level] = sums[nodes["parent"][level]] + sums[level]
+        level = nodes["child"][level]
     return sums
 
 
@@ -313,9 +320,7 @@ cdef class Splitter:
                 if charge > 0.0 and score <= charge:
                     continue
                 pays = True
-                if score - charge > best and (
-                    self.min_leaf == 1 or leaves_enough(self, threshold, n)
-                ):
+                if score - charge > best and self.min_leaf <= self.n_left <= n - self.min_leaf:
                     best = score - charge
                     out.decrease = score
                     out.feature = feature
@@ -426,16 +431,6 @@ cdef inline int64_t count_right(
     if splitter.in_bytes:
         return count_above(&splitter.values[start], <uint8_t> threshold, end - start)
     return count_above(<double*> &splitter.values[0] + start, threshold, end - start)
-
-
-cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept nogil:
-    """Return whether both sides of a threshold keep `min_leaf` samples."""
-    # A loop of its own: `count_right` is inlined in Gini's index as long as nobody else calls it.
-    cdef const double* values = <double*> &splitter.values[0]
-    cdef int32_t i, n_right = 0
-    for i in range(n):
-        n_right += (splitter.values[i] if splitter.in_bytes else values[i]) > threshold
-    return splitter.min_leaf <= n_right <= n - splitter.min_leaf
 
 
 cdef inline void gather(
