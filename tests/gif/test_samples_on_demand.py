@@ -62,7 +62,8 @@ def test_samples_are_those_that_the_splits_above_send_to_a_node(monkeypatch):
     assert (starts < 0).any()
     assert (starts >= 0).any()
     for node in range(len(grown.records)):
-        np.testing.assert_array_equal(grown.rows(node), path_rows(X, grown.records, node))
+        # A split has reordered what a small node keeps.
+        np.testing.assert_array_equal(np.sort(grown.rows(node)), path_rows(X, grown.records, node))
 
 
 def path_rows(X, records, node):
