@@ -110,8 +110,7 @@ class Grown:
 
     def rows(self, node):
         """Return the samples of a node."""
-        record = self.records[node]
-        return self.table.samples[record["tree"], record["start"] :][: record["size"]]
+        return self.table.samples(node)
 
     def accepted(self):
         """Return the accepted nodes in order."""

@@ -26,6 +26,8 @@ from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, VarianceSplitter, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
+# Samples that a forest keeps for its nodes, all trees together: 256 MB.
+MOST_KEPT = 1 << 26
 # How `joint_fit` fits all weights at once.
 REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
@@ -140,13 +142,17 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if params.max_depth is None else params.max_depth
-    table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most, max_depth)
+    # Where several candidates are examined at a step, all samples have to be at hand.
+    large = n_trees * n_samples > (MOST_KEPT if params.candidate_window == 1 else INT32_MAX)
+    nodes = 3 * n_trees + 2 * most, max_depth
+    table = NodeTable(n_trees, n_samples, *nodes, X if large else None)
     # Splits and the choice of candidates each have their own stream of random numbers.
     splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
+    splitter.most_moved = table.most_kept if large else INT32_MAX
     if params.cost_weight > 0:
         splitter.charges = Charges(params.feature_costs_, params.cost_weight)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
@@ -254,17 +260,13 @@ class AcceptedNodes:
 
     def indicators(self, kept, rows):
         """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
-        samples = self._table.samples
-        place = np.full(samples.shape[1], -1, dtype=np.int32)
+        place = np.full(self._table.n_samples, -1, dtype=np.int32)
         place[rows] = np.arange(rows.size)
-        # Each node's samples are a slice of its tree's order.
-        records = self._table.records[self.ids[kept]]
-        slices = zip(records["tree"], records["start"], records["size"], strict=True)
-        reached = [place[samples[tree, start : start + size]] for tree, start, size in slices]
+        reached = [place[self._table.samples(node)] for node in self.ids[kept]]
         reached = [column[column >= 0] for column in reached]
         ends = np.cumsum([0, *(column.size for column in reached)])
         data = np.ones(ends[-1], dtype=np.float32), np.concatenate(reached), ends
-        matrix = csc_array(data, shape=(rows.size, records.size))
+        matrix = csc_array(data, shape=(rows.size, kept.size))
         matrix.sort_indices()
         return matrix
 

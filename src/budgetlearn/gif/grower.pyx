@@ -77,7 +77,7 @@ cdef class Pool:
 
 cdef struct Candidate:
     # What `find` needs of a node, in less room than the node takes.
-    int32_t* samples
+    int32_t* samples  # NULL: not kept
     int32_t size
     int32_t node
 
@@ -136,7 +136,9 @@ cdef class RandomWindow(Pool):
                 if self.splitter is not None:
                     node = candidate.node  # its split may have been drawn anew
                     candidate.size = self.table.nodes[node].size
-                    candidate.samples = self.table.samples_of(&self.table.nodes[node])
+                    candidate.samples = self.table.kept(&self.table.nodes[node])
+                if candidate.samples == NULL:
+                    candidate.samples = self.table.samples_of(&self.table.nodes[candidate.node])
                 self.loss.gather(candidate.samples, candidate.size, &self.stats[0])
                 gap = self.loss.solve(&self.stats[0], candidate.size, &self.trial[0])
                 if self.splitter is not None:
@@ -159,16 +161,13 @@ cdef class RandomWindow(Pool):
     cdef bint part_anew(self, int32_t node) noexcept nogil:
         """Split a candidate's parent on an acquired feature; return False where it is or cannot."""
         cdef int32_t n_left, parent = self.table.nodes[node].parent
-        cdef ForestNode* left = &self.table.nodes[self.table.nodes[parent].child]
         if self.splitter.charges.share[self.feature(node)] == 0.0:
             return False
         self.splitter.frozen = True
         n_left = part(self.table, self.splitter, parent)
         self.splitter.frozen = False
         if n_left > 0:
-            left[1].size += left.size - n_left
-            left[1].start = left.start + n_left
-            left.size = n_left
+            self.table.part(parent, n_left)
         return n_left > 0
 
     cdef void foresee(self) noexcept nogil:
@@ -193,7 +192,7 @@ cdef class RandomWindow(Pool):
     cdef void add(self, int32_t node) noexcept nogil:
         cdef ForestNode* added = &self.table.nodes[node]
         cdef Candidate* candidate = &self.candidates[self.n_candidates]
-        candidate.samples = self.table.samples_of(added)
+        candidate.samples = self.table.kept(added)
         candidate.size = added.size
         candidate.node = node
         self.n_candidates += 1
@@ -228,7 +227,7 @@ cdef class ExactPool(Pool):
         Pool.__init__(self, table, loss)
         # There are never more candidates than nodes; what is not used takes no memory.
         room = table.records.shape[0] + 1
-        self.holder = np.zeros(table.samples.shape[::-1], dtype=np.int32)
+        self.holder = np.zeros((table.n_samples, table.n_trees), dtype=np.int32)
         self.node = np.empty(room, dtype=np.int32)
         self.node[0] = -1
         self.sums = np.empty((room, n_sums))
@@ -418,7 +417,6 @@ cdef class ExponentialCandidates(ExactPool):
         ExponentialLoss exponential  # the loss
         double[::1] gaps     # of each candidate; negative: to be summed up afresh
         int32_t[::1] best    # candidate of each block with the largest gap; -1: not known
-        int32_t[::1] last, before  # of each tree the newest candidate; of each that before it
         double[::1] trial
 
     def __init__(self, NodeTable table, ExponentialLoss loss):
@@ -426,8 +424,6 @@ cdef class ExponentialCandidates(ExactPool):
         self.exponential = loss
         self.gaps = np.zeros(self.node.shape[0])
         self.best = np.full(self.node.shape[0] // BLOCK + 1, -1, dtype=np.int32)
-        self.last = np.zeros(table.samples.shape[0], dtype=np.int32)
-        self.before = np.empty_like(self.node)
         self.trial = np.empty(loss.n_outputs)
 
     cdef bint find(self) noexcept nogil:
@@ -473,22 +469,9 @@ cdef class ExponentialCandidates(ExactPool):
             return ahead > 0.0
         return self.table.nodes[self.node[c]].tree < self.table.nodes[self.node[leader]].tree
 
-    cdef void add(self, int32_t node) noexcept nogil:
-        cdef int32_t tree = self.table.nodes[node].tree
-        self.before[self.n_candidates] = self.last[tree]
-        self.last[tree] = self.n_candidates
-        ExactPool.add(self, node)
-
     cdef void remove(self) noexcept nogil:
-        # The newest candidate of the tree takes the place; its own stays empty.
-        cdef int32_t tree = self.table.nodes[self.found].tree
-        cdef int32_t last = self.last[tree]
-        self.last[tree] = self.before[last]
-        self.hold(self.found, 0)
-        if self.position != last:
-            self.fill(self.position, self.node[last])
-        self.gaps[last] = 0.0
-        self.best[last // BLOCK] = -1
+        ExactPool.remove(self)
+        self.best[self.n_candidates // BLOCK] = -1  # it may have been the one that has moved
 
     cdef void measure(self, int32_t c) noexcept nogil:
         cdef ForestNode* node = &self.table.nodes[self.node[c]]
@@ -654,8 +637,9 @@ cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noe
     cdef int32_t n_left = 0 if table.is_deepest(j) else part(table, splitter, j)
     if n_left == 0:
         return -1
-    node.child = table.add(node.tree, j, node.start, n_left)
-    table.add(node.tree, j, node.start + n_left, node.size - n_left)
+    node.child = table.add(node.tree, j, -1, 0)
+    table.add(node.tree, j, -1, 0)
+    table.part(j, n_left)
     return node.child
 
 

@@ -1,15 +1,13 @@
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 # Asks for memory before it is needed; does nothing where the compiler cannot.
 cdef extern from *:
     """
-    #if defined(__GNUC__) || defined(__clang__)
-        #define fetch_ahead(address) __builtin_prefetch(address)
-    #else
-        #define fetch_ahead(address) ((void) (address))
+    #if !defined(__GNUC__)
+        #define __builtin_prefetch(address) ((void) (address))
     #endif
     """
-    void fetch_ahead(const void* address) noexcept nogil
+    void fetch_ahead "__builtin_prefetch"(const void* address) noexcept nogil
 
 
 # A node of a forest in the making; nodes come in no particular order, so each knows its tree.
@@ -18,7 +16,7 @@ cdef packed struct ForestNode:
     double decrease      # impurity decrease of its split, times its samples
     int32_t tree
     int32_t parent       # -1: a root
-    int32_t start, size  # its samples: a slice of the tree's order
+    int32_t start, size  # its samples: a slice of those that are kept; start -1: not kept
     int32_t feature      # -1: not split
     int32_t child        # left child; the right one is child + 1; -1: none
     int32_t step         # rank of acceptance; -1: not in the model
@@ -26,19 +24,43 @@ cdef packed struct ForestNode:
 
 
 cdef class NodeTable:
-    # All nodes of a forest while it grows, and the order of the samples in each tree.
+    # All nodes of a forest while it grows, and the samples of those that keep them.
     cdef:
-        readonly object records, samples
+        readonly object records
         ForestNode[::1] nodes
-        int32_t[:, ::1] order
-        readonly int32_t n_nodes
+        int32_t[::1] order         # the samples that are kept
+        int32_t n_kept             # of `order` in use
+        readonly int32_t most_kept  # samples of a node that keeps them
+        # Without room for all: the features, None where they are bytes, and their `BinnedData`.
+        const double[::1, :] columns
+        const uint8_t[:, ::1] codes
+        const int64_t[::1] offsets
+        const double[::1] lowest, highest
+        int32_t[::1] found         # the samples of the node that was looked for last
+        int32_t found_node         # -1: none
+        uint8_t[::1] marked        # of a block of samples, whether they are the node's
+        readonly int32_t n_trees, n_samples, n_nodes
         readonly int32_t max_depth  # of a node; a root's is 0
 
     cdef bint is_deepest(self, int32_t j) noexcept nogil
     cdef int32_t add(self, int32_t tree, int32_t parent, int32_t start, int32_t size) noexcept nogil
 
-    cdef inline int32_t* samples_of(self, ForestNode* node) noexcept nogil:
-        return &self.order[node.tree, node.start]
+    # Give the children of a split node their samples, the first `n_left` of the node's and the rest.
+    cdef void part(self, int32_t j, int32_t n_left) noexcept nogil
+    cdef void find(self, int32_t j) noexcept nogil
+
+    cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil
+
+    # Return the samples that a node keeps, NULL: none.
+    cdef inline int32_t* kept(self, const ForestNode* node) noexcept nogil:
+        return &self.order[node.start] if node.start >= 0 else NULL
+
+    # Return the samples of a node, ascending; those that are not kept are good until another call.
+    cdef inline int32_t* samples_of(self, const ForestNode* node) noexcept nogil:
+        if node.start >= 0:
+            return &self.order[node.start]
+        self.find(<int32_t> (node - &self.nodes[0]))
+        return &self.found[0]
 
 
 cdef struct Split:
@@ -67,6 +89,9 @@ cdef class Splitter:
         const uint8_t[::1, :] small  # the features in bytes
         bint in_bytes
         int32_t n_visits, n_thresholds, min_leaf
+        int32_t n_left               # of the threshold that `score` was given last
+        # `split` leaves samples where they are when both sides have more: their rows are not kept.
+        public int32_t most_moved
         const uint8_t[::1] gaps      # of each feature: whether some sample has no value
         int32_t n_missing            # of the feature looked up last, in the node
         bint missing_left            # where these go

@@ -11,7 +11,9 @@ import numpy as np
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport INT32_MAX, int64_t
+from libc.string cimport memchr, memcpy, memset
 
+from ..tree.binning import bin_features
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
@@ -19,7 +21,12 @@ from ..tree.partition cimport Examples, partition
 cdef double PURITY = 1e-10
 
 cdef enum:
-    AHEAD = 16  # nodes between asking for memory and needing it
+    AHEAD = 16   # nodes between asking for memory and needing it
+    ROWS = 4096  # that are looked at together, while they are in the cache
+    # Where there is no room for the samples of all nodes, those with a 32nd of all and less keep
+    # theirs, as long as these are no more than 32 for each sample.
+    SHARE = 32
+    LAST_CODE = 255  # NaN has one more than the values
 
 # What a threshold is looked up in: whole numbers of 0 to 255 as bytes, others as they are.
 ctypedef fused cell_t:
@@ -32,25 +39,114 @@ FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
 cdef class NodeTable:
-    """Nodes of a growing forest in order of creation, the roots first, and each tree's samples."""
+    """Nodes of a growing forest in order of creation, the roots first, and their samples.
 
-    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX):
+    Given the features X, only small nodes keep theirs; those of others are found on demand, by the
+    splits above the node. Features are then looked up in codes of one byte, in which a split is in
+    doubt for the samples of a single code.
+    """
+
+    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX, X=None):
         # Filled from the front, and never moved: pointers to nodes stay valid while a forest grows.
         self.max_depth = max_depth
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
-        self.samples = np.empty((n_trees, n_samples), dtype=np.int32)
-        self.samples[:] = np.arange(n_samples, dtype=np.int32)
         self.nodes = self.records
-        self.order = self.samples
-        self.n_nodes = 0
+        self.n_trees, self.n_samples, self.n_nodes = n_trees, n_samples, 0
+        self.n_kept, self.most_kept, self.found_node = 0, n_samples // SHARE, -1
+        self.order = np.empty(min(n_trees, SHARE) * n_samples, dtype=np.int32)
+        if X is None:
+            self.order = np.tile(np.arange(n_samples, dtype=np.int32), n_trees)
+        else:
+            self.found, self.marked = np.empty(n_samples + 1, np.int32), np.empty(ROWS + 8, np.uint8)
+            # Bytes have a code for each value, so that none is in doubt, and no value is looked up.
+            self.columns, n_bins = (None, None) if X.dtype == np.uint8 else (X, LAST_CODE)
+            bins = bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
+            self.codes, self.offsets = bins.codes, bins.offsets
+            self.lowest, self.highest = bins.lowest, bins.highest
         for tree in range(n_trees):
-            self.add(tree, -1, 0, n_samples)
+            self.add(tree, -1, tree * n_samples if X is None else -1, n_samples)
 
     def accepted(self):
         """Return the nodes of the model in the order of their acceptance."""
         steps = self.records["step"][: self.n_nodes]
         nodes = np.flatnonzero(steps >= 0).astype(np.int32)
         return nodes[np.argsort(steps[nodes])]
+
+    def samples(self, int32_t j):
+        """Return the samples of a node, ascending."""
+        return np.array(<int32_t[:self.nodes[j].size]> self.samples_of(&self.nodes[j]))
+
+    cdef void part(self, int32_t j, int32_t n_left) noexcept nogil:
+        cdef ForestNode* node = &self.nodes[j]
+        cdef ForestNode* child = &self.nodes[node.child]
+        cdef int32_t side, before = 0
+        child[0].size, child[1].size = n_left, node.size - n_left
+        for side in range(2):
+            child[side].start = -1
+            if node.start >= 0:
+                child[side].start = node.start + before
+            elif child[side].size <= min(self.most_kept, self.order.shape[0] - self.n_kept):
+                child[side].start = self.n_kept
+                memcpy(
+                    &self.order[self.n_kept], &self.found[before],
+                    child[side].size * sizeof(int32_t),
+                )
+                self.n_kept += child[side].size
+            before += child[side].size
+        # The split has moved what was found.
+        self.found_node = -1
+
+    cdef void find(self, int32_t j) noexcept nogil:
+        cdef uint8_t* marked = &self.marked[0]  # a pointer of its own: loops go 16 at once
+        cdef int32_t* found = &self.found[0]
+        cdef int32_t start = 0, n, i, word, child, n_found = 0
+        if self.found_node == j:
+            return
+        self.found_node = j
+        # Block by block, up the path of the node: its splits unmark what went to other sides.
+        while start < self.n_samples:
+            n = min(ROWS, self.n_samples - start)
+            memset(marked, 1, n)
+            child = j
+            while self.nodes[child].parent >= 0:
+                self.unmark(child, start, n)
+                child = self.nodes[child].parent
+            memset(marked + n, 0, 8)
+            for word in range((n + 7) // 8):
+                if (<uint64_t*> marked)[word] != 0:  # mostly none of eight is the node's
+                    for i in range(8 * word, 8 * word + 8):
+                        found[n_found] = start + i
+                        n_found += marked[i]
+            start += n
+
+    cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil:
+        """Unmark the samples of a block that go to the sibling of a node."""
+        cdef const ForestNode* node = &self.nodes[self.nodes[child].parent]
+        cdef const uint8_t* codes = &self.codes[node.feature, start]
+        cdef const uint8_t* at
+        cdef uint8_t* marked = &self.marked[0]
+        cdef Py_ssize_t first = self.offsets[node.feature], last = self.offsets[node.feature + 1]
+        cdef uint8_t goes_left, cut, doubted, missing = <uint8_t> (last - first - 1)
+        cdef uint8_t sent = node.missing_left, left = child == node.child
+        cdef int32_t i
+        # Invariant: codes before `low` go left, those beyond `high` right.
+        cdef Py_ssize_t low = first, high = last - 1
+        while low < high:
+            if self.highest[(low + high) // 2] <= node.threshold:
+                low = (low + high) // 2 + 1
+            else:
+                high = (low + high) // 2
+        # One code is left, whose values lie on both sides, or all on the right.
+        cut, doubted = <uint8_t> (low - first), self.lowest[low] <= node.threshold
+        for i in range(n):
+            goes_left = (codes[i] < cut) | ((codes[i] == missing) & sent)
+            marked[i] &= (goes_left == left) | ((codes[i] == cut) & doubted)
+        at = <const uint8_t*> memchr(codes, cut, n) if doubted else NULL
+        while at != NULL:
+            i = <int32_t> (at - codes)
+            if marked[i]:
+                marked[i] = (self.columns[start + i, node.feature] <= node.threshold) == left
+            at = <const uint8_t*> memchr(at + 1, cut, n - i - 1)
 
     cdef bint is_deepest(self, int32_t j) noexcept nogil:
         """Return whether a node is as deep as any may be."""
@@ -123,22 +219,20 @@ def compact(const ForestNode[::1] nodes, int32_t n_trees):
     return kept
 
 
-def path_sums(const ForestNode[::1] nodes, const double[:, ::1] weights):
+def path_sums(nodes, weights):
     """Return for each node of a compact forest the sum of the weights on its path.
 
     The weights (n_accepted, n_outputs) are by rank of acceptance.
     """
-    sums = np.zeros((nodes.shape[0], weights.shape[1]))
-    cdef double[:, ::1] out = sums
-    cdef Py_ssize_t j, k
-    with nogil:
-        for j in range(nodes.shape[0]):
-            for k in range(weights.shape[1]):
-                # s_j = s_parent + w_j, 0 above the roots. Parents come first: theirs is complete.
-                if nodes[j].parent >= 0:
-                    out[j, k] = out[nodes[j].parent, k]
-                if nodes[j].step >= 0:
-                    out[j, k] += weights[nodes[j].step, k]
+    accepted = nodes["step"] >= 0
+    sums = np.zeros((len(nodes), weights.shape[1]))
+    sums[accepted] = weights[nodes["step"][accepted]]
+    # s_j = s_parent + w_j, level after level from the children of the roots.
+    level = nodes["child"][nodes["parent"] < 0]
+    while (level := level[level >= 0]).size:
+        level = np.concatenate([level, level + 1])
+        sums[level] = sums[nodes["parent"][level]] + sums[level]
+        level = nodes["child"][level]
     return sums
 
 
@@ -179,7 +273,7 @@ cdef class Splitter:
         self.in_bytes = X.dtype == np.uint8
         gaps = False if self.in_bytes else [np.isnan(column).any() for column in X.T]
         self.gaps = np.full(X.shape[1], gaps).view(np.uint8)
-        self.n_visits = n_visits
+        self.n_visits, self.most_moved = n_visits, INT32_MAX
         self.n_thresholds = n_thresholds
         self.min_leaf = min_leaf
         self.features = np.arange(X.shape[1], dtype=np.int32)
@@ -226,19 +320,18 @@ cdef class Splitter:
                 if charge > 0.0 and score <= charge:
                     continue
                 pays = True
-                if score - charge > best and (
-                    self.min_leaf == 1 or leaves_enough(self, threshold, n)
-                ):
+                if score - charge > best and self.min_leaf <= self.n_left <= n - self.min_leaf:
                     best = score - charge
                     out.decrease = score
                     out.feature = feature
                     out.threshold = threshold
                     out.missing_left = self.missing_left
-                    n_missing = self.n_missing
+                    n_missing, out.n_left = self.n_missing, self.n_left
             n_refused += not pays
         if best < 0:
             return
-        out.n_left = move_left(self, out, samples, n)
+        if min(out.n_left, n - out.n_left) <= self.most_moved:
+            move_left(self, out, samples, n)
         # Examples without a value may come where no sample was without: they go with most.
         if self.gaps[out.feature] and n_missing == 0:
             out.missing_left = 2 * out.n_left > n
@@ -293,10 +386,10 @@ cdef void look_up_with_gaps(
         values[i] = beyond if isnan(values[i]) else values[i]
 
 
-cdef inline int32_t move_left(
+cdef inline Py_ssize_t move_left(
     Splitter splitter, const Split* found, int32_t* samples, int32_t n
 ) noexcept nogil:
-    """Bring the samples that go left in a split to the front; return how many they are."""
+    """Bring the samples that go left in a split to the front."""
     cdef Examples examples
     cdef const double* column
     cdef double* values = <double*> &splitter.values[0]
@@ -305,7 +398,7 @@ cdef inline int32_t move_left(
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
     if splitter.in_bytes:
-        return <int32_t> partition(
+        return partition(
             &examples, 0, n, &splitter.small[0, found.feature], <uint8_t> found.threshold, False,
             False, <uint8_t*> NULL, <uint8_t*> NULL,
         )
@@ -314,10 +407,10 @@ cdef inline int32_t move_left(
     if found.missing_left:
         for i in range(n):
             values[i] = -INFINITY if isnan(column[samples[i]]) else column[samples[i]]
-        return <int32_t> partition(
+        return partition(
             &examples, 0, n, values, found.threshold, True, False, <double*> NULL, <double*> NULL
         )
-    return <int32_t> partition(
+    return partition(
         &examples, 0, n, column, found.threshold, False, False, <double*> NULL, <double*> NULL
     )
 
@@ -338,16 +431,6 @@ cdef inline int64_t count_right(
     if splitter.in_bytes:
         return count_above(&splitter.values[start], <uint8_t> threshold, end - start)
     return count_above(<double*> &splitter.values[0] + start, threshold, end - start)
-
-
-cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept nogil:
-    """Return whether both sides of a threshold keep `min_leaf` samples."""
-    # A loop of its own: `count_right` is inlined in Gini's index as long as nobody else calls it.
-    cdef const double* values = <double*> &splitter.values[0]
-    cdef int32_t i, n_right = 0
-    for i in range(n):
-        n_right += (splitter.values[i] if splitter.in_bytes else values[i]) > threshold
-    return splitter.min_leaf <= n_right <= n - splitter.min_leaf
 
 
 cdef inline void gather(
@@ -485,18 +568,17 @@ cdef class VarianceSplitter(Splitter):
     cdef double score(self, double threshold, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k
-            int32_t n_left = 0
             double left, right, total, gain, left_mass, decrease = 0.0
         # Counts are the masses where there are no weights, and come with the first output's sum.
         if self.weighted:
-            left_mass = sum_left(self, &self.node_weights[0], threshold, n, &n_left)
+            left_mass = sum_left(self, &self.node_weights[0], threshold, n, &self.n_left)
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
         for k in range(self.total.shape[0]):
             # m var - m_l var_l - m_r var_r, m the masses: the sums of squares cancel.
-            left = sum_left(self, &self.node_targets[k, 0], threshold, n, &n_left)
+            left = sum_left(self, &self.node_targets[k, 0], threshold, n, &self.n_left)
             if not self.weighted:
-                left_mass = n_left
+                left_mass = self.n_left
             total = self.total[k]
             right = total - left
             gain = left * left / left_mass + right * right / (self.mass - left_mass)
@@ -550,6 +632,7 @@ cdef class GiniSplitter(Splitter):
             of_right += right * right
             of_all += total * total
             start = self.ends[k]
+        self.n_left = <int32_t> n_left
         return <double> of_left / n_left + <double> of_right / (n - n_left) - <double> of_all / n
 
 
