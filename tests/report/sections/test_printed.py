@@ -74,11 +74,6 @@ def test_without_printed_numbers_there_is_no_section(folder):
     assert not (folder / "tables" / "published.csv").exists()
 
 
-def test_tables_that_other_studies_rerun_are_named(printed):
-    page = (printed / "report.html").read_text(encoding="utf-8")
-    assert "Printed tables that other studies rerun: other." in page
-
-
 def test_ranking_is_called_by_its_score(tmp_path):
     points, study = make_points(n_runs=1), make_study(1)
     report = make_report(points, study, make_sheets(study, score="AP@5"))
