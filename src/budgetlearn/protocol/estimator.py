@@ -276,7 +276,9 @@ class BudgetedEstimator(BaseEstimator):
     def __getstate__(self):
         # Rows may be large, and are not for everyone who may have the model.
         state = super().__getstate__()
-        return {name: state[name] for name in state if name not in ("_unmeasured", "_columns")}
+        return {
+            name: state[name] for name in state if name not in ("_unmeasured", "_points_as_arrays")
+        }
 
     @described
     def stages(self, X: ArrayLike, parts: Collection[str] = EVERYTHING) -> Iterator[Stage]:

@@ -52,10 +52,10 @@ def _costs_and_scores(estimator):
     """Return cost, score and index of each operating point that may be chosen, as arrays."""
     points = points_to_choose_from(estimator)
     # Kept beside the frame that they are of, which gives them in the time of a row's prediction.
-    kept = vars(estimator).get("_columns")
+    kept = vars(estimator).get("_points_as_arrays")
     if kept is None or kept[0] is not points:
         arrays = points["cost"].to_numpy(), points["score"].to_numpy(), points.index.to_numpy()
-        estimator._columns = kept = points, *arrays
+        estimator._points_as_arrays = kept = points, *arrays
     return kept[1:]
 
 
