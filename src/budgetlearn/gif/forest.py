@@ -29,11 +29,10 @@ def in_columns(X):
     for start in range(0, len(X), ROWS):
         part = X[start : start + ROWS]
         # Before the conversion, which would wrap other numbers around; no value is no byte either.
-        if not (part.min() >= 0 and part.max() <= 255):
+        whole = part.min() >= 0 and part.max() <= 255 and (part == np.floor(part)).all()
+        if not whole:
             return np.asfortranarray(X, dtype=np.float64)
         columns[start : start + ROWS] = part
-        if (columns[start : start + ROWS] != part).any():
-            return np.asfortranarray(X, dtype=np.float64)
     return columns
 
 

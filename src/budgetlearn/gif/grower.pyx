@@ -418,7 +418,6 @@ cdef class ExponentialCandidates(ExactPool):
         ExponentialLoss exponential  # the loss
         double[::1] gaps     # of each candidate; negative: to be summed up afresh
         int32_t[::1] best    # candidate of each block with the largest gap; -1: not known
-        int32_t[::1] last, before  # of each tree the newest candidate; of each that before it
         double[::1] trial
 
     def __init__(self, NodeTable table, ExponentialLoss loss):
@@ -426,8 +425,6 @@ cdef class ExponentialCandidates(ExactPool):
         self.exponential = loss
         self.gaps = np.zeros(self.node.shape[0])
         self.best = np.full(self.node.shape[0] // BLOCK + 1, -1, dtype=np.int32)
-        self.last = np.zeros(table.samples.shape[0], dtype=np.int32)
-        self.before = np.empty_like(self.node)
         self.trial = np.empty(loss.n_outputs)
 
     cdef bint find(self) noexcept nogil:
@@ -473,22 +470,9 @@ cdef class ExponentialCandidates(ExactPool):
             return ahead > 0.0
         return self.table.nodes[self.node[c]].tree < self.table.nodes[self.node[leader]].tree
 
-    cdef void add(self, int32_t node) noexcept nogil:
-        cdef int32_t tree = self.table.nodes[node].tree
-        self.before[self.n_candidates] = self.last[tree]
-        self.last[tree] = self.n_candidates
-        ExactPool.add(self, node)
-
     cdef void remove(self) noexcept nogil:
-        # The newest candidate of the tree takes the place; its own stays empty.
-        cdef int32_t tree = self.table.nodes[self.found].tree
-        cdef int32_t last = self.last[tree]
-        self.last[tree] = self.before[last]
-        self.hold(self.found, 0)
-        if self.position != last:
-            self.fill(self.position, self.node[last])
-        self.gaps[last] = 0.0
-        self.best[last // BLOCK] = -1
+        ExactPool.remove(self)
+        self.best[self.n_candidates // BLOCK] = -1  # it may have been the one that has moved
 
     cdef void measure(self, int32_t c) noexcept nogil:
         cdef ForestNode* node = &self.table.nodes[self.node[c]]

@@ -67,6 +67,7 @@ cdef class Splitter:
         const uint8_t[::1, :] small  # the features in bytes
         bint in_bytes
         int32_t n_visits, n_thresholds, min_leaf
+        int32_t n_left               # of the threshold that `score` was given last
         const uint8_t[::1] gaps      # of each feature: whether some sample has no value
         int32_t n_missing            # of the feature looked up last, in the node
         bint missing_left            # where these go

@@ -226,9 +226,7 @@ cdef class Splitter:
                 if charge > 0.0 and score <= charge:
                     continue
                 pays = True
-                if score - charge > best and (
-                    self.min_leaf == 1 or leaves_enough(self, threshold, n)
-                ):
+                if score - charge > best and self.min_leaf <= self.n_left <= n - self.min_leaf:
                     best = score - charge
                     out.decrease = score
                     out.feature = feature
@@ -338,16 +336,6 @@ cdef inline int64_t count_right(
     if splitter.in_bytes:
         return count_above(&splitter.values[start], <uint8_t> threshold, end - start)
     return count_above(<double*> &splitter.values[0] + start, threshold, end - start)
-
-
-cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept nogil:
-    """Return whether both sides of a threshold keep `min_leaf` samples."""
-    # A loop of its own: `count_right` is inlined in Gini's index as long as nobody else calls it.
-    cdef const double* values = <double*> &splitter.values[0]
-    cdef int32_t i, n_right = 0
-    for i in range(n):
-        n_right += (splitter.values[i] if splitter.in_bytes else values[i]) > threshold
-    return splitter.min_leaf <= n_right <= n - splitter.min_leaf
 
 
 cdef inline void gather(
@@ -485,18 +473,17 @@ cdef class VarianceSplitter(Splitter):
     cdef double score(self, double threshold, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k
-            int32_t n_left = 0
             double left, right, total, gain, left_mass, decrease = 0.0
         # Counts are the masses where there are no weights, and come with the first output's sum.
         if self.weighted:
-            left_mass = sum_left(self, &self.node_weights[0], threshold, n, &n_left)
+            left_mass = sum_left(self, &self.node_weights[0], threshold, n, &self.n_left)
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
         for k in range(self.total.shape[0]):
             # m var - m_l var_l - m_r var_r, m the masses: the sums of squares cancel.
-            left = sum_left(self, &self.node_targets[k, 0], threshold, n, &n_left)
+            left = sum_left(self, &self.node_targets[k, 0], threshold, n, &self.n_left)
             if not self.weighted:
-                left_mass = n_left
+                left_mass = self.n_left
             total = self.total[k]
             right = total - left
             gain = left * left / left_mass + right * right / (self.mass - left_mass)
@@ -550,6 +537,7 @@ cdef class GiniSplitter(Splitter):
             of_right += right * right
             of_all += total * total
             start = self.ends[k]
+        self.n_left = <int32_t> n_left
         return <double> of_left / n_left + <double> of_right / (n - n_left) - <double> of_all / n
 
 
