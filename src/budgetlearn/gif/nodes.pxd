@@ -90,8 +90,6 @@ cdef class Splitter:
         bint in_bytes
         int32_t n_visits, n_thresholds, min_leaf
         int32_t n_left               # of the threshold that `score` was given last
-        # `split` leaves samples where they are when both sides have more: their rows are not kept.
-        public int32_t most_moved
         const uint8_t[::1] gaps      # of each feature: whether some sample has no value
         int32_t n_missing            # of the feature looked up last, in the node
         bint missing_left            # where these go
