@@ -45,7 +45,7 @@ cdef class NodeTable:
     cdef bint is_deepest(self, int32_t j) noexcept nogil
     cdef int32_t add(self, int32_t tree, int32_t parent, int32_t start, int32_t size) noexcept nogil
 
-    # Give the children of a split node their samples, the first `n_left` of the node's and the rest.
+    # Give the children of a split node their samples, the first `n_left` of its own and the rest.
     cdef void part(self, int32_t j, int32_t n_left) noexcept nogil
     cdef void find(self, int32_t j) noexcept nogil
 
@@ -90,6 +90,8 @@ cdef class Splitter:
         bint in_bytes
         int32_t n_visits, n_thresholds, min_leaf
         int32_t n_left               # of the threshold that `score` was given last
+        # `split` leaves samples where they are when both sides have more: their rows are not kept.
+        public int32_t most_moved
         const uint8_t[::1] gaps      # of each feature: whether some sample has no value
         int32_t n_missing            # of the feature looked up last, in the node
         bint missing_left            # where these go

@@ -57,7 +57,8 @@ cdef class NodeTable:
         if X is None:
             self.order = np.tile(np.arange(n_samples, dtype=np.int32), n_trees)
         else:
-            self.found, self.marked = np.empty(n_samples + 1, np.int32), np.empty(ROWS + 8, np.uint8)
+            self.found = np.empty(n_samples + 1, np.int32)
+            self.marked = np.empty(ROWS + 8, np.uint8)
             # Bytes have a code for each value, so that none is in doubt, and no value is looked up.
             self.columns, n_bins = (None, None) if X.dtype == np.uint8 else (X, LAST_CODE)
             bins = bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))

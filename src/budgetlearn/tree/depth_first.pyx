@@ -8,7 +8,9 @@ from .class_histogram cimport LANES, ClassHistogram, count_classes, n_mark_words
 from .codes cimport Codes, gather, midpoint
 from .impurity cimport Kind, Side, shift, value
 from .nodes cimport Blocks, Builder, GrownNode, Task
-from .regression_splitter cimport Cut, Part, centre, count_numbers, offer_cut, scan_keys, scan_numbers
+from .regression_splitter cimport (
+    Cut, Part, centre, count_numbers, offer_cut, scan_keys, scan_numbers
+)
 from .partition cimport Examples, partition_by_codes
 from .random cimport below, by_chances
 from .search cimport Best, Column, Missing, Search, Ties, begin_node, sorted_keys
