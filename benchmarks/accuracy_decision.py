@@ -154,7 +154,7 @@ def collected(name, seed):
     made = Keeping(examples, classes, costs, budgets, objective, 0, 1, deadline)
     methods = competitors(classes is not None, X.shape[1])
     policies, skipped = made.run(methods)
-    free = np.tile(made._free(np.arange(len(y)), 1), (len(y_test), 1))
+    free = np.tile(made._free(1), (len(y_test), 1))
     test = [(0, free, np.zeros(len(y_test)), (0.0, 0.0))]
     for method in methods:
         if method.name not in skipped:

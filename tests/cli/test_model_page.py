@@ -163,5 +163,5 @@ def test_without_lightgbm_everything_is_what_scikit_learn_has(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     X, y = pd.DataFrame(np.arange(40.0)[:, None]), np.arange(40) % 2
     for task in ("classification", "regression"):
-        found = fit.everything(task, (X, y), (X[:0], y[:0]), (X, y), {}, {})
+        found = fit.everything(task, (X, y), (X[:0], y[:0]), (X, y))
         assert found["model"] == "scikit-learn's boosted trees"

@@ -112,7 +112,7 @@ class Comparison:
 
         Each for every budget; the mean cost is that of the rows that the model learned from.
         """
-        free = self._free(train, out.size), np.zeros(out.size), 0.0
+        free = self._free(out.size), np.zeros(out.size), 0.0
         made, chosen = {None: free}, [None]
         if method is not CONSTANT[self.classes is not None]:
             examples = self.train.ordered_by(train, self.n_classes)
@@ -160,12 +160,15 @@ class Comparison:
         known = made.probabilities, model.classes_
         return of_all_classes(*known, self.classes, self.shift_of(model)), spent
 
-    def _free(self, train, n):
-        """Return the prediction of the constant for n rows."""
-        part = self.train.take(train)
+    def _free(self, n):
+        """Return the prediction of the constant for n rows.
+
+        It is that of all rows: where classes are near a tie, those of the folds decide otherwise.
+        """
+        y, weight = self.train.y, self.train.weight
         if self.n_classes is None:
-            return np.full((n, 1), np.average(part.y, weights=part.weight))
-        shares = np.bincount(part.y, part.weight, self.n_classes)
+            return np.full((n, 1), np.average(y, weights=weight))
+        shares = np.bincount(y, weight, self.n_classes)
         return np.tile(shares / shares.sum(), (n, 1))
 
     def _policy(self, method, place, found, spent, seen):

@@ -128,9 +128,11 @@ def score_and_error(estimator, stage, targets):
         # Any score has a standard error by resampling; a fixed seed gives all stages the same
         # rows.
         score, random = stage_scorer(estimator, scoring, stage, targets), np.random.default_rng(0)
-        redrawn = [score(random.integers(n, size=n)) for _ in range(RESAMPLES)]
+        redrawn = np.array([score(random.integers(n, size=n)) for _ in range(RESAMPLES)])
         # Resamples of one class have no area under a ROC curve.
-        return score(np.arange(n)), float(np.nanstd(redrawn, ddof=1))
+        redrawn = redrawn[~np.isnan(redrawn)]
+        error = float(redrawn.std(ddof=1)) if redrawn.size > 1 else np.nan
+        return score(np.arange(n)), error
     if is_classifier(estimator):
         # The standard error of a share.
         right = float(np.mean(stage.output == targets))
