@@ -45,6 +45,11 @@ def test_one_query(relevant, expected):
     assert average_precision_at_5(relevant, scores, np.zeros(len(relevant))) == expected
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool, np.float32])
+def test_scores_of_any_type_rank_alike(dtype):
+    assert average_precision_at_5([1, 0, 0], np.array([1, 0, 0], dtype=dtype), [0, 0, 0]) == 0.2
+
+
 def test_a_perfect_ranking_of_real_queries(data_dir):
     sizes = np.loadtxt(data_dir / "lambdarank_sample" / "rank.test.query", dtype=int)
     with open(data_dir / "lambdarank_sample" / "rank.test") as file:
@@ -63,6 +68,8 @@ def test_a_perfect_ranking_of_real_queries(data_dir):
         (([1, 0], [1.0], [0, 0]), "one label"),
         (([1, 2], [1.0, 2.0], [0, 0]), "0 or 1"),
         (([1, 0], [1.0, np.nan], [0, 0]), "NaN"),
+        (([1, 0], [1.0, 0.0], [0, np.nan]), "NaN"),
+        (([1, 0], [1.0, 0.0], ["a", None]), "None"),
     ],
 )
 def test_bad_input(arguments, message):

@@ -36,7 +36,8 @@ def average_precision_at_5(relevant, scores, queries):
     Raises
     ------
     QueryError
-        When lengths differ, there is no document, a label is not 0 or 1 or a score is NaN.
+        When lengths differ, there is no document, a label is not 0 or 1, or a score or query is
+        missing.
     """
     try:
         check_consistent_length(relevant, scores, queries)
@@ -47,8 +48,9 @@ def average_precision_at_5(relevant, scores, queries):
         raise QueryError("at least one document is needed, got none.")
     if not np.isin(relevant, (0, 1)).all():
         raise QueryError(f"labels must be 0 or 1, got {np.unique(relevant)[:10].tolist()}.")
-    if np.isnan(scores).any():
-        raise QueryError("scores must be numbers, got NaN.")
+    scores = scores.astype(np.float64)  # of whole numbers without a sign the negative is not less
+    if np.isnan(scores).any() or pd.isna(queries).any():
+        raise QueryError("scores must be numbers, and queries be known, got NaN or None.")
     table = pd.DataFrame({"query": queries, "score": -scores, "relevant": relevant == 1})
     first = table.sort_values(["query", "score"]).groupby("query").head(5)  # stable
     hits = first.groupby("query")["relevant"]

@@ -2,16 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
 from sklearn.inspection import permutation_importance as peer_importance
 
 from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.forests import (
+    CostSensitiveRFClassifier,
     RandomForestClassifier,
     oob_permutation_importance,
     permutation_importance,
 )
 from budgetlearn.forests.base import bootstrap_weights
+from budgetlearn.gif import GIFClassifier
 from budgetlearn.validation import ParameterError
 from tests.tree.reference import walk
 
@@ -124,6 +127,37 @@ def test_unknown_labels_are_never_right():
     forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)
     found = permutation_importance(forest, X, np.full(len(y), "other"), random_state=0)
     assert not found.importances.any()
+
+
+def test_out_of_bag_refuses_rows_that_the_trees_did_not_grow_on():
+    X, y = table()
+    weight = np.ones(len(y))
+    weight[:40] = 0
+    weighed = RandomForestClassifier(n_estimators=4, random_state=0)
+    weighed.fit(X, y, sample_weight=weight)
+    without = RandomForestClassifier(n_estimators=4, random_state=0).fit(X[40:], y[40:])
+    np.testing.assert_array_equal(
+        oob_permutation_importance(weighed, X[40:], y[40:], random_state=0),
+        oob_permutation_importance(without, X[40:], y[40:], random_state=0),
+    )
+    held_out = BudgetRFClassifier(n_estimators=4, budget=8, random_state=0).fit(X, y)
+    mixed = clone(held_out).set_params(refit=True).fit(X, y)
+    for forest, rows in ((weighed, X), (without, X[40:][::-1]), (held_out, X), (mixed, X)):
+        with pytest.raises(ParameterError, match="rows that the forest grew on, in their order"):
+            oob_permutation_importance(forest, rows, y[: len(rows)], random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("forest", "words"),
+    [
+        (CostSensitiveRFClassifier(n_estimators=2), "tree_seeds_, which a CostSensitiveRFC"),
+        (GIFClassifier(node_budget=20, n_estimators=5), "votes? for classes, got a GIFClassifier"),
+    ],
+)
+def test_out_of_bag_is_known_only_of_forests_that_keep_their_seeds(forest, words):
+    X, y = table(2)
+    with pytest.raises(ParameterError, match=words):
+        oob_permutation_importance(forest.fit(X, y), X, y)
 
 
 def test_bad_input():

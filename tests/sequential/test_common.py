@@ -165,6 +165,22 @@ def test_order_cost_and_explanation_agree(cls, table):
 
 
 @every_class
+def test_an_explanation_tells_the_value_of_what_stands_in_for_a_missing_feature(cls, table):
+    """Before the first acquisition nothing is known, so the best features come in order."""
+    X, y = table
+    model, x, values = cls(random_state=0).fit(X, y), X[3].copy(), []
+    for n_missing in range(4):
+        story = model.explain(x, fallback=True)
+        assert story["value"].isna().tolist() == story["measured"].isna().tolist()
+        assert story["measured"].isna().sum() == n_missing
+        values.append(story["value"].iloc[n_missing])
+        x[story["feature"].iloc[n_missing]] = np.nan
+    assert min(values) > 0
+    if cls is not RandomOrderClassifier:
+        assert values == sorted(values, reverse=True)
+
+
+@every_class
 def test_bad_input_is_told(cls, table):
     X, y = table
     with pytest.raises(NotFittedError):

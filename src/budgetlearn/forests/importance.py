@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..parallel import thread_map
 from ..protocol.checked_data import checked_table
 from ..validation import INT32_MAX, ParameterError, check_number
-from .base import bootstrap_weights
+from .base import ForestClassifier, bootstrap_weights
 
 
 def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):
@@ -56,17 +56,28 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
 
     The mean over the trees of (right votes - right votes with the feature's values exchanged) /
     examples, all on the examples that the tree's bootstrap sample left out; (n_features,). X and y
-    are the training examples, in the order in which the forest got them.
+    are the examples that the trees grew on, in the order in which the forest got them: without
+    those that weigh 0, and without those that `fit` held out.
     """
-    check_is_fitted(forest)
+    X, labels = _check_table(forest, X, y)
+    if not hasattr(forest, "tree_seeds_"):
+        raise ParameterError(
+            "out-of-bag importance draws samples again from tree_seeds_, which a "
+            f"{type(forest).__name__} has not: use permutation_importance on other examples."
+        )
     if not forest._growth.bootstrap:
         raise ParameterError("out-of-bag importance needs bootstrap=True: no example is left out.")
-    X, labels = _check_table(forest, X, y)
     seeds = check_random_state(random_state).randint(INT32_MAX, size=len(forest.trees_)).tolist()
 
     def loss(tree, seed):
         # The tree's seed draws its sample again; what it drew no copy of is left out.
         weights = bootstrap_weights(len(X), forest.tree_seeds_[tree])
+        if not _grew_on(forest.trees_[tree], X, weights > 0):
+            # Of other rows it is another sample: some left out would be in the tree.
+            raise ParameterError(
+                "X must hold the rows that the forest grew on, in their order: leave out those of "
+                "weight 0, and give fit X_val and y_val where it would hold out rows of X."
+            )
         rows = np.flatnonzero(weights == 0).astype(np.int32)
         partners = np.random.default_rng(seed).permutation(rows)
         return forest._predictor.lost_hits(tree, X, labels, rows, partners) / max(rows.size, 1)
@@ -75,8 +86,22 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
     return np.mean(losses, axis=0)
 
 
+def _grew_on(tree, X, drawn):
+    """Return whether as many of the drawn rows reach the root of a tree, and go left there."""
+    if np.count_nonzero(drawn) != tree.n_node_samples[0] or tree.is_leaf[0]:
+        return np.count_nonzero(drawn) == tree.n_node_samples[0]
+    n_left = np.count_nonzero(X[drawn, tree.feature[0]] <= tree.threshold[0])
+    return n_left == tree.n_node_samples[tree.children_left[0]]
+
+
 def _check_table(forest, X, y):
     """Return a checked table, and the class index of each label: -1 where it is unknown."""
+    check_is_fitted(forest)
+    if not isinstance(forest, ForestClassifier):
+        raise ParameterError(
+            f"expected a forest whose trees vote for classes, got a {type(forest).__name__}: use "
+            "permutation_importance of sklearn.inspection."
+        )
     X = np.ascontiguousarray(checked_table(forest, X)[0], dtype=np.float64)
     if forest.missing_in_training_.any():
         raise ParameterError(

@@ -157,7 +157,7 @@ class BudgetedEstimator(BaseEstimator):
         return score_outcome(self, getattr(self, "scoring", None), stage, y, weight)
 
     def _more_to_explain(self, x, max_cost):
-        """Return further columns of `explain`, a value or more for each acquisition."""
+        """Return further columns of `explain`: by name, the values of acquired features."""
         return {}
 
     def __sklearn_tags__(self):
@@ -560,7 +560,8 @@ class BudgetedEstimator(BaseEstimator):
             One row per acquisition: `feature` (name or index), `measured` (its value), `price`
             (with a group's charge where it fell due), `spent` so far, and after the acquisition the
             `prediction` and, of classifiers, its `probability`. Of FMCC, VoC and the random order
-            also `value`: what the feature was chosen for, less its weighted price.
+            also `value`: what the feature was chosen for, less its weighted price; NaN of one that
+            could not be had.
         """
         source = prediction.from_table(self, one_row(self, x))
         stage, max_cost = prediction.chosen_stage(self, *limits), limits.max_cost
@@ -579,9 +580,8 @@ class BudgetedEstimator(BaseEstimator):
             session.give({name: value})
             rows.append((name, value, price, session.cost, session.prediction, session.probability))
         columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
-        more = self._more_to_explain(x, max_cost)
-        more = {name: values[: len(rows)] for name, values in more.items()}
-        return pd.DataFrame(rows, columns=columns).assign(**more)
+        told, more = pd.DataFrame(rows, columns=columns), self._more_to_explain(x, max_cost)
+        return told.assign(**{name: told["feature"].map(each) for name, each in more.items()})
 
 
 class WeightedFit:

@@ -149,10 +149,14 @@ class BudgetPipeline(Pipeline):
         steps = self._final_estimator.explain(encoded, *limits, **options)
         steps["feature"] = steps["feature"].map(self.origins_)
         steps["measured"] = [x[name].iloc[0] for name in steps["feature"]]
-        # Indicators of one column are one acquisition: the first pays, the last knows most.
-        paid = steps.groupby("feature", sort=False)["price"].sum()
-        steps = steps.drop_duplicates("feature", keep="last").assign(price=paid.to_numpy())
-        return steps.reset_index(drop=True)
+        # Indicators of one column are one acquisition, which the first of them pays for. Later ones
+        # tell what is known by then: as in a session, they count with the column acquired last.
+        first = ~steps["feature"].duplicated()
+        columns = steps.groupby(first.cumsum())
+        told = steps[first].assign(price=columns["price"].sum().to_numpy())
+        for name in ("spent", "prediction", "probability"):
+            told[name] = columns.tail(1)[name].to_numpy()
+        return told.reset_index(drop=True)
 
     def _encoded_value(self, name, value):
         """Return the values of all encoded columns that come from one original column."""

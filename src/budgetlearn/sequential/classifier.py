@@ -14,7 +14,7 @@ from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import one_row
 from ..protocol.documenting import estimator_class
-from ..protocol.feature_requests import requests_by_feature
+from ..protocol.feature_requests import Ledger, drive, requests_by_feature
 from ..validation import check_number
 
 
@@ -201,5 +201,15 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         return outcome
 
     def _more_to_explain(self, x, max_cost):
-        walk = self._walk(one_row(self, x), stop=False, max_cost=max_cost)
-        return {"value": walk.value[0]}
+        x, labels = one_row(self, x), self.feature_costs_.labels
+        acquiring = self._acquiring(1, np.inf, self._limit(max_cost), self.n_features_in_)
+        # Driven as a prediction is, so that others are chosen in place of what cannot be had.
+        walk = drive(
+            requests_by_feature(acquiring, lambda walk: None),
+            lambda rows, feature: x[rows, feature],
+            Ledger(self.feature_costs_, 1),
+            describe=int,
+            fallback=True,
+        )
+        pairs = zip(walk.order[0], walk.value[0], strict=True)
+        return {"value": {labels[feature]: value for feature, value in pairs if feature >= 0}}
