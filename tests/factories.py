@@ -170,6 +170,8 @@ def make_prices():
             "run": run,
             "feature": f"{dataset.replace('_', ' ')} measurement {feature}",
             "cost": cost,
+            "group": None,
+            "group_cost": np.nan,
         }
         for dataset in FEATURES
         for run in range(5)

@@ -54,6 +54,13 @@ def test_who_equals_the_constant_in_every_run_is_told():
     assert found_in(at_the_constant(make_points(), range(4))) == {}
 
 
+def test_a_method_that_never_ended_is_no_straw_man():
+    points = make_points()
+    for run in range(5):
+        points = fail(points, "logitb", run)
+    assert found_in(points) == {}
+
+
 def test_failed_runs_excuse_nobody():
     # A failed run counts as the constant.
     points = fail(at_the_constant(make_points(), range(4)), "logitb", 4)

@@ -99,7 +99,8 @@ def test_a_method_that_is_best_at_small_budgets_is_seen():
     names = ["wine", "breast_cancer"]
     table = horizon_table(areas_of(early_and_late(names)))
     first = winners(horizon_ranks(table, ["msb", "logitb"]))
-    assert first == dict(zip(HORIZONS, ["msb", "msb", "msb", "logitb", "msb"], strict=True))
+    assert [*first] == [*HORIZONS]
+    assert [*first.values()] == [["msb"], ["msb"], ["msb"], ["logitb"], ["msb"]]
     assert horizon_ranks(table, ["msb", "logitb"]).index.tolist() == ["logitb", "msb"]
     (sentence,) = winner_sentences(table, make_display())
     assert "depends on how much" in sentence
@@ -123,6 +124,17 @@ def test_a_winner_that_one_data_set_decides_is_told():
     assert survives_leaving_one_out(steady, ["msb", "logitb"])["100 %"]
     (sentence,) = winner_sentences(steady, make_display())
     assert sentence == "msB has the best mean rank however much of the full cost may be spent."
+
+
+def test_who_share_the_best_rank_are_all_named():
+    points = make_points()
+    twin = points[points["method"] == "msb"].assign(method="logitb")
+    rest = points[points["method"] != "logitb"]
+    table = horizon_table(areas_of(pd.concat([rest, twin], ignore_index=True)))
+    told = winner_sentences(table, make_display())
+    assert told == [
+        "msB and logitB share the best mean rank however much of the full cost may be spent."
+    ]
 
 
 def test_a_data_set_with_fewer_methods_is_not_counted():

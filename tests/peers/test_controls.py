@@ -21,6 +21,9 @@ def test_constant_is_free_and_constant():
     model = FreeConstantClassifier(feature_costs=np.arange(13)).fit(X, y)
     assert np.unique(model.predict(X)).tolist() == [np.bincount(y).argmax()]
     assert not model.acquisition_cost(X).any()
+    # As likely as they are frequent: sure of one class, its log-loss would be a bound that any
+    # model beats.
+    np.testing.assert_allclose(model.predict_proba(X), np.tile(np.bincount(y) / len(y), (178, 1)))
 
 
 def test_constant_of_regression_is_the_mean():

@@ -31,6 +31,15 @@ def test_the_summary_counts_wins_and_holds_leads_against_their_spread(display):
     )
 
 
+def test_equal_areas_are_nobodys_win(display):
+    equal = ("breast_cancer", "logitb", "msb", 1e-16, 0.0, 0, 5)
+    who, _ = lead_sentences(leads(("wine", "msb", "logitb", 0.03, 0.01, 5, 5), equal), display)
+    assert who == "Best mean AUP, of 2 data sets: msB on 1, several alike on 1."
+    assert lead_sentences(leads(equal), display)[0] == (
+        "Best mean AUP, of 1 data set: several alike on 1."
+    )
+
+
 def test_the_summary_admits_what_it_cannot_say(display):
     assert "single run" in lead_sentences(leads(), display)[0]
     alone = leads(("wine", "msb", None, np.nan, np.nan, np.nan, np.nan))

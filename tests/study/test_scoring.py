@@ -127,6 +127,14 @@ def test_an_entry_of_the_methods_file_keeps_its_own_scoring():
     build(constant)  # has no such parameter
 
 
+def test_what_buys_nothing_guesses_by_shares(rare):
+    spec = {"class": "budgetlearn.peers.FreeConstantClassifier", "scoring": "neg_log_loss"}
+    (row,) = run_method("constant", spec, rare)
+    share, truth = rare.train[1].mean(), rare.test[1]
+    loss = metrics.log_loss(truth, np.full(len(truth), share))
+    assert row["test_score"] == pytest.approx(-loss)
+
+
 def test_sequences_become_a_schedule_by_it(rare):
     spec = {
         "class": "budgetlearn.msb.ModelScheduleSearch",

@@ -58,8 +58,8 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
     """Return the differences in AUP to a reference on each data set, measured within runs.
 
     `ratios` are test rows by training rows of each data set, `bounded` the data sets whose score
-    lies in [0, 1] by its nature. p_holm is p after Holm's correction over all rows. Only runs that
-    both completed count.
+    lies in [0, 1] by its nature. p_holm is p after Holm's correction over all rows. A run that one
+    of both did not complete counts by its area, the free constant's.
     """
     from statsmodels.stats.multitest import multipletests
 

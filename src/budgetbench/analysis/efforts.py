@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..study.records import OK
 from .areas import CONSTANT, area_table
-from .schedules import CASE_RUN, GROUP, RUN, check_points, columns_of, compressed_points
+from .schedules import CASE, CASE_RUN, GROUP, RUN, check_points, columns_of, compressed_points
 
 EQUAL = 1e-9  # areas that differ by less are equal
 
@@ -104,10 +104,14 @@ def straw_men(points, areas, methods):
     """Return the methods that won nothing, or lost by being tuned, in every run of a data set.
 
     A rival of that kind is more likely set up wrongly than beaten. below is "constant", where the
-    AUP of no completed run is above that of the free constant, else "default", where that of every
-    run is below that of its first fit; aup and other_aup are the means of both.
+    AUP of no run is above that of the free constant, else "default", where that of every run is
+    below that of its first fit; aup and other_aup are the means of both, n_rivals how many methods
+    completed a run there.
     """
-    own = areas[areas["method"].isin(methods)].set_index(RUN)["aup_test"].dropna()
+    rivals = areas[areas["method"].isin(methods)]
+    # A method that never came to an end is no question of its set-up here: see the coverage.
+    ran = (rivals["status"] == OK).groupby(columns_of(rivals, GROUP)).transform("any")
+    own = rivals[ran].set_index(RUN)["aup_test"].dropna()
     free = areas[areas["method"] == CONSTANT].set_index(CASE_RUN)["aup_test"]
     keys = [(dataset, costs, run) for dataset, costs, _, run in own.index]
     constant = pd.Series(free.reindex(keys).to_numpy(), own.index)
@@ -120,5 +124,6 @@ def straw_men(points, areas, methods):
         for name, other, where in (("constant", constant, nothing), ("default", default, worse))
     ]
     groups = pd.concat(found).groupby([*GROUP, "below"])
-    means = groups[["aup", "other_aup"]].mean()
-    return means.assign(n_runs=groups.size()).reset_index()
+    means = groups[["aup", "other_aup"]].mean().assign(n_runs=groups.size()).reset_index()
+    n_rivals = rivals[ran].groupby(CASE)["method"].nunique().rename("n_rivals")
+    return means.join(n_rivals, on=CASE)

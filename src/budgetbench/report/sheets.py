@@ -11,7 +11,7 @@ from ..datasets.dataset import Dataset
 from ..study.provenance import scoring_of
 from .labels import DataSheet
 
-PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
+PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost", "group", "group_cost"]
 
 
 def read_sheets(study, paths, sources):
@@ -47,20 +47,30 @@ def _sheet(data, study, sources):
 def price_table(paths):
     """Return the prices of all cost tables, …/<dataset>/<costs>/<chunk>.csv, as one table.
 
-    Charges of cost groups are left out; features come in the order of the data.
+    Features come in the order of the data; group and group_cost are empty without a shared charge.
     """
     # The path says what a price list of one run cannot: its data set and kind.
     frames = [
         read_prices(path).assign(dataset=path.parts[-3], costs=path.parts[-2])
         for path in map(Path, paths)
     ]
-    return pd.concat(frames, ignore_index=True)[PRICE_COLUMNS]
+    return pd.concat(frames, ignore_index=True).reindex(columns=PRICE_COLUMNS)
 
 
 def prices_of(prices, dataset, costs, run):
-    """Return the price list of a run: feature (its name) and cost, indexed from 0."""
+    """Return the price list of a run: feature (its name) and cost, indexed from 0.
+
+    The cost of a feature that shares a charge is text: "1 + 101.9 for scan".
+    """
     case = of_case(prices, dataset, costs)
-    return case.loc[case["run"] == run, ["feature", "cost"]].reset_index(drop=True)
+    own = case[case["run"] == run].reset_index(drop=True)
+    shared = own["group"].notna()
+    if shared.any():  # its price alone would not add up to what a model costs
+        lines = own.loc[shared, ["cost", "group_cost", "group"]].itertuples(index=False)
+        told = [f"{cost:g} + {charge:g} for {group}" for cost, charge, group in lines]
+        own["cost"] = own["cost"].astype(object)
+        own.loc[shared, "cost"] = told
+    return own[["feature", "cost"]]
 
 
 def names_of(prices, dataset):

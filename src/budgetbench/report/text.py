@@ -54,9 +54,9 @@ def scope(table, display):
     cases = counted(len(display.cases(table)), "data set")
     peers = [name for name in display.competitors if display.methods[name].peer]
     others = [name for name in display.competitors if name not in peers]
-    parts = [_listed(display, others)] if others else []
-    parts += [f"as peers {_listed(display, peers)}"] if peers else []
-    parts.append(f"as controls {_listed(display, display.controls)}")
+    parts = [listed(display, others)] if others else []
+    parts += [f"as peers {listed(display, peers)}"] if peers else []
+    parts.append(f"as controls {listed(display, display.controls)}")
     return f"{'; '.join(parts)}; {cases}, {span_of_runs(runs)} each."
 
 
@@ -65,7 +65,8 @@ def complete(table):
     return not table[["n_partial", "n_failed", "n_missing"]].to_numpy().any()
 
 
-def _listed(display, names):
+def listed(display, names):
+    """Return the labels of methods in a row: "a, b and c"."""
     # One label stands alone; of none the sentence stays empty rather than fails.
     *others, last = [display.label(name) for name in names] or [""]
     return f"{', '.join(others)} and {last}" if others else last

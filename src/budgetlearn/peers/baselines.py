@@ -62,10 +62,11 @@ class _Control(WeightedFit, BudgetedEstimator):
 
 @documented
 class FreeConstantClassifier(ClassifierMixin, _Control):
-    """Predict the most frequent class and acquire nothing."""
+    """Predict the most frequent class, as likely as it is frequent, and acquire nothing."""
 
     def _model(self):
-        return DummyClassifier(strategy="most_frequent")
+        # Its probabilities are the shares: certainty would score a log-loss of no sensible guess.
+        return DummyClassifier(strategy="prior")
 
 
 @documented

@@ -80,6 +80,17 @@ def test_straw_men_are_told_on_the_page_and_on_top():
     ]
 
 
+def test_data_from_which_nobody_learns_are_doubted_once():
+    points = make_points()
+    hit = (points["dataset"] == "wine") & points["method"].isin(["msb", "logitb"])
+    points.loc[hit, "test_score"] = 0.1
+    section = Effort(make_study())
+    built = build_tables([section], make_report(points))
+    (sentence,) = section.context(built)["warnings"]
+    assert sentence.startswith("On Wine none of 2 methods is better than the free constant in any")
+    assert section.summary(built)[0].startswith("Doubtful rivals in one place")
+
+
 def test_without_straw_men_nothing_is_said(report):
     section = Effort(make_study())
     built = build_tables([section], report)
@@ -125,7 +136,7 @@ def test_the_page_names_whose_seconds_are_equal_and_how_many_settings(folder, tm
 @pytest.mark.parametrize(("n_runs", "runs"), [(1, "its one run"), (2, "both runs")])
 def test_a_doubt_names_its_runs_and_both_areas(n_runs, runs):
     row = {"dataset": "wine", "costs": "random", "method": "logitb", "below": "default"}
-    row |= {"aup": 0.9, "other_aup": 0.95, "n_runs": n_runs}
+    row |= {"aup": 0.9, "other_aup": 0.95, "n_runs": n_runs, "n_rivals": 2}
     (sentence,) = straw_man_sentences(pd.DataFrame([row]), make_display())
     assert sentence.startswith("logitB on Wine")
     assert sentence.endswith(

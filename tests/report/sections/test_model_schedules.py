@@ -43,6 +43,12 @@ def test_prices_of_the_variables_add_up_to_the_cost(chosen):
         assert len(labels) == row.n_variables
 
 
+def test_a_shared_charge_is_told_with_the_price(chosen):
+    prices = pd.DataFrame({"feature": list("abcdefghijklm"), "cost": [1.5, *["2 + 10 for x"] * 12]})
+    labels = json.loads(what_to_buy.schedule_table(chosen, prices)["variables"].iloc[-1])
+    assert set(labels) <= {"a (1.5)", *(f"{name} (2 + 10 for x)" for name in "bcdefghijklm")}
+
+
 def test_variables_without_a_price_list_keep_their_index(chosen):
     unpriced = prices_of_run(make_prices(), "wine", "unit", 0)
     table = what_to_buy.schedule_table(chosen, unpriced)

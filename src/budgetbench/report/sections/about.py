@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 
-from ...analysis.schedules import CASE
+from ...analysis.schedules import CASE, columns_of
 from ...study.methods import settings_tried
 from ...study.records import POINTS
 from ..section import FILE, Section, table, texts
@@ -142,8 +142,11 @@ class Prices(Section):
 def price_summary(prices):
     """Return the least, median and largest price of each case, and its mean full cost."""
     groups = prices.groupby(CASE)["cost"]
+    # A charge is paid once for all features of its group.
+    charges = prices["group_cost"].mask(prices.duplicated([*CASE, "run", "group"])).fillna(0.0)
     # Runs draw prices anew: the sum is one run's, and only then comes the mean.
-    full = prices.groupby([*CASE, "run"])["cost"].sum().groupby(CASE).mean()
+    paid = (prices["cost"] + charges).groupby(columns_of(prices, [*CASE, "run"])).sum()
+    full = paid.groupby(CASE).mean()
     summary = groups.agg(least="min", median="median", most="max")
     return summary.assign(full=full).reset_index()
 

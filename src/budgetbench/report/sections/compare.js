@@ -108,8 +108,10 @@ function words(rows, ranked, chosen, methods) {
   if (!chosen.length || !methods.length) return "Nothing is chosen: pick a data set and a method.";
   const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value} of the full cost may be spent`;
   const hard = charge.value === "hard" ? ", by the most expensive example" : "";
+  // Rows come by rank: those that share the first one are all named.
+  const best = rows.filter(({ rank }) => rank !== null && rank < rows[0].rank + 1e-9).map(({ method }) => method.label);
   const first = rows[0].rank === null ? "Nobody has an area on all of these data sets"
-    : `${rows[0].method.label} has the best mean rank (${rows[0].rank.toFixed(2)} of ${rows.filter(({ rank }) => rank !== null).length})`;
+    : `${best.join(" and ")} ${best.length > 1 ? "share" : "has"} the best mean rank (${rows[0].rank.toFixed(2)} of ${rows.filter(({ rank }) => rank !== null).length})`;
   const others = ranked.length < chosen.length ? " (those with the most methods)" : "";
   return `${first} over ${ranked.length} of ${cases.length} data set${cases.length === 1 ? "" : "s"}${others}, ${where}${hard}.`;
 }

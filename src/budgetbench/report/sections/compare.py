@@ -10,7 +10,7 @@ from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION
 from ..section import Section, case_name, figure
 from ..style import drawing, label_ends, legend_below, marked_line, message_figure, split_axis
-from ..text import mean_rank
+from ..text import listed, mean_rank
 
 SHOWN = 5  # methods in the first picture
 
@@ -137,10 +137,10 @@ class Horizons(Section):
     def context(self, report):
         found, display = report.results.horizons, report.display
         ranks = horizon_ranks(found, display.rivals(found))
-        best = ranks.min()
+        best = winners(ranks)
         rows = [
             [display.label(name)]
-            + [{"text": mean_rank(row[h]), "best": row[h] == best[h]} for h in HORIZONS]
+            + [{"text": mean_rank(row[h]), "best": name in best.get(h, ())} for h in HORIZONS]
             for name, row in ranks.iterrows()
         ]
         heads = ["logarithmic" if share is None else f"up to {h}" for h, share in HORIZONS.items()]
@@ -186,10 +186,11 @@ def _by_horizon(first, display):
     """Return the winner at each horizon in words, without a full stop."""
     # One part per winner, not per horizon: most horizons share theirs.
     named = {}
-    for horizon, method in first.items():
-        named.setdefault(display.label(method), []).append(_where(horizon))
+    for horizon, methods in first.items():
+        named.setdefault(listed(display, methods), []).append(_where(horizon))
     if len(named) == 1:
-        (label,) = named
-        return f"{label} has the best mean rank however much of the full cost may be spent"
-    listed = "; ".join(f"{label} {', '.join(places)}" for label, places in named.items())
-    return f"The best mean rank depends on how much of the full cost may be spent: {listed}"
+        (labels,), (methods, *_) = named, first.values()
+        has = "has" if len(methods) == 1 else "share"
+        return f"{labels} {has} the best mean rank however much of the full cost may be spent"
+    by_winner = "; ".join(f"{labels} {', '.join(places)}" for labels, places in named.items())
+    return f"The best mean rank depends on how much of the full cost may be spent: {by_winner}"

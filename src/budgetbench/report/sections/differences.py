@@ -73,7 +73,7 @@ def _variance_rows(variances, display):
 
 def _cell(row):
     """Return the cell of a difference, coloured only where its interval leaves 0 out."""
-    if not row:  # the pair never completed the same run
+    if not row:  # the study does not ask for both here
         return DASH
     kind = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
     return {"text": interval(row["mean"], row["low"], row["high"]), "kind": kind}

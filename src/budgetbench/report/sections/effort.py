@@ -45,7 +45,7 @@ class Effort(Section):
 
     def summary(self, report):
         # Among the sentences on top: a reader must know before believing the ranks.
-        n_found = len(report.tables["straw_men"])
+        n_found = len(straw_man_sentences(report.tables["straw_men"], report.display))
         if not n_found:
             return []
         where = "one place" if n_found == 1 else f"{n_found} places"
@@ -116,13 +116,24 @@ def equal_rows(report):
 
 
 def straw_man_sentences(found, display):
-    """Return a sentence of doubt about each method that `straw_men` found."""
+    """Return a sentence of doubt about each method that `straw_men` found.
+
+    Where no method at all is above the constant, one sentence says so: that is about the data.
+    """
+    counts = found[found["below"] == "constant"].groupby([*CASE, "n_rivals"]).size()
+    nothing = {tuple(case): n for (*case, n_rivals), n in counts.items() if n == n_rivals > 1}
+    sentences = [
+        f"On {display.case_title(*case)} none of {n} methods is better than the free constant in "
+        "any run: there may be nothing to learn, or nothing worth its price."
+        for case, n in nothing.items()
+    ]
     said = {
         "constant": "is no better than the free constant",
         "default": "is worse tuned than at its own settings",
     }
-    sentences = []
     for row in found.itertuples():
+        if (row.dataset, row.costs) in nothing and row.below == "constant":
+            continue
         where = f"{display.label(row.method)} on {display.case_title(row.dataset, row.costs)}"
         runs = {1: "its one run", 2: "both runs"}.get(row.n_runs, f"all {row.n_runs} runs")
         areas = f"mean AUP {row.aup:.3f} against {row.other_aup:.3f}"

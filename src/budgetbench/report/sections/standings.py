@@ -137,14 +137,16 @@ def lead_sentences(leads, display):
 
 
 def _who_wins(leads, display):
-    wins = counts_of(leads["best"]).rename(display.label)
-    if len(wins) == 1:
+    ahead = leads[leads["lead"].round(12) > 0]
+    wins, n_equal = counts_of(ahead["best"]).rename(display.label), len(leads) - len(ahead)
+    if not n_equal and len(wins) == 1:
         few = {1: "the one data set compared", 2: "both data sets"}
         where = few.get(len(leads), f"all {len(leads)} data sets")
         return f"{wins.index[0]} has the best mean AUP on {where}."
     # Everybody who is best somewhere is named: a single winner would hide the others.
     shares = [f"{label} on {n}" for label, n in wins.items()]
-    return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."
+    shares += [f"several alike on {n_equal}"] if n_equal else []
+    return f"Best mean AUP, of {counted(len(leads), 'data set')}: {', '.join(shares)}."
 
 
 def _how_sure(leads):
@@ -168,9 +170,12 @@ def peers_ahead(summary, display):
     done = summary[summary["n_runs"] > 0].dropna(subset="mean_test")
     ahead, cases = {}, display.cases(summary)
     for case in cases:
-        own = of_case(done, *case).set_index("method")["mean_test"]
-        best = max(display.rivals(own.reset_index()), key=own.get, default=None)
-        if best is not None and display.methods[best].peer:
+        own = of_case(done, *case).set_index("method")["mean_test"].round(12)
+        rivals = display.rivals(own.reset_index())
+        best = max(rivals, key=own.get, default=None)
+        # Equal to a method of the papers, a peer is not ahead of it.
+        first = {display.methods[name].peer for name in rivals if own[name] == own[best]}
+        if first == {True}:
             ahead.setdefault(best, []).append(display.case_title(*case))
     if not ahead:
         return []

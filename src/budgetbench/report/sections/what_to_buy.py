@@ -175,7 +175,10 @@ def schedule_table(schedule, prices):
     Features that `prices` lacks are "x<index>".
     """
     sets = list(map(parse_variables, schedule["variables"]))
-    labels = {feature: f"{name} ({cost:g})" for feature, name, cost in prices.itertuples()}
+    labels = {
+        feature: f"{name} ({cost if isinstance(cost, str) else format(cost, 'g')})"
+        for feature, name, cost in prices.itertuples()
+    }
     # JSON, as a name may hold a comma or a bracket.
     named = [
         json.dumps([labels.get(f, f"x{f}") for f in chosen], ensure_ascii=False) for chosen in sets
