@@ -214,10 +214,8 @@ class Kept:
     """A kept rerun: points, settings, and what it took."""
 
     def __init__(self, folder):
-        self.points, self.settings = (
-            stored_results.read_kept(folder),
-            stored_results.settings_of(folder),
-        )
+        self.points = stored_results.read_kept(folder)
+        self.settings = stored_results.settings_of(folder)
         self.runs = self.points.groupby("dataset")["run"].nunique().to_dict()
         origins = stored_results.provenance_of(folder)["origins"]
         # Of the jobs that fitted, where they were recorded.
