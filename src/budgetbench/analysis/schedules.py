@@ -76,7 +76,7 @@ def compressed_points(points):
     scale of cost_fraction: where a method buys example by example, its cost there is another.
     """
     points = check_points(points)
-    share = (points["valid_cost"] / full_costs(points)).fillna(points["cost_fraction"].astype(float))
+    share = (points["valid_cost"] / full_costs(points)).fillna(points["cost_fraction"])
     good = points.assign(valid_fraction=share)[points["status"] == OK]
     costs, scores = good["valid_fraction"].to_numpy(float), good["valid_score"].to_numpy(float)
     runs = np.flatnonzero(np.diff(good.groupby(RUN).ngroup())) + 1  # rows are in their order

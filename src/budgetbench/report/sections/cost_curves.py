@@ -188,8 +188,12 @@ def case_curves(schedules, display, dataset, costs, hard):
         for name, curve in found.items():
             entry[name] = {column: _digits(curve[column]) for column in curve}
         curves.append(entry)
-    # Points of all runs would be most of the page's bytes.
-    shown = _first_runs(frame[frame["method"].isin(display.competitors)])
+    # Points of all runs would be most of the page's bytes; cut at random they would look like
+    # other schedules. So whole runs, one at least.
+    shown = frame[frame["method"].isin(display.competitors)]
+    sizes = shown.groupby("run").size().cumsum()
+    most = max(int((sizes <= MOST_POINTS).sum()), 1)
+    shown = shown[shown["run"].isin(sizes.index[:most])]
     points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
     return {
         "curves": curves,
@@ -198,14 +202,6 @@ def case_curves(schedules, display, dataset, costs, hard):
         "runs_shown": shown["run"].nunique(),
         "n_runs": frame["run"].nunique(),
     }
-
-
-def _first_runs(points):
-    """Return the points of the first runs, one at least, as many as stay below `MOST_POINTS`."""
-    # Whole runs: points cut at random would look like other schedules.
-    sizes = points.groupby("run").size().cumsum()
-    most = max(int((sizes <= MOST_POINTS).sum()), 1)
-    return points[points["run"].isin(sizes.index[:most])]
 
 
 def _digits(values):
