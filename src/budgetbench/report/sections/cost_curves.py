@@ -27,7 +27,14 @@ class CostCurves(Section):
     names = ("curves",)
 
     def tables(self, report):
-        return {"curves": all_curves(report.results.schedules)}
+        schedules = report.results.schedules
+        columns = [*GROUP, "budget", "mean", "sd", "n_affording", "n_runs"]
+        frames = [pd.DataFrame(columns=columns)] if schedules.empty else []
+        for (dataset, costs, method), own in schedules.groupby(GROUP):
+            free = _baselines(of_case(schedules, dataset, costs))
+            curve = mean_curve(own, "cost_fraction", free)
+            frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
+        return {"curves": pd.concat(frames, ignore_index=True)[columns]}
 
     def draw(self, report, *case):
         return curve_figure(report.results.schedules, report.display, *case)
@@ -144,17 +151,6 @@ def _absent(coverage, display):
         text = f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
         absent.setdefault((row.dataset, row.costs), []).append(text)
     return absent
-
-
-def all_curves(schedules):
-    """Return the `mean_curve` of all methods in all cases, over shares of the full cost."""
-    columns = [*GROUP, "budget", "mean", "sd", "n_affording", "n_runs"]
-    frames = [pd.DataFrame(columns=columns)] if schedules.empty else []
-    for (dataset, costs, method), own in schedules.groupby(GROUP):
-        free = _baselines(of_case(schedules, dataset, costs))
-        curve = mean_curve(own, "cost_fraction", free)
-        frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
-    return pd.concat(frames, ignore_index=True)[columns]
 
 
 def _baselines(case):

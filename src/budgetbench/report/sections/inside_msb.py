@@ -279,32 +279,27 @@ class OwnCost(Section):
         return {"own_cost": compared}
 
     def figures(self, report):
-        table = report.tables["own_cost"]
-        return {"own_cost": own_cost_figure(table, report.display, self._methods)}
+        table, display = report.tables["own_cost"], report.display
+        if table.empty:
+            return {"own_cost": style.message_figure("No run completed.")}
+        methods = [name for name in self._methods if (table["method"] == name).any()]
+        cases = display.cases(table)
+        size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
+        with style.drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
+            entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
+            for axes, name in zip(grid[0], methods, strict=True):
+                _draw_panel(axes, table[table["method"] == name], display, cases)
+                axes.set(title=display.label(name), xlabel=f"test {display.score()}")
+                handles, labels = axes.get_legend_handles_labels()
+                entries |= dict(zip(labels, handles, strict=True))
+            titles = [fill(display.case_title(*case), style.LABEL_WIDTH) for case in cases]
+            grid[0][0].set_yticks(range(len(cases)), titles)
+            grid[0][0].set_ylim(len(cases) - 0.5, -0.5)
+            style.legend_below(figure, list(entries.values()), list(entries))
+        return {"own_cost": figure}
 
     def context(self, report):
         return {"rows": own_cost_rows(report.tables["own_cost"], report.display)}
-
-
-def own_cost_figure(table, display, own_cost):
-    """Draw the test score at the method's own cost by data set, one panel for each method."""
-    if table.empty:
-        return style.message_figure("No run completed.")
-    methods = [name for name in own_cost if (table["method"] == name).any()]
-    cases = display.cases(table)
-    size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
-    with style.drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
-        entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
-        for axes, name in zip(grid[0], methods, strict=True):
-            _draw_panel(axes, table[table["method"] == name], display, cases)
-            axes.set(title=display.label(name), xlabel=f"test {display.score()}")
-            handles, labels = axes.get_legend_handles_labels()
-            entries |= dict(zip(labels, handles, strict=True))
-        titles = [fill(display.case_title(*case), style.LABEL_WIDTH) for case in cases]
-        grid[0][0].set_yticks(range(len(cases)), titles)
-        grid[0][0].set_ylim(len(cases) - 0.5, -0.5)
-        style.legend_below(figure, list(entries.values()), list(entries))
-    return figure
 
 
 def _draw_panel(axes, part, display, cases):
