@@ -1,18 +1,9 @@
-"""Numbers, settings and the scope of a study in text."""
+"""Numbers and settings in text."""
 
 import numpy as np
 import pytest
 
-from budgetbench.analysis.schedules import coverage_table
 from budgetbench.report import text
-from tests.factories import fail, make_display, make_points
-
-
-def test_scope_names_methods_data_sets_and_runs():
-    coverage = coverage_table(make_points(n_runs=3))
-    assert text.scope(coverage, make_display()) == (
-        "msB and logitB; as controls all features and free constant; 2 data sets, 3 runs each."
-    )
 
 
 @pytest.mark.parametrize(
@@ -34,8 +25,3 @@ def test_numbers_in_words():
     assert text.plus_minus(0.5, np.nan) == "0.500"
     assert text.plus_minus(np.nan, np.nan) == "–"
     assert text.seconds(1234.5) == "1.23e+03"
-
-
-def test_a_failed_run_is_not_complete():
-    assert text.complete(coverage_table(make_points(n_runs=2)))
-    assert not text.complete(coverage_table(fail(make_points(n_runs=2), "msb", 1)))

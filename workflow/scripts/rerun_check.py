@@ -8,6 +8,6 @@ from budgetbench.study.study import Study
 
 with job_log(snakemake.log[0]) as log:
     study = Study.of_job(snakemake, snakemake.input.fresh)
-    told = check_rerun(study, snakemake.input.fresh, snakemake.input.stored)
-    log.info(told)
-    print(told)
+    found = check_rerun(study, snakemake.input.fresh, snakemake.input.stored)
+    log.info(found)
+    print(found)

@@ -189,22 +189,6 @@ def summary_table(areas):
     return table.reset_index()
 
 
-def _up_to_horizons(costs, scores, baseline):
-    """Return {horizon: mean height of a staircase up to it}; points come in order of cost.
-
-    On the log axis the cheapest fall together at its start: of these the last, the most expensive,
-    counts there.
-    """
-    with np.errstate(divide="ignore"):
-        decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
-    # Both are areas under the same staircase; only the axis differs.
-    linear, logarithmic = CostAccuracyCurve(costs, scores), CostAccuracyCurve(decades, scores)
-    return {
-        horizon: logarithmic.area(1.0, baseline) if share is None else linear.area(share, baseline)
-        for horizon, share in HORIZONS.items()
-    }
-
-
 def horizon_areas(points, schedules, expected=None):
     """Return `aup` of each run up to each horizon: the mean test score of all budgets up to it.
 
@@ -215,8 +199,15 @@ def horizon_areas(points, schedules, expected=None):
         baseline = baselines[case_run]
         if np.isnan(baseline):
             continue
-        areas = _up_to_horizons(*_points_of(kept, "test"), baseline)
-        rows += [(*key, *each) for each in areas.items()]
+        costs, scores = _points_of(kept, "test")
+        # The cheapest fall together at the start of the log axis, where the last of them counts.
+        with np.errstate(divide="ignore"):
+            decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
+        linear, logarithmic = CostAccuracyCurve(costs, scores), CostAccuracyCurve(decades, scores)
+        for name, share in HORIZONS.items():
+            log = share is None
+            area = logarithmic.area(1.0, baseline) if log else linear.area(share, baseline)
+            rows.append((*key, name, area))
     return pd.DataFrame(rows, columns=[*RUN, "horizon", "aup"])
 
 

@@ -119,7 +119,11 @@ def _within_budgets(points):
     """Return the best point of each run on validation data within budgets that all afford."""
     frames = [points.iloc[:0]]
     for _, own in points.groupby(GROUP):
-        budgets = _round_numbers(own["n_nodes"])
+        decades = 10 ** np.arange(np.floor(np.log10(own["n_nodes"].max())) + 2)
+        steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
+        # Those that span the sizes.
+        first, last = np.searchsorted(steps, [own["n_nodes"].min(), own["n_nodes"].max()])
+        budgets = steps[first : last + 1]
         runs = [_best_within(part, budgets) for _, part in own.groupby(RUN)]
         # A mean over some of the runs would compare other data than its neighbours.
         afforded = np.logical_and.reduce([rows >= 0 for rows, _ in runs])
@@ -132,13 +136,6 @@ def _within_budgets(points):
             for kept, (_, part) in zip(rows[:, new], runs, strict=True)
         ]
     return pd.concat(frames)
-
-
-def _round_numbers(values):
-    """Return those of 1, 2, 5, 10, … that span some values."""
-    decades = 10 ** np.arange(np.floor(np.log10(values.max())) + 2)
-    steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
-    return steps[np.searchsorted(steps, values.min()) : np.searchsorted(steps, values.max()) + 1]
 
 
 def _best_within(points, budgets):

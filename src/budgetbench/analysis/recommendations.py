@@ -183,7 +183,7 @@ class _Chooser:
 
     def _row(self, budget, chosen, ranked, free):
         n_runs = len(chosen.test)
-        row = {"budget": budget, "method": chosen.method, "n_runs": n_runs, **self._told(chosen)}
+        row = {"budget": budget, "method": chosen.method, "n_runs": n_runs} | self._expected(chosen)
         row |= {"valid": chosen.valid.mean(), "choice": chosen.choice.mean()}
         for score in ("valid", "test"):
             row[f"{score}_sd"] = getattr(chosen, score).std(ddof=1) if n_runs > 1 else np.nan
@@ -194,10 +194,10 @@ class _Chooser:
         row |= dict(zip(("gain", "gain_low", "gain_high"), gain, strict=True))
         row["as_good"] = bool(chosen.method != CONSTANT and row["gain_low"] <= 0)
         others = [one for one in ranked if one.method != chosen.method][:MOST_RUNNERS_UP]
-        row["runners_up"] = [{"method": one.method, **self._told(one)} for one in others]
+        row["runners_up"] = [{"method": one.method, **self._expected(one)} for one in others]
         return row | {"models": chosen.models.tolist()}
 
-    def _told(self, one):
+    def _expected(self, one):
         """Return the held-out score of an offer with its interval, and what it costs."""
         mean, low, high = score_interval(one.test, self.ratio, self.bounded)
         return {"test": mean, "low": low, "high": high, "cost": float(one.share.mean())}

@@ -1,7 +1,7 @@
 """The tidy frame of operating points: what it must hold, and its compression to schedules.
 
 One row per operating point: dataset, costs, method, run, stage, fit, cost, cost_fraction,
-valid_score, test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
+valid_score, test_score, valid_cost, fit_seconds, predict_seconds, status, and more, as in
 `budgetbench.study.records`. A row whose status is not "ok" stands for a fit that failed or ran
 out of time.
 
@@ -40,7 +40,7 @@ def check_points(points):
 
     What is computed from it then does not depend on the order of files, to the last bit.
     """
-    needed = [*RUN, "stage", "fit", "status", *_NUMBERS]
+    needed = [*RUN, "stage", "fit", "status", "valid_cost", *_NUMBERS]
     remedy = "Read them with `budgetbench.study.records.read`, or add what is missing."
     refuse_lacking(points, needed, "operating points", remedy)
     points = points.sort_values([*RUN, "stage"], ignore_index=True)
@@ -68,27 +68,16 @@ def full_costs(points):
     return full.groupby(columns_of(points, CASE_RUN)).transform("max")
 
 
-def _with_valid_fraction(points):
-    """Add valid_fraction, the validation cost on the scale of cost_fraction.
-
-    Where a prediction buys features example by example its mean cost on the validation part
-    differs from that on the test part; without a valid_cost column both are the same.
-    """
-    fraction = points["cost_fraction"].astype(float)
-    if "valid_cost" not in points:
-        return points.assign(valid_fraction=fraction)
-    own = points["valid_cost"] / full_costs(points)
-    return points.assign(valid_fraction=own.fillna(fraction))
-
-
 def compressed_points(points):
     """Keep, in each run, the operating points that beat every cheaper one on validation data.
 
-    They come cheap to expensive within a run, with the column valid_fraction: msB's compressed
-    model schedule (Yan et al., section 3.1), applied to every method alike.
+    They come cheap to expensive within a run: msB's compressed model schedule (Yan et al., section
+    3.1), applied to every method alike. The column valid_fraction is the validation cost on the
+    scale of cost_fraction: where a method buys example by example, its cost there is another.
     """
-    points = _with_valid_fraction(check_points(points))
-    good = points[points["status"] == OK]
+    points = check_points(points)
+    share = (points["valid_cost"] / full_costs(points)).fillna(points["cost_fraction"])
+    good = points.assign(valid_fraction=share)[points["status"] == OK]
     costs, scores = good["valid_fraction"].to_numpy(float), good["valid_score"].to_numpy(float)
     runs = np.flatnonzero(np.diff(good.groupby(RUN).ngroup())) + 1  # rows are in their order
     # On validation data alone: test scores must not choose what is shown.

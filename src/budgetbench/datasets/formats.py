@@ -47,8 +47,10 @@ def read_svmlight(
         groups = _query_files(paths[1::2], lengths)
     feature_names = np.array(names or [f"f{index + 1}" for index in range(n_columns)])
     if drop_empty:
-        X, used = _without_empty(X)
-        feature_names = feature_names[used]
+        used = [column for column in range(n_columns) if X[:, column].any()]
+        for place, column in enumerate(used):  # in place: a copy would double the memory
+            X[:, place] = X[:, column]
+        X, feature_names = X[:, : len(used)], feature_names[used]
     return Table(X, y, tuple(feature_names.tolist()), parts_of(parts, lengths), groups)
 
 
@@ -129,15 +131,6 @@ def _query_files(paths, lengths):
         found.append(sizes)
     sizes = np.concatenate(found)
     return np.repeat(np.arange(sizes.size), sizes)
-
-
-def _without_empty(X):
-    """Move the columns that are used to the front, in place: a copy would double the memory."""
-    used = [column for column in range(X.shape[1]) if X[:, column].any()]
-    for place, column in enumerate(used):
-        if place != column:
-            X[:, place] = X[:, column]
-    return X[:, : len(used)], used
 
 
 def read_idx(paths, parts=None):

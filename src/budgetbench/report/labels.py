@@ -63,7 +63,7 @@ class Display(Comparison):
         """Return a method's name on the page."""
         return self.methods[method].label
 
-    def case_title(self, dataset, costs):
+    def case_title(self, dataset, costs="random"):
         """Return the heading of a case; the kind of cost profile is named unless random."""
         # Random prices are the rule; naming them everywhere would be noise.
         title = self.datasets[dataset].title

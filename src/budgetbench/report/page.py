@@ -13,11 +13,11 @@ from budgetlearn.files import csv_text, whole_file
 from ..analysis import Results
 from ..analysis.schedules import RUN, check_points
 from ..study.study import ACQUISITION, Study
-from . import text
 from .labels import Display
 from .section import case_name
 from .sections import sections_of
 from .style import svg_bytes
+from .text import as_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +118,13 @@ def render_page(sections, report, drawings, cases):
         )
         for section in sections
     ]
+    coverage = report.results.coverage
     return environment.get_template("page.html.j2").render(
         study=report.study,
         sections=list(zip(sections, bodies, strict=True)),
         bought=bool(report.study.cases_under(ACQUISITION)),
         summary=[sentence for section in sections for sentence in section.summary(report)],
-        scope=text.scope(report.results.coverage, report.display),
-        complete=text.complete(report.results.coverage),
+        complete=not coverage[["n_partial", "n_failed", "n_missing"]].to_numpy().any(),
         scripts=[section.script for section in sections if section.script] if cases else [],
         script_data=script_data(cases, report.display),
         library=drawing_library() if cases else "",
@@ -161,7 +161,7 @@ def template_environment():
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "as_text": text.as_text,
+        "as_text": as_text,
         "first_upper": lambda string: string[:1].upper() + string[1:],
     }
     environment.globals["m"] = environment.get_template("macros.html.j2").module

@@ -4,7 +4,6 @@ import json
 import shlex
 import subprocess
 import sys
-from copy import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -213,26 +212,24 @@ def _place(share):
 class Kept:
     """A kept rerun: points, settings, and what it took."""
 
-    def __init__(self, folder):
-        self.points, self.settings = (
-            stored_results.read_kept(folder),
-            stored_results.settings_of(folder),
-        )
-        self.runs = self.points.groupby("dataset")["run"].nunique().to_dict()
-        origins = stored_results.provenance_of(folder)["origins"]
+    def __init__(self, points, settings, origins):
+        self.points, self.settings, self._origins = points, settings, origins
+        self.runs = points.groupby("dataset")["run"].nunique().to_dict()
         # Of the jobs that fitted, where they were recorded.
         self.hours = sum(one.get("seconds", 0.0) for one in origins) / 3600
         self.commits = sorted({one["commit"] for one in origins})
         self._judged = {}
 
+    @classmethod
+    def of(cls, folder):
+        """Read a kept rerun from its folder."""
+        origins = stored_results.provenance_of(folder)["origins"]
+        return cls(stored_results.read_kept(folder), stored_results.settings_of(folder), origins)
+
     def first_runs(self, dataset, runs):
         """Return this rerun with only the first `runs` runs of a data set."""
-        shorter = copy(self)
-        shorter.__dict__.pop("ours", None)
-        shorter._judged = {}
         late = (self.points["dataset"] == dataset) & (self.points["run"] >= runs)
-        shorter.points = self.points[~late]
-        return shorter
+        return Kept(self.points[~late], self.settings, self._origins)
 
     @cached_property
     def ours(self):
@@ -256,7 +253,7 @@ class Kept:
 class Reproduction:
     """The papers' numbers and claims, judged against the kept reruns in the project's folder."""
 
-    def __init__(self, root="."):
+    def __init__(self, root=".", kept=None):
         self._root, self._folder = Path(root), Path(root) / PUBLISHED
         about = read_yaml(self._folder / "papers.yaml")
         self.papers, self.impossible = about["papers"], about["impossible"]
@@ -266,7 +263,9 @@ class Reproduction:
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(self._folder / "claims.yaml")
         self.entries = read_reasons(self._folder / "deviations.yaml")
-        self.kept = {name: Kept(path) for name, path in stored_results.kept_studies(root).items()}
+        if kept is None:
+            kept = {name: Kept.of(path) for name, path in stored_results.kept_studies(root).items()}
+        self.kept = kept
 
     @property
     def studies(self):
@@ -316,12 +315,9 @@ class Reproduction:
 
     def with_first_runs(self, extended):
         """Return the printed numbers as they were judged before a rerun was extended."""
-        earlier = copy(self)
-        for name in ("all_numbers", "numbers", "of_variants"):
-            earlier.__dict__.pop(name, None)
         study = extended["study"]
         shorter = self.kept[study].first_runs(extended["dataset"], extended["runs"])
-        earlier.kept = self.kept | {study: shorter}
+        earlier = Reproduction(self._root, self.kept | {study: shorter})
         # One table is enough: the others' numbers come from other studies.
         earlier._tables = {t: names for t, names in self._tables.items() if study in names}
         return earlier.numbers

@@ -51,7 +51,7 @@ def table(name, stem=None, kind=TABLE):
     return Part(name, kind, "Tables", caption, {"table": name})
 
 
-def case_name(dataset, costs, stem=None):
+def case_name(dataset, costs=None, stem=None):
     """Return the name of a case in files and on the page; `stem` says what is shown of it."""
     # One rule for all: files, anchors and the scripts' data find each other by it.
     return "_".join(filter(None, (stem, dataset, costs)))
@@ -93,12 +93,11 @@ class Section:
     @property
     def parts(self):
         """The `Part` of each figure, table and file."""
-        figures = []
-        for dataset, costs in self.cases if self.stem else ():
-            labels = {"data set": dataset, "costs": costs}
-            name = case_name(dataset, costs, self.stem)
+        figures = [figure(name, self.category, figure=label) for name, label in self.pictures]
+        for case in self.cases if self.stem else ():
+            labels = dict(zip(("data set", "costs"), case, strict=False))
+            name = case_name(*case, stem=self.stem)
             figures.append(figure(name, self.category, self.stem, **labels))
-        figures += [figure(name, self.category, figure=label) for name, label in self.pictures]
         return [*figures, *map(table, self.names)]
 
     def tables(self, report):
@@ -107,10 +106,8 @@ class Section:
 
     def figures(self, report):
         """Return {name: matplotlib figure}; `report.tables` holds the tables of all sections."""
-        if not self.stem:
-            return {}
-        shown = report.display.cases(report.display.under(self.under, report.results.points))
-        return {case_name(*case, self.stem): self.draw(report, *case) for case in shown}
+        shown = self.cases if self.stem else ()
+        return {case_name(*case, stem=self.stem): self.draw(report, *case) for case in shown}
 
     def draw(self, report, *case):
         """Return the figure of a case, in a section that has a `stem`."""

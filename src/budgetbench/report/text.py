@@ -48,27 +48,9 @@ def seconds(mean, sd=float("nan")):
     return number(mean, ".3g") + ("" if pd.isna(sd) else f" ± {sd:.2g}")
 
 
-def scope(table, display):
-    """Return in one sentence what was compared, from `coverage_table`."""
-    runs = table[[name for name in table if name.startswith("n_")]].sum(axis=1)
-    cases = counted(len(display.cases(table)), "data set")
-    peers = [name for name in display.competitors if display.methods[name].peer]
-    others = [name for name in display.competitors if name not in peers]
-    parts = [listed(display, others)] if others else []
-    parts += [f"as peers {listed(display, peers)}"] if peers else []
-    parts.append(f"as controls {listed(display, display.controls)}")
-    return f"{'; '.join(parts)}; {cases}, {span_of_runs(runs)} each."
-
-
-def complete(table):
-    """Return True if every run of every method completed, from `coverage_table`."""
-    return not table[["n_partial", "n_failed", "n_missing"]].to_numpy().any()
-
-
 def listed(display, names):
     """Return the labels of methods in a row: "a, b and c"."""
-    # One label stands alone; of none the sentence stays empty rather than fails.
-    *others, last = [display.label(name) for name in names] or [""]
+    *others, last = map(display.label, names)
     return f"{', '.join(others)} and {last}" if others else last
 
 

@@ -108,38 +108,30 @@ def closing_message(study):
 
 # When one job of a submission is killed, Snakemake deletes the outputs of all its jobs, finished
 # ones too. So each job that fits leaves a second link to its outputs in a folder that Snakemake
-# does not know, with a key of all that they were made of: started again, it takes them over.
+# does not know, named by a hash of all that they were made of: started again, it takes them over.
 _FOLDER = "finished"
 
 
 def take_over(job):
     """Put the outputs of an earlier, equal job in place; return True if there were any.
 
-    False where it was made of something else, or has a run to repeat.
+    False where it has a run to repeat.
     """
-    kept = [beside(job.config, output, _FOLDER) for output in job.output]
-    keys = [path.with_name(f"{path.name}.key") for path in kept]
-    whole = all(path.is_file() for path in (*kept, *keys))
-    same = whole and {key.read_text() for key in keys} == {_key(job)}
-    if same and not is_repeated(job.config, job.output[0]):
-        for path, output in zip(kept, job.output, strict=True):
-            # A link, not a move: the next kill may come before the job is counted as done.
-            _link(path, output)
-            os.utime(output)  # its inputs may have been written again, the same as before
-        return True
-    for path in (*keys, *kept):  # outdated: the key goes first, as it vouches for the file
-        path.unlink(missing_ok=True)
-    return False
+    kept = _kept(job)
+    whole = all(path.is_file() for path in kept.values())
+    if not whole or is_repeated(job.config, job.output[0]):
+        return False
+    for output, path in kept.items():
+        # A link, not a move: the next kill may come before the job is counted as done.
+        _link(path, output)
+        os.utime(output)  # its inputs may have been written again, the same as before
+    return True
 
 
 def keep(job):
     """Keep the outputs of a job that is done, until the whole study is."""
-    for output in job.output:
-        kept = beside(job.config, output, _FOLDER)
-        # The key is written last: a kill in between leaves a file that nobody trusts.
-        _link(output, kept)
-        with whole_file(kept.with_name(f"{kept.name}.key")) as partial:
-            partial.write_text(_key(job))
+    for output, path in _kept(job).items():
+        _link(output, path)
 
 
 def forget(study):
@@ -157,12 +149,13 @@ def _link(source, target):
             shutil.copyfile(source, partial)
 
 
-def _key(job):
-    """Return a hash of all that decides a job's outputs: rule, parameters, content of inputs."""
+def _kept(job):
+    """Return {output: where it is kept}, by all that decides it: rule, parameters and inputs."""
     named = {name: str(value) for name, value in job.wildcards.items()}
     inputs = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in job.input]
     decisive = [job.rule, named, dict(job.params.items()), inputs]
-    return hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()
+    key = hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()
+    return {output: beside(job.config, output, f"{_FOLDER}/{key}") for output in job.output}
 
 
 SPARE = 2.5  # times what earlier jobs of a method took that a cluster is asked for

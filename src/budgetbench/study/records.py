@@ -246,17 +246,13 @@ def _part(path):
         for name in set(later) - present:
             # Unknown, not zero: tables leave these cells empty.
             content = content.append_column(name, pa.nulls(len(content), pa.float64()))
-        return content.select(list(COLUMNS)).cast(_schema(content.schema))
+        content = content.select(list(COLUMNS))
+        kinds = {"string": pa.large_string(), "int64": pa.int64(), "float64": pa.float64()}
+        # Rates stay as they are, empty or not.
+        types = [kinds.get(COLUMNS[column.name], column.type) for column in content.schema]
+        return content.cast(pa.schema(zip(COLUMNS, types, strict=True)))
 
 
 def unknown_columns(version):
     """Return the columns that files of a format version do not have yet."""
     return [name for name, column in POINTS.items() if column.since > version]
-
-
-def _schema(found):
-    """Return the types that the columns of a file are to have: rates as they are, empty or not."""
-    kinds = {"string": pa.large_string(), "int64": pa.int64(), "float64": pa.float64()}
-    return pa.schema(
-        [(name, kinds.get(kind, found.field(name).type)) for name, kind in COLUMNS.items()]
-    )

@@ -438,17 +438,17 @@ def _overridden(methods, settings):
 
 def _installed(config, specs):
     """Return the specifications whose package is installed, and {label: why not} of the others."""
-    needs = {name: spec["needs"] for name, spec in specs.items() if "needs" in spec}
-    absent = {name for name, needed in needs.items() if importlib.util.find_spec(needed) is None}
-    told = {
-        specs[name]["label"]: f"needs the package {needs[name]}, which is not installed"
-        for name in specs
-        if name in absent
-    }
-    if absent and not set(config["methods"]) - absent - {"constant"}:
-        each = "; ".join(f"{label} {why}" for label, why in told.items())
+    present, reasons = {}, {}
+    for name, spec in specs.items():
+        if "needs" not in spec or importlib.util.find_spec(spec["needs"]):
+            present[name] = spec
+        else:
+            why = f"needs the package {spec['needs']}, which is not installed"
+            reasons[spec["label"]] = why
+    if reasons and not present.keys() & set(config["methods"]) - {"constant"}:
+        each = "; ".join(f"{label} {why}" for label, why in reasons.items())
         raise ConfigError(f"No method of the study can run: {each}. Install what is needed.")
-    return {name: spec for name, spec in specs.items() if name not in absent}, told
+    return present, reasons
 
 
 def _check_methods(specs, schemas, trust):

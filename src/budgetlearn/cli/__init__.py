@@ -1,4 +1,4 @@
-"""The command line: `budgetlearn fit`, `predict`, `ask`, `compare`, `recommend`."""
+"""The command line: `budgetlearn fit`, `predict`, `ask`, `serve`, `compare`, `recommend`."""
 
 import sys
 

@@ -270,14 +270,13 @@ def labels(values):
     return [f"{value:.{max(digits, 0)}f}" for value in values]
 
 
-def drawing(steps, chosen=None, lines=()):
-    """Return the parts of the picture: points, error bars, the staircase and the axes."""
-    tests = steps["test_score"]
-    across = [score for _, score in lines]
-    low = min((steps["score"] - steps["score_se"]).min(), tests.min(), *across)
-    high = max((steps["score"] + steps["score_se"]).max(), tests.max(), *across)
+def drawing(steps, chosen, lines):
+    """Return the parts of the picture: points, error bars, the lines across it and the axes."""
+    score, error = steps["score"], steps["score_se"]
+    shown = [*(score - error), *(score + error), *steps["test_score"], *(s for _, s in lines)]
+    low, high = np.nanmin(shown), np.nanmax(shown)
     # A flat curve still needs an axis of some height.
-    pad = (0.1 if lines else 0.05) * (high - low) or 0.05
+    pad = 0.1 * (high - low) or 0.05
     low, high, most = low - pad, high + pad, float(steps["cost"].max()) * 1.05 or 1.0
 
     def x(cost):
@@ -292,24 +291,18 @@ def drawing(steps, chosen=None, lines=()):
             "x": x(row.cost),
             "y": y(row.score),
             "bar": (y(row.score - row.score_se), y(row.score + row.score_se)),
-            "test": y(test),
+            "test": y(row.test_score),
             "chosen": row.Index == chosen,
             "says": f"{row.score:.3f} for {row.cost:g}",
         }
-        for row, test in zip(steps.itertuples(), tests, strict=True)
+        for row in steps.itertuples()
     ]
-    # First to the right at the old score, then up: a staircase, no interpolation.
-    path = "".join(
-        f"{'M' if k == 0 else 'H'}{p['x']}{' ' if k == 0 else 'V'}{p['y']}"
-        for k, p in enumerate(points)
-    )
     return {
         "width": WIDTH,
         "height": HEIGHT,
         "box": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
         "points": points,
         "lines": [{"y": y(score), "says": f"{what}, {score:.3f}"} for what, score in lines],
-        "staircase": f"{path}H{WIDTH - RIGHT}",
         "x_ticks": list(zip(map(x, x_ticks), labels(x_ticks), strict=True)),
         "y_ticks": list(zip(map(y, y_ticks), labels(y_ticks), strict=True)),
     }

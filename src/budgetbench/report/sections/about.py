@@ -25,20 +25,15 @@ class Coverage(Section):
         return {"coverage": report.results.coverage}
 
     def context(self, report):
-        titles, rows, gaps = coverage_rows(report.results.coverage, report.display)
+        display = report.display
+        titles, rows = display.matrix(report.results.coverage, display.methods, _counts)
+        gaps = [
+            f"{title}, {label}: {cell['text']} ({cell['message']})"
+            for label, *cells in rows
+            for title, cell in zip(titles, cells, strict=True)
+            if cell["kind"]
+        ]
         return {"columns": titles, "rows": rows, "gaps": gaps}
-
-
-def coverage_rows(table, display):
-    """Return titles of the cases, a row of cells for each method, and a line for each gap."""
-    titles, rows = display.matrix(table, display.methods, _counts)
-    gaps = [
-        f"{title}, {label}: {cell['text']} ({cell['message']})"
-        for label, *cells in rows
-        for title, cell in zip(titles, cells, strict=True)
-        if cell["kind"]
-    ]
-    return titles, rows, gaps
 
 
 def _counts(row):

@@ -8,7 +8,7 @@ from ...analysis.ranks import horizon_ranks, ranking_of, survives_leaving_one_ou
 from ...analysis.recommendations import HARD, MEAN
 from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION
-from ..section import Section, case_name, figure
+from ..section import Section, case_name
 from ..style import drawing, label_ends, legend_below, marked_line, message_figure, split_axis
 from ..text import listed, mean_rank
 
@@ -22,11 +22,8 @@ class Overview(Section):
     title = "Overview"
     place = 5
     under = ACQUISITION
-
-    @property
-    def parts(self):
-        narrow = figure("overview_narrow", "Overview", "overview", figure="overview, narrow")
-        return [figure("overview", "Overview"), narrow]
+    category = "Overview"
+    pictures = (("overview", "overview"), ("overview_narrow", "overview, narrow"))
 
     def summary(self, report):
         return _winners(report)[:1]  # what qualifies it stands below the picture: see Horizons
@@ -159,7 +156,11 @@ def winner_sentences(horizons, display):
     first = winners(ranks)
     if len(ranks) < 2 or not first:
         return []
-    sentences = [f"{_by_horizon(first, display)}{_ranked_part(horizons, methods)}."]
+    n_cases = horizons.groupby(CASE).ngroups
+    # Ranks are over the data sets that most methods share; readers should know which.
+    n_ranked = len(ranking_of(horizons[horizons["horizon"] == "100 %"], methods).means)
+    some = f" (over {n_ranked} of {n_cases} data sets, those with the most methods)"
+    sentences = [f"{_by_horizon(first, display)}{some if n_ranked < n_cases else ''}."]
     # A winner that one data set makes is said to be one.
     stays = survives_leaving_one_out(horizons, methods)
     changing = [_where(horizon) for horizon, same in stays.items() if not same]
@@ -167,15 +168,6 @@ def winner_sentences(horizons, display):
         some = "at every horizon" if len(changing) == len(stays) else ", ".join(changing)
         sentences.append(f"Leaving one data set out changes who is first {some}.")
     return sentences
-
-
-def _ranked_part(horizons, methods):
-    """Return the number of ranked data sets in words, where that is not all of them."""
-    n_cases = horizons.groupby(CASE).ngroups
-    # Ranks are over the data sets that most methods share; readers should know which.
-    n_ranked = len(ranking_of(horizons[horizons["horizon"] == "100 %"], methods).means)
-    some = f" (over {n_ranked} of {n_cases} data sets, those with the most methods)"
-    return "" if n_ranked == n_cases else some
 
 
 def _where(horizon):

@@ -27,7 +27,14 @@ class CostCurves(Section):
     names = ("curves",)
 
     def tables(self, report):
-        return {"curves": all_curves(report.results.schedules)}
+        schedules = report.results.schedules
+        columns = [*GROUP, "budget", "mean", "sd", "n_affording", "n_runs"]
+        frames = [pd.DataFrame(columns=columns)] if schedules.empty else []
+        for (dataset, costs, method), own in schedules.groupby(GROUP):
+            free = _baselines(of_case(schedules, dataset, costs))
+            curve = mean_curve(own, "cost_fraction", free)
+            frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
+        return {"curves": pd.concat(frames, ignore_index=True)[columns]}
 
     def draw(self, report, *case):
         return curve_figure(report.results.schedules, report.display, *case)
@@ -146,17 +153,6 @@ def _absent(coverage, display):
     return absent
 
 
-def all_curves(schedules):
-    """Return the `mean_curve` of all methods in all cases, over shares of the full cost."""
-    columns = [*GROUP, "budget", "mean", "sd", "n_affording", "n_runs"]
-    frames = [pd.DataFrame(columns=columns)] if schedules.empty else []
-    for (dataset, costs, method), own in schedules.groupby(GROUP):
-        free = _baselines(of_case(schedules, dataset, costs))
-        curve = mean_curve(own, "cost_fraction", free)
-        frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
-    return pd.concat(frames, ignore_index=True)[columns]
-
-
 def _baselines(case):
     """Return the free constant's test score by run: the level from which curves start."""
     return case[case["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
@@ -188,8 +184,12 @@ def case_curves(schedules, display, dataset, costs, hard):
         for name, curve in found.items():
             entry[name] = {column: _digits(curve[column]) for column in curve}
         curves.append(entry)
-    # Points of all runs would be most of the page's bytes.
-    shown = _first_runs(frame[frame["method"].isin(display.competitors)])
+    # Points of all runs would be most of the page's bytes; cut at random they would look like
+    # other schedules. So whole runs, one at least.
+    shown = frame[frame["method"].isin(display.competitors)]
+    sizes = shown.groupby("run").size().cumsum()
+    most = max(int((sizes <= MOST_POINTS).sum()), 1)
+    shown = shown[shown["run"].isin(sizes.index[:most])]
     points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
     return {
         "curves": curves,
@@ -198,14 +198,6 @@ def case_curves(schedules, display, dataset, costs, hard):
         "runs_shown": shown["run"].nunique(),
         "n_runs": frame["run"].nunique(),
     }
-
-
-def _first_runs(points):
-    """Return the points of the first runs, one at least, as many as stay below `MOST_POINTS`."""
-    # Whole runs: points cut at random would look like other schedules.
-    sizes = points.groupby("run").size().cumsum()
-    most = max(int((sizes <= MOST_POINTS).sum()), 1)
-    return points[points["run"].isin(sizes.index[:most])]
 
 
 def _digits(values):

@@ -13,7 +13,7 @@ from ...analysis.budgets import own_cost_table
 from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION, SCHEDULE
 from .. import style
-from ..section import Section, case_name, figure
+from ..section import Section
 from ..sheets import names_of
 from ..text import counted, plus_minus
 
@@ -50,34 +50,18 @@ def _read(paths, columns):
 
 
 class _OnRequest(Section):
-    """A section of figures that a study asks for: one of each of its cases, or of `shown`."""
+    """A section of figures that a study asks for, one of each of its cases."""
 
     under = ACQUISITION
     block = "Figures"
-    heading = about = shows = ""  # above the figures, and in their alternatives
+    about = shows = ""  # above the figures, below the category, and in their alternatives
     asked = ""  # what the study has among its `figures`
 
     def applies(self):
-        return self.asked in self.study.config.get("figures", []) and bool(self.shown)
-
-    @property
-    def shown(self):
-        """{name of a figure: its case}."""
-        return {case_name(*case, self.stem): case for case in self.cases}
-
-    @property
-    def parts(self):
-        return [figure(name, "Inside msB", self.stem) for name in self.shown]
-
-    def figures(self, report):
-        return {name: self.draw(report, *case) for name, case in self.shown.items()}
-
-    def title_of(self, display, *case):
-        """Return the heading of a figure."""
-        return display.case_title(*case)
+        return self.asked in self.study.config.get("figures", []) and bool(self.cases)
 
     def context(self, report):
-        titles = [self.title_of(report.display, *case) for case in self.shown.values()]
+        titles = [report.display.case_title(*case) for case in self.cases]
         return {"figures": list(zip(self.parts, titles, strict=True))}
 
 
@@ -87,16 +71,14 @@ class VariableImportance(_OnRequest):
     id = stem = asked = "importance"
     title = "Importance"
     place = 80
-    heading = shows = "Importance of the variables"
+    category = shows = "Importance of the variables"
     about = "What msB's sequences start from, most important first."
 
     @property
-    def shown(self):
-        names = dict.fromkeys(name for name, _ in self.cases)
-        return {f"importance_{n}": (n,) for n in names if sequence_method(self.study, n)}
-
-    def title_of(self, display, dataset):
-        return display.datasets[dataset].title
+    def cases(self):
+        """The data sets, whatever the costs: importance is the same under all of them."""
+        names = dict.fromkeys(name for name, _ in super().cases)
+        return [(name,) for name in names if sequence_method(self.study, name)]
 
     def _files(self, dataset):
         study, msb = self.study, sequence_method(self.study, dataset)
@@ -105,12 +87,12 @@ class VariableImportance(_OnRequest):
     @property
     def inputs(self):
         """Tables of importance, …/<dataset>/<method>/<chunk>.csv."""
-        return [path for (dataset,) in self.shown.values() for path in self._files(dataset)]
+        return [path for (dataset,) in self.cases for path in self._files(dataset)]
 
     def draw(self, report, dataset):
         # A run in which it failed is a row without a variable.
         importance = _read(self._files(dataset), _IMPORTANCE).dropna(subset="variable")
-        names, title = names_of(report.prices, dataset), self.title_of(report.display, dataset)
+        names, title = names_of(report.prices, dataset), report.display.case_title(dataset)
         return importance_figure(importance, names, title, report.display.score(dataset))
 
 
@@ -139,7 +121,7 @@ class Staircases(_OnRequest):
     """Schedules of one run over the budget (Fig. 4 to 7)."""
 
     id = stem = "staircases"
-    title = heading = "Schedules compared"
+    title = category = "Schedules compared"
     place = 81
     about = "The schedules of several methods in one run."
     shows = "Model schedules"
@@ -197,7 +179,7 @@ class SolutionSpace(_OnRequest):
     title = "Solution space"
     place = 82
     stem, asked = "space", "solution_space"
-    heading = shows = "The whole solution space"
+    category = shows = "The whole solution space"
     about = "Every subset of a few variables, and the models that msB visits among them."
 
     @property
@@ -297,32 +279,27 @@ class OwnCost(Section):
         return {"own_cost": compared}
 
     def figures(self, report):
-        table = report.tables["own_cost"]
-        return {"own_cost": own_cost_figure(table, report.display, self._methods)}
+        table, display = report.tables["own_cost"], report.display
+        if table.empty:
+            return {"own_cost": style.message_figure("No run completed.")}
+        methods = [name for name in self._methods if (table["method"] == name).any()]
+        cases = display.cases(table)
+        size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
+        with style.drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
+            entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
+            for axes, name in zip(grid[0], methods, strict=True):
+                _draw_panel(axes, table[table["method"] == name], display, cases)
+                axes.set(title=display.label(name), xlabel=f"test {display.score()}")
+                handles, labels = axes.get_legend_handles_labels()
+                entries |= dict(zip(labels, handles, strict=True))
+            titles = [fill(display.case_title(*case), style.LABEL_WIDTH) for case in cases]
+            grid[0][0].set_yticks(range(len(cases)), titles)
+            grid[0][0].set_ylim(len(cases) - 0.5, -0.5)
+            style.legend_below(figure, list(entries.values()), list(entries))
+        return {"own_cost": figure}
 
     def context(self, report):
         return {"rows": own_cost_rows(report.tables["own_cost"], report.display)}
-
-
-def own_cost_figure(table, display, own_cost):
-    """Draw the test score at the method's own cost by data set, one panel for each method."""
-    if table.empty:
-        return style.message_figure("No run completed.")
-    methods = [name for name in own_cost if (table["method"] == name).any()]
-    cases = display.cases(table)
-    size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
-    with style.drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
-        entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
-        for axes, name in zip(grid[0], methods, strict=True):
-            _draw_panel(axes, table[table["method"] == name], display, cases)
-            axes.set(title=display.label(name), xlabel=f"test {display.score()}")
-            handles, labels = axes.get_legend_handles_labels()
-            entries |= dict(zip(labels, handles, strict=True))
-        titles = [fill(display.case_title(*case), style.LABEL_WIDTH) for case in cases]
-        grid[0][0].set_yticks(range(len(cases)), titles)
-        grid[0][0].set_ylim(len(cases) - 0.5, -0.5)
-        style.legend_below(figure, list(entries.values()), list(entries))
-    return figure
 
 
 def _draw_panel(axes, part, display, cases):
