@@ -16,6 +16,7 @@ from ..exceptions import BudgetError
 from ..parallel import progress
 from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned
+from ..protocol.documenting import estimator_class
 from ..protocol.operating_points import measured
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
@@ -139,7 +140,7 @@ class Leaves(ParameterGroup):
 KINDS = {"growth": Growth, "leaves": Leaves}
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 

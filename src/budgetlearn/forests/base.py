@@ -1,6 +1,6 @@
 """The bases of the forests on our tree kernels: classes, numbers, features used at all."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -16,6 +16,7 @@ from ..export.exporting import CompactMethods
 from ..parallel import thread_map
 from ..protocol import Answer, BudgetedEstimator, Outcome, Request, Stage, WeightedFit
 from ..protocol.checked_data import complete_table
+from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
@@ -412,7 +413,7 @@ class ForestRegressor(RegressorMixin, Forest):
         return (scores / n_trees)[:, 0], None
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class GrownTrees:
     """Mixin, named first, with the parameters of forests whose trees grow freely."""
 
