@@ -228,14 +228,14 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         return len(self.trees_)
 
     def _stages(self, X, which, want):
-        which, nodes = list(which), np.cumsum([tree.node_count for tree in self.trees_])
+        which = list(which)
         # Only what is asked for is gathered: votes take most of a walk's time.
         vote = bool(want & {"output", "probabilities"})
         by_path = "acquired" in want and self._pays_by_path
         parts = {self._vote_kind: vote, "acquired": by_path, "n_jobs": self.n_jobs}
         for index, walk in self._walks(X, which, parts):
-            n_trees = self._model(index)[1]
-            stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]))
+            predictor, n_trees = self._model(index)
+            stage = Stage({"trees": n_trees}, nodes=predictor.node_count(n_trees))
             stage.incremental = self._incremental
             if vote:
                 sums = getattr(walk, self._vote_kind)
