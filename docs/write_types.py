@@ -6,6 +6,7 @@ estimator `Any`. Types that no signature has are those of the docstrings.
 
 import inspect
 import re
+import textwrap
 from pathlib import Path
 
 from sklearn.base import BaseEstimator
@@ -82,7 +83,10 @@ def annotation(value):
     text = value if isinstance(value, str) else inspect.formatannotation(value)
     # The stub imports our classes by their names.
     text = re.sub(r"\bbudgetlearn\.[\w.]*\.(\w+)", r"\1", text)
-    return re.sub(r"\bArray\b", "NDArray[Any]", text)
+    text = re.sub(r"\bArray\b|\bnumpy\.ndarray\b", "NDArray[Any]", text)
+    return re.sub(
+        r"\btuple\b(?!\[)", "tuple[Any, ...]", re.sub(r"\blist\b(?!\[)", "list[Any]", text)
+    )
 
 
 def signature(function, known=None, bound=True):
@@ -175,23 +179,59 @@ def members(cls):
             yield f"{name}: {kind}"
 
 
+def by_name(lines):
+    """Return the lines of members by the name of each."""
+    return {re.match(r"(?:.*\n)?(?:def )?(\w+)", line)[1]: line for line in lines}
+
+
+def shared_bases(classes, shown):
+    """Add the bases of several public classes to those shown, with what these have in common."""
+    bases = {base for cls in classes for base in cls.__mro__[1:]} - set(classes)
+    for base in bases:
+        heirs = [shown[cls].items() for cls in classes if issubclass(cls, base)]
+        common = set(heirs[0]).intersection(*heirs[1:])
+        ours = base.__module__.startswith("budgetlearn")
+        if ours and len(heirs) > 1 and common:
+            shown[base] = dict(line for line in heirs[0] if line in common)
+
+
+def nearest(cls, shown):
+    """Yield the nearest bases of a class that the stub shows."""
+    for base in cls.__bases__:
+        yield from (base,) if base in shown or issubclass(cls, Exception) else nearest(base, shown)
+
+
+def class_text(cls, shown):
+    """Return a class as the stub writes it, without what its bases have alike."""
+    bases = list(dict.fromkeys(nearest(cls, shown)))
+    # Of a base and one that is derived from it the latter is enough.
+    bases = [base for base in bases if sum(issubclass(other, base) for other in bases) == 1]
+    inherited = {}
+    for base in reversed(cls.__mro__[1:]):
+        inherited |= shown.get(base, {})
+    own = [line for name, line in shown[cls].items() if inherited.get(name) != line]
+    listed = ", ".join(written_name(base) for base in bases)
+    head = f"class {written_name(cls)}({listed}):" if bases else f"class {written_name(cls)}:"
+    return head + "\n" + textwrap.indent("\n".join(own) or "...", "    ")
+
+
+def written_name(cls):
+    """Return the name of a class; what is not public begins with an underscore."""
+    public = hasattr(b, cls.__name__) or issubclass(cls, Exception)
+    return cls.__name__ if public else f"_{cls.__name__.lstrip('_')}"
+
+
 def stub():
     """Return the text of the stub."""
-    parts = [HEAD]
-    for name in b.__all__[1:]:
-        item = getattr(b, name)
-        if name == "Stage":
-            continue
-        if not inspect.isclass(item):
-            parts.append(f"def {name}{signature(item, bound=False)}: ...")
-            continue
-        bases = [base.__name__ for base in item.__bases__] if issubclass(item, Exception) else []
-        if issubclass(item, b.BudgetedEstimator):
-            bases = [] if item is b.BudgetedEstimator else ["BudgetedEstimator"]
-        body = "\n".join(members(item)) or "..."
-        head = f"class {name}({', '.join(bases)}):" if bases else f"class {name}:"
-        parts.append(head + "\n" + "\n".join(f"    {line}" for line in body.split("\n")))
-    return "\n\n".join(parts) + "\n"
+    items = [getattr(b, name) for name in b.__all__[1:] if name != "Stage"]
+    classes = [item for item in items if inspect.isclass(item)]
+    shown = {cls: by_name(members(cls)) for cls in classes}
+    shared_bases(classes, shown)
+    parts = {written_name(cls): class_text(cls, shown) for cls in shown}
+    for item in items:
+        if item not in shown:
+            parts[item.__name__] = f"def {item.__name__}{signature(item, bound=False)}: ..."
+    return "\n\n".join([HEAD, *(parts[name] for name in sorted(parts))]) + "\n"
 
 
 if __name__ == "__main__":

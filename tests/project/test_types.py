@@ -39,14 +39,20 @@ def test_every_public_name_has_types():
     assert set(budgetlearn.__all__) - {"__version__"} <= named
 
 
-def checked(text, tmp_path):
+def checked(text, tmp_path, name="calls.py"):
     """Return the lines in which mypy finds an error, and its report."""
     api = pytest.importorskip("mypy.api")
-    file = tmp_path / "calls.py"
+    file = tmp_path / name
     file.write_text(text)
     options = ["--strict", "--ignore-missing-imports", "--follow-imports=silent"]
     report, *_ = api.run([*options, "--python-executable", sys.executable, str(file)])
     return [int(line.split(":")[1]) for line in report.splitlines() if ": error:" in line], report
+
+
+def test_the_stub_contradicts_itself_nowhere(tmp_path):
+    text = STUB.read_text("utf-8").replace("from .", "from budgetlearn.")
+    lines, report = checked(text, tmp_path, "stub.pyi")
+    assert lines == [], report
 
 
 def test_slips_are_found(tmp_path):

@@ -79,6 +79,27 @@ def test_a_sum_in_another_order_is_within_its_budget(first):
         first.choose(0.2999)
 
 
+EDITS = {
+    "cells": lambda points: points.loc.__setitem__((slice(0, 1), "cost"), 9.0),
+    "a cell": lambda points: points.at.__setitem__((1, "score"), 0.9),
+    "a column": lambda points: points.__setitem__("score", points["score"].to_numpy()[::-1]),
+    "a row": lambda points: points.loc.__setitem__(7, [0.5, 0.9]),
+    "labels": lambda points: setattr(points, "index", [4, 5, 6]),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_points_edited_in_place_are_those_that_are_chosen_from(edit):
+    known = Measured([1.0, 2.0, 3.0], [0.5, 0.6, 0.7])
+    for budget in (1, 2, 3):
+        assert chosen_stage(known, budget, None, True) == budget - 1
+    EDITS[edit](known.operating_points_)
+    fresh = Measured([], [])
+    fresh.operating_points_ = known.operating_points_.copy()
+    chosen = [chosen_stage(known, budget, None, True) for budget in (0.5, 1, 2, 3, 9)]
+    assert chosen == [chosen_stage(fresh, budget, None, True) for budget in (0.5, 1, 2, 3, 9)]
+
+
 def test_with_equal_costs_a_cap_is_a_budget(first):
     assert [first.choose(max_cost=cap) for cap in (0, 1, 2.9, 3, 99)] == [0, 1, 1, 2, 2]
     assert first.choose(budget=3, max_cost=1) == first.choose(budget=1, max_cost=3) == 1

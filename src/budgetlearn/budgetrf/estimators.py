@@ -1,12 +1,11 @@
 """BudgetRF: random forests whose predictions cost at most a budget on average."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..forests.base import ForestClassifier, ForestRegressor
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, estimator_class
 from ..tree import impurity as kinds
 from ..validation import ParameterError, check_choice
 from .forest import GrownOnBudget, Growth, Leaves, listed
@@ -20,8 +19,7 @@ IMPURITIES = {
 }
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     """Random forest under a budget of feature acquisition (Nan, Wang and Saligrama 2015).
 
@@ -43,8 +41,6 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         The threshold in use.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Their class shares; NaN for an example that no tree left out.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------

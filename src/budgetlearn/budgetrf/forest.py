@@ -16,6 +16,7 @@ from ..exceptions import BudgetError
 from ..parallel import progress
 from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned
+from ..protocol.documenting import estimator_class
 from ..protocol.operating_points import measured
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
@@ -139,7 +140,7 @@ class Leaves(ParameterGroup):
 KINDS = {"growth": Growth, "leaves": Leaves}
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
@@ -354,7 +355,8 @@ class GrownOnBudget:
         """Return a regrown forest as a stage, applied to the examples that some tree left out."""
         walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
         answer = self._answer(regrowth.out_of_bag(forest), 1)
-        return Stage({"trees": forest.n_trees}, *answer, walk.acquired, forest.n_nodes)
+        nodes = forest.predictor.node_count(forest.n_trees)
+        return Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
 
     def _fit(self, train, valid, seeds):
         self._refitted = self._regrown = ()
@@ -527,13 +529,6 @@ class GrownOnBudget:
     def n_stages_(self):
         """Number of operating points: prefixes of the forest, or regrown forests."""
         return len(self._regrown) or len(self._refitted) or super().n_stages_
-
-    def _stages(self, X, which, want):
-        which = list(which)
-        for index, stage in zip(which, super()._stages(X, which, want), strict=True):
-            if self._regrown:
-                stage.nodes = self._regrown[index].n_nodes
-            yield stage
 
     @property
     def _vote_kind(self):

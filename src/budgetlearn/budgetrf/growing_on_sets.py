@@ -48,11 +48,6 @@ class RegrownForest:
         """Number of trees, which all count in its predictions."""
         return self.predictor.n_trees
 
-    @property
-    def n_nodes(self):
-        """Number of nodes of all trees."""
-        return sum(tree.node_count for tree in self.predictor.trees)
-
 
 def found_sets(trees, X, n_jobs=None):
     """Yield the features that many of the examples acquire, for each prefix of a forest."""

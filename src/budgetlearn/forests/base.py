@@ -1,6 +1,6 @@
 """The bases of the forests on our tree kernels: classes, numbers, features used at all."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -16,6 +16,7 @@ from ..export.exporting import CompactMethods
 from ..parallel import thread_map
 from ..protocol import Answer, BudgetedEstimator, Outcome, Request, Stage, WeightedFit
 from ..protocol.checked_data import complete_table
+from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
@@ -227,14 +228,14 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         return len(self.trees_)
 
     def _stages(self, X, which, want):
-        which, nodes = list(which), np.cumsum([tree.node_count for tree in self.trees_])
+        which = list(which)
         # Only what is asked for is gathered: votes take most of a walk's time.
         vote = bool(want & {"output", "probabilities"})
         by_path = "acquired" in want and self._pays_by_path
         parts = {self._vote_kind: vote, "acquired": by_path, "n_jobs": self.n_jobs}
         for index, walk in self._walks(X, which, parts):
-            n_trees = self._model(index)[1]
-            stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]))
+            predictor, n_trees = self._model(index)
+            stage = Stage({"trees": n_trees}, nodes=predictor.node_count(n_trees))
             stage.incremental = self._incremental
             if vote:
                 sums = getattr(walk, self._vote_kind)
@@ -412,7 +413,7 @@ class ForestRegressor(RegressorMixin, Forest):
         return (scores / n_trees)[:, 0], None
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class GrownTrees:
     """Mixin, named first, with the parameters of forests whose trees grow freely."""
 

@@ -1,6 +1,5 @@
 """The cost-sensitive random forest (Thomas): information gain minus the cost of new features."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
 from ..protocol.checked_data import refuse_unlearned
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy
@@ -53,7 +52,7 @@ class ComplementarySampling:
         self.weights = right if self.literal else np.maximum(1 - right, FLOOR)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class CostSensitive(GrownTrees):
     """Mixin, named first, with the parameters of a forest and of a path of them.
 
@@ -77,8 +76,7 @@ class CostSensitive(GrownTrees):
         return True
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     """Random forest that trades information gain for the price of features (Thomas).
 
@@ -194,8 +192,7 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     return np.append(np.geomspace(LARGEST_SHARE * root_weight, smallest, n_weights), 0.0)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Cost-sensitive random forests of many λ, grown in parallel from the same seed.
 

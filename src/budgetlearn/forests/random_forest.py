@@ -1,12 +1,12 @@
 """Random forests on our tree kernels: Breiman's, and rfB, which draws cheap features more often."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..tree.growth import grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..validation import check_choice
@@ -27,8 +27,7 @@ def grown(forest, data, train, rule, seeds):
     return thread_map(grow, seeds, forest.n_jobs, "trees")
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class RandomForestClassifier(CodedFit, ForestClassifier):
     """Random forest (Breiman 2001): bootstrap samples, a few random features at each node.
 
@@ -91,8 +90,7 @@ def drawing_odds(feature_costs):
     return odds / odds.sum()
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     """Random forest whose nodes draw features with chances inverse to their costs (rfB).
 

@@ -98,11 +98,10 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
 
     def _first_iterations(self, trees, sizes):
         """Return the model after each number of iterations, or all where boosting ended early."""
-        nodes = np.cumsum([tree.node_count for tree in trees])
         predictor, step = ForestPredictor(trees, self.n_features_in_), self._n_outputs
         # Boosting may end early: then the larger sizes are one model.
         counts = [min(step * size, len(trees)) for size in sizes]
-        return [TreeSum(predictor, n, int(nodes[n - 1]), per_step=step) for n in counts]
+        return [TreeSum(predictor, n, per_step=step) for n in counts]
 
 
 def scaled_tradeoffs(costs):

@@ -34,17 +34,15 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     members = len(estimator.estimators_)
     # Gradient boosting of K > 2 classes has K trees an iteration.
     per_member = len(trees) // members
-    # Nodes up to the end of each member: budgets cut between members only.
-    nodes = np.cumsum([tree.node_count for tree in trees])[per_member - 1 :: per_member]
+    predictor, intercept = ForestPredictor(trees, n_features), convert.sklearn_intercept(estimator)
     if sizes is None:
         # The most members whose nodes together are within each budget.
+        nodes = [predictor.node_count(per_member * (member + 1)) for member in range(members)]
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
-    predictor, intercept = ForestPredictor(trees, n_features), convert.sklearn_intercept(estimator)
     return [
         TreeSum(
             predictor,
             n_trees=per_member * min(size, members),
-            n_nodes=int(nodes[min(size, members) - 1]),
             intercept=intercept,
             scale=1 / size if averages(estimator) else 1.0,
             per_step=0 if averages(estimator) else per_member,

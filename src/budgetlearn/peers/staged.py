@@ -21,7 +21,6 @@ class TreeSum:
 
     forest: ForestPredictor
     n_trees: int  # how many of its trees belong to the model
-    n_nodes: int  # their nodes
     intercept: float | np.ndarray = 0.0  # added to the sum
     scale: float = 1.0  # factor of the sum: 1 / n_trees where the trees average
     # Trees that one boosting step adds together; 0 where the trees are votes of equal weight.
@@ -30,8 +29,7 @@ class TreeSum:
     @classmethod
     def of(cls, trees, n_features, shares=False):
         """Return the model that all of `trees` make, with class shares for counts if wanted."""
-        n_nodes = sum(tree.node_count for tree in trees)
-        return cls(ForestPredictor(trees, n_features, shares=shares), len(trees), n_nodes)
+        return cls(ForestPredictor(trees, n_features, shares=shares), len(trees))
 
     def scores(self, X, n_jobs):
         """Return the scores of each example, shape (n_samples, n_values)."""
@@ -61,7 +59,9 @@ class TreeStages(BudgetedEstimator):
         classifies = is_classifier(self) and self._can_predict_proba()
         for index in which:
             model = self._models[index]
-            stage = Stage(dict(self.stage_settings_[index]), nodes=model.n_nodes)
+            stage = Stage(
+                dict(self.stage_settings_[index]), nodes=model.forest.node_count(model.n_trees)
+            )
             # Walks are what costs: only what is wanted is done.
             if want & {"output", "probabilities"}:
                 scores = model.scores(X, self.n_jobs)

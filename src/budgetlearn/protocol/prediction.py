@@ -49,14 +49,15 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
 
 
 def _costs_and_scores(estimator):
-    """Return cost, score and index of each operating point that may be chosen, as arrays."""
+    """Return arrays of cost and score of the points that may be chosen, and their index."""
     points = points_to_choose_from(estimator)
-    # Kept beside the frame that they are of, which gives them in the time of a row's prediction.
+    # Kept beside the frame, which gives its columns in the time of a row's prediction. They show
+    # what is changed in place; a change of whole columns gives the frame other blocks.
     kept = vars(estimator).get("_points_as_arrays")
-    if kept is None or kept[0] is not points:
-        arrays = points["cost"].to_numpy(), points["score"].to_numpy(), points.index.to_numpy()
-        estimator._points_as_arrays = kept = points, *arrays
-    return kept[1:]
+    if kept is None or kept[0] is not points._mgr.blocks:
+        arrays = points["cost"].to_numpy(), points["score"].to_numpy()
+        estimator._points_as_arrays = kept = points._mgr.blocks, *arrays
+    return *kept[1:], points.index
 
 
 def _limit_of_mean(estimator, budget, max_cost):

@@ -168,15 +168,18 @@ class ForestPredictor:
 
     def __init__(self, trees, n_features, shares=False, values=None):
         self.trees, self._shares = trees, shares
-        sizes = [tree.node_count for tree in trees]
-        if sum(sizes) > INT32_MAX:
-            raise ValueError(f"a forest holds at most {INT32_MAX:,} nodes, got {sum(sizes):,}.")
-        self.n_trees, self.n_features = len(sizes), n_features
-        self._roots = np.array([0, *np.cumsum(sizes[:-1])], dtype=np.int32)
+        starts = np.cumsum([0, *(tree.node_count for tree in trees)])
+        n_nodes = int(starts[-1])
+        if n_nodes > INT32_MAX:
+            raise ValueError(f"a forest holds at most {INT32_MAX:,} nodes, got {n_nodes:,}.")
+        self.n_trees, self.n_features = len(trees), n_features
+        # Where each tree begins, and the last one ends.
+        self._starts = starts.astype(np.int32)
+        self._roots = self._starts[:-1]
         self.n_values = trees[0].value.shape[1]
         self._second = SecondColumns(trees, n_features)
-        self._nodes = np.empty(sum(sizes), dtype=NODE_DTYPE)
-        self._values = np.empty((sum(sizes), self.n_values)) if values is None else values
+        self._nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
+        self._values = np.empty((n_nodes, self.n_values)) if values is None else values
         for tree, root in zip(trees, self._roots.tolist(), strict=True):
             sides = tree.children_left, tree.children_right
             out = self._nodes, self._values if values is None else None
@@ -188,6 +191,10 @@ class ForestPredictor:
     def __reduce__(self):
         # Pickles hold the trees, which the estimator keeps too, and so hold them once.
         return type(self), (self.trees, self.n_features, self._shares)
+
+    def node_count(self, n_trees):
+        """Return the number of nodes of the first trees."""
+        return int(self._starts[n_trees])
 
     def walk(
         self, X, *, values=False, votes=False, leaves=False, acquired=False, trees=None, n_jobs=None
@@ -276,8 +283,7 @@ class ForestPredictor:
 
     @cached_property
     def _small_trees(self):
-        starts = np.append(self._roots, len(self._nodes)).astype(np.int32)
-        return SmallTrees(self._nodes, starts)
+        return SmallTrees(self._nodes, self._starts)
 
     def _add(self, X, walk, first, last, n_jobs):
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
