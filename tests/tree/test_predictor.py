@@ -18,7 +18,7 @@ def forest(request):
     X, y = make_classification(
         request.param + 300, 9, n_informative=5, n_classes=3, random_state=request.param
     )
-    fitted = RandomForestClassifier(7, random_state=0).fit(X, y)
+    fitted = RandomForestClassifier(19, random_state=0).fit(X, y)
     return fitted, from_sklearn(fitted), X[: request.param].astype(np.float32)
 
 

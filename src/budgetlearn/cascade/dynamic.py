@@ -240,7 +240,7 @@ class DynamicAcquisitions(Acquisitions):
         found, temperatures = self._order.masked.predict(self._X[rows]), self._order.temperatures
         if temperatures is None:
             return found
-        return with_temperature(found, temperatures[self._stage[rows], None])
+        return with_temperature(found, temperatures[self._stage[rows]])
 
     def outcome(self):
         """Return the prediction of each example from its known values."""

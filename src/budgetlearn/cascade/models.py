@@ -24,7 +24,8 @@ from ..tree.binning import bin_features
 from ..tree.convert import from_lightgbm, from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .mixture import Mixture, softmax
+from .mixing import softmax
+from .mixture import Mixture
 from .smooth_models import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
@@ -193,7 +194,9 @@ class ForestModel:
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, n_outputs)."""
         X = filled(X, self.below).astype(self.kind, copy=False)
         found = self.trees.walk(X, values=True).values
-        found = found / (found.sum(axis=1, keepdims=True) if self.shares else self.trees.n_trees)
+        # numpy's operations as they are: its functions around them take longer than one row.
+        total = np.add.reduce(found, axis=1, keepdims=True) if self.shares else self.trees.n_trees
+        found /= total
         return found if self.seen is None else in_all_classes(found, *self.seen)
 
 
@@ -318,8 +321,10 @@ class BoostedTrees:
             return scores
         if scores.shape[1] > 1:
             return softmax(scores)
-        second = expit(scores)
-        return np.hstack([1 - second, second])
+        found = np.empty((len(scores), 2))
+        expit(scores[:, 0], out=found[:, 1])
+        np.subtract(1, found[:, 1], out=found[:, 0])
+        return found
 
 
 def _histogram_boosting(n_classes, n_leaves, **parameters):

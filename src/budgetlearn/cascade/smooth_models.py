@@ -6,7 +6,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..fit_counts import count_fit
-from .mixture import scale_of, softmax
+from .mixing import gaussian_sums, softmax, standardised
+from .mixture import scale_of
 
 # Beyond so many standard deviations a value is taken to lie there: single values must not rule.
 FARTHEST = 3.0
@@ -17,6 +18,8 @@ MOST_STEPS = 100
 N_LANDMARKS = 300
 LENGTHS = (0.05, 0.2, 0.8)
 PENALTIES = np.geomspace(1e-4, 1e2, 13)
+# Of fewer rows a kernel of our own takes less time than matrix products.
+FEW_ROWS = 8
 # Directions with less than this share of the largest one's square are rounding.
 LEAST_SQUARE = 1e-10
 # Kernel scores are near 0 and 1: sharpness 1 / T from .1 to 50 makes them probabilities.
@@ -42,19 +45,17 @@ class Scaling:
         lacks = np.isnan(X)
         gaps = np.flatnonzero(lacks.any(axis=0))
         if gaps.size:
-            X = _widened(X, lacks, _means_of_known(X, lacks, weight), gaps)
+            filled = np.where(lacks, _means_of_known(X, lacks, weight), X)
+            X = np.hstack([filled, lacks[:, gaps]])
         mean = np.average(X, axis=0, weights=weight)
         scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
         return cls(mean, np.where(scale > 0, scale, 1.0), gaps)
 
     def scaled(self, X):
         """Return standardised examples, (n_samples, n_columns)."""
-        lacks = np.isnan(X)
-        if self.gaps.size or lacks.any():
-            X = _widened(X, lacks, self.mean[: X.shape[1]], self.gaps)
-        scaled = (X - self.mean) / self.scale
-        # np.clip takes three times as long for one row.
-        return np.minimum(np.maximum(scaled, -FARTHEST), FARTHEST)
+        if self.gaps.size:
+            X = np.hstack([X, np.isnan(X[:, self.gaps])])
+        return standardised(X, self.mean, self.scale, FARTHEST)
 
 
 def _means_of_known(X, lacks, weight):
@@ -62,11 +63,6 @@ def _means_of_known(X, lacks, weight):
     counts = ~lacks if weight is None else ~lacks * weight[:, None]
     total = counts.sum(axis=0)
     return (counts * np.where(lacks, 0.0, X)).sum(axis=0) / np.where(total > 0, total, 1.0)
-
-
-def _widened(X, lacks, fill, gaps):
-    """Return X with missing values filled, and behind it a column for each feature with gaps."""
-    return np.hstack([np.where(lacks, fill, X), lacks[:, gaps]])
 
 
 def targets_of(y, n_classes, weight=None):
@@ -171,7 +167,6 @@ def steady(predictions):
 
 def squared_distances(X, Y):
     """Return the squared distances between the rows of X and of Y, (n_rows of X, n_rows of Y)."""
-    # scikit-learn's checks take most of its time on a single row.
     apart = -2 * (X @ Y.T)
     apart += np.einsum("ij,ij->i", X, X)[:, None]
     apart += np.einsum("ij,ij->i", Y, Y)
@@ -214,7 +209,8 @@ class KernelKind:
         sharpness, held_out = None, scores
         if table.n_classes is not None:
             sharpness, held_out = _sharpened(scores, table)
-        model = KernelModel(scaling, Z[landmarks], lengths[length], weights, centre, sharpness)
+        columns = np.asfortranarray(Z[landmarks])
+        model = KernelModel(scaling, columns, lengths[length], weights, centre, sharpness)
         return steady(held_out), model
 
     def fit_whole(self, table, features, seed):
@@ -305,7 +301,7 @@ class KernelModel:
     """Sums of Gaussian kernels, and in classification probabilities ∝ exp(sharpness · sum)."""
 
     scaling: Scaling
-    landmarks: np.ndarray
+    landmarks: np.ndarray  # (n_landmarks, n_columns): scaled, columns one after another
     length: float
     weights: np.ndarray
     centre: np.ndarray
@@ -313,6 +309,10 @@ class KernelModel:
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        apart = squared_distances(self.scaling.scaled(X), self.landmarks)
-        scores = np.exp(-self.length * apart) @ self.weights + self.centre
+        Z = self.scaling.scaled(X)
+        if len(Z) < FEW_ROWS:
+            scores = gaussian_sums(Z, self.landmarks.T, self.length, self.weights)
+        else:
+            scores = np.exp(-self.length * squared_distances(Z, self.landmarks)) @ self.weights
+        scores += self.centre
         return steady(scores if self.sharpness is None else softmax(self.sharpness * scores))

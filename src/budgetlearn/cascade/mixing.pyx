@@ -1,0 +1,104 @@
+"""Kernels of a stage's predictions: numpy's calls would take longer than the work of one row."""
+
+import numpy as np
+
+from libc.math cimport exp, isnan, log
+
+
+cdef inline void to_shares(double* scores, Py_ssize_t n) noexcept nogil:
+    """Replace scores by shares ∝ exp(score)."""
+    cdef double top = scores[0], total = 0.0
+    cdef Py_ssize_t k
+    for k in range(1, n):
+        top = max(top, scores[k])
+    for k in range(n):
+        scores[k] = exp(scores[k] - top)
+        total += scores[k]
+    for k in range(n):
+        scores[k] /= total
+
+
+def softmax(const double[:, ::1] scores):
+    """Return probabilities ∝ exp(score), by row."""
+    cdef Py_ssize_t row
+    found = np.array(scores)
+    cdef double[:, ::1] shares = found
+    with nogil:
+        for row in range(shares.shape[0]):
+            to_shares(&shares[row, 0], shares.shape[1])
+    return found
+
+
+def tempered(const double[:, ::1] probabilities, const double[::1] temperatures, double floor):
+    """Return probabilities ∝ p^(1 / T), none taken to be below a floor; one T, or one a row."""
+    cdef Py_ssize_t n_classes = probabilities.shape[1], row, k
+    cdef bint one = temperatures.shape[0] == 1
+    cdef double temperature
+    found = np.empty((probabilities.shape[0], n_classes))
+    cdef double[:, ::1] shares = found
+    with nogil:
+        for row in range(shares.shape[0]):
+            temperature = temperatures[0 if one else row]
+            for k in range(n_classes):
+                shares[row, k] = log(max(probabilities[row, k], floor)) / temperature
+            to_shares(&shares[row, 0], n_classes)
+    return found
+
+
+def weighted_sum(list predictions, const double[::1] weights):
+    """Return the sum of tables, (n_rows, n_columns) each, so many times each."""
+    cdef Py_ssize_t k, row, column
+    cdef const double[:, ::1] each
+    found = np.zeros(predictions[0].shape)
+    cdef double[:, ::1] total = found
+    # In one order: a matrix product's last bits differ with the number of rows.
+    for k in range(weights.shape[0]):
+        each = predictions[k]
+        for row in range(total.shape[0]):
+            for column in range(total.shape[1]):
+                total[row, column] += weights[k] * each[row, column]
+    return found
+
+
+def standardised(
+    const double[:, ::1] X, const double[::1] mean, const double[::1] scale, double farthest
+):
+    """Return (X - mean) / scale, cut at the farthest value; a missing value is the mean."""
+    cdef Py_ssize_t row, column
+    cdef double value
+    found = np.zeros((X.shape[0], X.shape[1]))
+    cdef double[:, ::1] scaled = found
+    with nogil:
+        for row in range(X.shape[0]):
+            for column in range(X.shape[1]):
+                if not isnan(X[row, column]):
+                    value = (X[row, column] - mean[column]) / scale[column]
+                    scaled[row, column] = min(max(value, -farthest), farthest)
+    return found
+
+
+def gaussian_sums(
+    const double[:, ::1] X,          # IN (n_rows, n_features)
+    const double[:, ::1] landmarks,  # IN (n_features, n_landmarks)
+    double length,
+    const double[:, ::1] weights,    # IN (n_landmarks, n_outputs)
+):
+    """Return the sums of weighted kernels exp(-length · distance²), (n_rows, n_outputs)."""
+    cdef Py_ssize_t n_landmarks = landmarks.shape[1], row, feature, k, output
+    cdef double gap, value
+    cdef double[::1] apart = np.empty(n_landmarks)
+    found = np.zeros((X.shape[0], weights.shape[1]))
+    cdef double[:, ::1] sums = found
+    with nogil:
+        for row in range(X.shape[0]):
+            apart[:] = 0.0
+            for feature in range(X.shape[1]):
+                value = X[row, feature]
+                for k in range(n_landmarks):
+                    gap = value - landmarks[feature, k]
+                    apart[k] += gap * gap
+            for k in range(n_landmarks):
+                value = exp(-length * apart[k])
+                for output in range(weights.shape[1]):
+                    sums[row, output] += value * weights[k, output]
+    return found
