@@ -30,13 +30,16 @@ class Walk:
     # the last one reached is repeated.
     estimate: np.ndarray
     winner: np.ndarray  # (m, d + 1) int: predicted class, repeated likewise
+    # (m, d + 1, n_classes): probability of each class; no classes where only that one is estimated.
+    shares: np.ndarray
 
     @classmethod
-    def empty(cls, n_rows, n_features):
+    def empty(cls, n_rows, n_features, n_classes=0):
         """Return a record to be filled in, with nothing acquired."""
         order = np.full((n_rows, n_features), -1, dtype=np.intp)
-        estimate = np.zeros((n_rows, n_features + 1))
-        return cls(order, np.zeros(order.shape), estimate, np.zeros(estimate.shape, dtype=np.intp))
+        estimate, shares = np.zeros((n_rows, n_features + 1)), (n_rows, n_features + 1, n_classes)
+        winner = np.zeros(estimate.shape, dtype=np.intp)
+        return cls(order, np.zeros(order.shape), estimate, winner, np.zeros(shares))
 
     @classmethod
     def join(cls, walks):
@@ -58,8 +61,10 @@ class Walk:
 
     def probabilities(self, stage, n_classes):
         """Return class probabilities after `stage` acquisitions."""
+        if self.shares.shape[2]:
+            return self.shares[:, stage]
         right = self.estimate[:, stage]
-        # The method estimates one number; how the rest is shared it does not say: evenly.
+        # FMCC estimates one number; how the rest is shared it does not say: evenly.
         shared = (1.0 - right) / (n_classes - 1)
         probabilities = np.repeat(shared[:, None], n_classes, axis=1)
         probabilities[np.arange(right.size), self.winner[:, stage]] = right
