@@ -16,7 +16,7 @@ from ..exceptions import BudgetError
 from ..parallel import progress
 from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned
-from ..protocol.operating_points import measured
+from ..protocol.operating_points import measured, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
@@ -343,6 +343,7 @@ class GrownOnBudget:
         targets, points, staying = examples.targets[regrowth.judged], None, []
         for forest in forests:
             point = measured(self, [self._out_of_bag(regrowth, forest)], targets)
+            point = refuse_unscored(point, len(targets))
             points = point if points is None else pd.concat([points, point])
             staying.append(forest)
             # At once: all forests would take several times the memory of those that stay.
