@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.preprocessing import StandardScaler
 
 from ..costs import affords
 from ..exceptions import BudgetError
@@ -15,7 +16,7 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import one_row
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import Ledger, drive, requests_by_feature
-from ..validation import check_number
+from ..validation import ParameterError, check_number
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,19 @@ class Walk:
         probabilities = np.repeat(shared[:, None], n_classes, axis=1)
         probabilities[np.arange(right.size), self.winner[:, stage]] = right
         return probabilities
+
+
+def standardiser(X, weight):
+    """Return a scaler fitted to weighed examples; refuse a feature too large to be squared."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaler = StandardScaler().fit(X, sample_weight=weight)
+    large = np.flatnonzero(~np.isfinite(scaler.var_))
+    if large.size:
+        raise ParameterError(
+            f"the feature at place {large[0]} reaches {np.abs(X[:, large[0]]).max():.3g}, whose "
+            "square is no number: divide it by a power of ten."
+        )
+    return scaler
 
 
 # Most test points per task: bounds the memory beyond the answer itself, whatever n_jobs is.

@@ -6,14 +6,13 @@ acquired yet.
 """
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
 from ..costs import affords
 from ..parallel import one_thread
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import walked
 from ..validation import check_number
-from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
+from .classifier import BLOCK_ROWS, SequentialClassifier, Walk, standardiser
 
 # Gauss-Hermite nodes for expectations over a normal variable; weights sum to 1.
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
@@ -53,7 +52,7 @@ class VoCClassifier(SequentialClassifier):
 
     def _fit_codes(self, X, codes, weight, rng):
         check_number(self.ridge, "ridge", low=0.0, low_open=True)
-        self._scaler = StandardScaler().fit(X, sample_weight=weight)
+        self._scaler = standardiser(X, weight)
         order = np.argsort(codes, kind="stable")
         self._train = self._scaler.transform(X)[order]
         # Sorted by class, so that each class is a slice and its regressions need no mask.
