@@ -181,6 +181,13 @@ def test_an_explanation_tells_the_value_of_what_stands_in_for_a_missing_feature(
 
 
 @every_class
+def test_numbers_too_large_to_be_squared_are_refused(cls, table):
+    X, y = table
+    with pytest.raises(ParameterError, match=r"feature at place 0 reaches \S+e\+200"):
+        cls().fit(X * np.where(np.arange(6) == 0, 1e200, 1), y)
+
+
+@every_class
 def test_bad_input_is_told(cls, table):
     X, y = table
     with pytest.raises(NotFittedError):

@@ -28,6 +28,7 @@ def test_walk_equals_the_slow_twin(n_classes):
             posterior, rest, expected = voc_gains(Z, y, point, order[:stage], 0.5)
             assert walk.estimate[row, stage] == pytest.approx(posterior.max())
             assert walk.winner[row, stage] == posterior.argmax()
+            np.testing.assert_allclose(walk.probabilities(stage, n_classes)[row], posterior)
             # Sixteen nodes for a kinked function: a value is good to about 0.01.
             gain = expected[rest.index(feature)] - posterior.max()
             assert walk.value[row, stage] == pytest.approx(gain, abs=0.015)
@@ -78,6 +79,22 @@ def test_stops_when_sure():
     assert early.any()
     assert (walk.estimate[early, -1] > 0.9).all()
     assert (model.predict_proba(X)[early].max(axis=1) > 0.9).all()
+
+
+def test_probabilities_are_the_shares_of_the_classes():
+    """With all features known: weights exp(−d² / median d) of standardised, weighted examples."""
+    X, y = make_classification(
+        90, 3, n_informative=3, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=0
+    )
+    weight = np.random.default_rng(0).integers(1, 6, 90).astype(float)
+    model = VoCClassifier(threshold=1.0).fit(X, y, sample_weight=weight)
+    mean = np.average(X, axis=0, weights=weight)
+    Z = (X - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    for row in range(10):
+        squares = ((Z - Z[row]) ** 2).sum(axis=1)
+        near = weight * np.exp(-squares / np.median(np.sqrt(squares)))
+        shares = np.bincount(y, near) / near.sum()
+        np.testing.assert_allclose(model.predict_proba(X[[row]])[0], shares, rtol=1e-9)
 
 
 def test_points_far_from_all_examples_keep_finite_estimates():

@@ -40,7 +40,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     alpha_ : float
         The threshold in use.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Their class shares; NaN for an example that no tree left out.
+        Class shares of the examples that trees grew on; NaN where no tree left one out.
 
     References
     ----------
@@ -118,7 +118,7 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
     trees_ : list of Tree
         Node values are means of the target.
     oob_prediction_ : ndarray of shape (n_samples,)
-        Their predictions; NaN for an example that no tree left out.
+        Predictions of the examples that trees grew on; NaN where no tree left one out.
     """
 
     _source = NumberTreeSource

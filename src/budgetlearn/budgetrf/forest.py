@@ -17,7 +17,7 @@ from ..parallel import progress
 from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned
 from ..protocol.documenting import estimator_class
-from ..protocol.operating_points import measured
+from ..protocol.operating_points import measured, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
@@ -344,6 +344,7 @@ class GrownOnBudget:
         targets, points, staying = examples.targets[regrowth.judged], None, []
         for forest in forests:
             point = measured(self, [self._out_of_bag(regrowth, forest)], targets)
+            point = refuse_unscored(point, len(targets))
             points = point if points is None else pd.concat([points, point])
             staying.append(forest)
             # At once: all forests would take several times the memory of those that stay.

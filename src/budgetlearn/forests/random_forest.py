@@ -51,7 +51,7 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
     oob_score_ : float
         Accuracy on the examples that some tree left out; only with `oob_score`.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Their mean class shares; NaN for an example that no tree left out.
+        Mean class shares of the examples that weigh anything; NaN where no tree left one out.
 
     References
     ----------

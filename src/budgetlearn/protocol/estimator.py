@@ -536,7 +536,8 @@ class BudgetedEstimator(BaseEstimator):
         Returns
         -------
         Session
-            What is given to it as NaN is done without.
+            What is given to it as NaN is done without, and not paid for; but of a feature that
+            lacked values in training, NaN is a value like others, as in `predict`.
 
         Raises
         ------

@@ -45,7 +45,7 @@ def refuse_unscored(points, n_samples):
     """Return points if all have a score on the examples, else raise `ParameterError`."""
     if points["score"].isna().any():
         raise ParameterError(
-            f"scoring gives no number (NaN) for the {n_samples} validation examples, so that "
+            f"scoring gives no number (NaN) for the {n_samples} held-out examples, so that "
             "nothing can be chosen by it: give more of them, of all classes, or another scoring."
         )
     return points

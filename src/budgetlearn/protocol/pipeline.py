@@ -173,7 +173,8 @@ class BudgetPipeline(Pipeline):
 class EncodedSession(Session):
     """A `Session` whose features are the columns of the table before it was encoded.
 
-    Made by `session()` of a pipeline, with its limits.
+    Made by `session()` of a pipeline, with its limits. A missing value is always done without, and
+    not paid for, where `predict` may take it for a value that the preprocessor has learned.
     """
 
     def __init__(self, pipeline, budget=None, max_cost=None, *, budget_mode=EXPECTED):

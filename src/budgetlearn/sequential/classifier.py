@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.preprocessing import StandardScaler
 
 from ..costs import affords
 from ..exceptions import BudgetError
@@ -15,7 +16,7 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import one_row
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import Ledger, drive, requests_by_feature
-from ..validation import check_number
+from ..validation import ParameterError, check_number
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,16 @@ class Walk:
     # the last one reached is repeated.
     estimate: np.ndarray
     winner: np.ndarray  # (m, d + 1) int: predicted class, repeated likewise
+    # (m, d + 1, n_classes): probability of each class; no classes where only that one is estimated.
+    shares: np.ndarray
 
     @classmethod
-    def empty(cls, n_rows, n_features):
+    def empty(cls, n_rows, n_features, n_classes=0):
         """Return a record to be filled in, with nothing acquired."""
         order = np.full((n_rows, n_features), -1, dtype=np.intp)
-        estimate = np.zeros((n_rows, n_features + 1))
-        return cls(order, np.zeros(order.shape), estimate, np.zeros(estimate.shape, dtype=np.intp))
+        estimate, shares = np.zeros((n_rows, n_features + 1)), (n_rows, n_features + 1, n_classes)
+        winner = np.zeros(estimate.shape, dtype=np.intp)
+        return cls(order, np.zeros(order.shape), estimate, winner, np.zeros(shares))
 
     @classmethod
     def join(cls, walks):
@@ -58,12 +62,27 @@ class Walk:
 
     def probabilities(self, stage, n_classes):
         """Return class probabilities after `stage` acquisitions."""
+        if self.shares.shape[2]:
+            return self.shares[:, stage]
         right = self.estimate[:, stage]
-        # The method estimates one number; how the rest is shared it does not say: evenly.
+        # FMCC estimates one number; how the rest is shared it does not say: evenly.
         shared = (1.0 - right) / (n_classes - 1)
         probabilities = np.repeat(shared[:, None], n_classes, axis=1)
         probabilities[np.arange(right.size), self.winner[:, stage]] = right
         return probabilities
+
+
+def standardiser(X, weight):
+    """Return a scaler fitted to weighed examples; refuse a feature too large to be squared."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaler = StandardScaler().fit(X, sample_weight=weight)
+    large = np.flatnonzero(~np.isfinite(scaler.var_))
+    if large.size:
+        raise ParameterError(
+            f"the feature at place {large[0]} reaches {np.abs(X[:, large[0]]).max():.3g}, whose "
+            "square is no number: divide it by a power of ten."
+        )
+    return scaler
 
 
 # Most test points per task: bounds the memory beyond the answer itself, whatever n_jobs is.

@@ -24,7 +24,7 @@ from ..protocol.documenting import documented, estimator_class
 from ..tree import convert
 from ..validation import INT32_MAX, ParameterError, check_number
 from ._margin_walk import MarginWalker
-from .classifier import SequentialClassifier, Walk
+from .classifier import SequentialClassifier, Walk, standardiser
 
 # Each output column depends on the input column of the same number alone, so that a part of the
 # score still belongs to one raw feature.
@@ -183,6 +183,7 @@ class MarginClassifier(SequentialClassifier):
         estimator = self.estimator
         if estimator is None:
             estimator = make_pipeline(StandardScaler(), LinearSVC())
+        self._scaler = standardiser(X, weight)
         # Two classes have one score, more have one per class: one against the rest.
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
         seeds = rng.randint(INT32_MAX, size=len(positives)).tolist()
@@ -195,7 +196,6 @@ class MarginClassifier(SequentialClassifier):
         )
         self.estimators_ = [member for member, _ in fitted]
         self._scores = [score for _, score in fitted]
-        self._scaler = StandardScaler().fit(X, sample_weight=weight)
         self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
         self._offsets = np.array([score.offset for score in self._scores])
         # Margins of all training examples by feature, once: a walk only adds them up (eq. 2).

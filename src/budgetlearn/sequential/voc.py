@@ -6,14 +6,13 @@ acquired yet.
 """
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
 from ..costs import affords
 from ..parallel import one_thread
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import walked
 from ..validation import check_number
-from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
+from .classifier import BLOCK_ROWS, SequentialClassifier, Walk, standardiser
 
 # Gauss-Hermite nodes for expectations over a normal variable; weights sum to 1.
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
@@ -32,9 +31,9 @@ class VoCClassifier(SequentialClassifier):
     """Acquire the feature that most raises the expected certainty of a local Gaussian model.
 
     With squared distances d2 over the acquired features, training examples weigh exp(-d2 / beta),
-    where beta is the median distance, times their own weight; P(c | O) is the share of class c in
-    these, and the prediction is its largest. The value of a feature is the expected rise of
-    max_c P(c | O).
+    where beta is the median distance (of rows, whatever they weigh), times their own weight;
+    P(c | O) is the share of class c in these, and the prediction is its largest. The value of a
+    feature is the expected rise of max_c P(c | O).
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ class VoCClassifier(SequentialClassifier):
 
     def _fit_codes(self, X, codes, weight, rng):
         check_number(self.ridge, "ridge", low=0.0, low_open=True)
-        self._scaler = StandardScaler().fit(X)
+        self._scaler = standardiser(X, weight)
         order = np.argsort(codes, kind="stable")
         self._train = self._scaler.transform(X)[order]
         # Sorted by class, so that each class is a slice and its regressions need no mask.
@@ -74,7 +73,7 @@ class VoCClassifier(SequentialClassifier):
         return walked(self._acquiring(len(X), threshold, max_cost, X.shape[1]), X)
 
     def _acquiring(self, n_rows, threshold, max_cost, most):
-        walk = Walk.empty(n_rows, self.n_features_in_)
+        walk = Walk.empty(n_rows, self.n_features_in_, self.classes_.size)
         model = LocalModel(self._train, self._ends, self._weight, n_rows, self.ridge)
         acquired = np.zeros((n_rows, self.n_features_in_), dtype=bool)
         refused, spent = acquired.copy(), np.zeros(n_rows)
@@ -82,6 +81,7 @@ class VoCClassifier(SequentialClassifier):
             rows, certainty = model.rows, model.posterior.max(axis=1)
             walk.estimate[rows, stage:] = certainty[:, None]
             walk.winner[rows, stage:] = model.posterior.argmax(axis=1)[:, None]
+            walk.shares[rows, stage:] = model.posterior[:, None]
             # As in FMCC, a first feature is acquired before the threshold counts.
             sure = (stage > 0) & (certainty > threshold)
             prices = self.feature_costs_.marginal(acquired[rows])
