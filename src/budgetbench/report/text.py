@@ -44,8 +44,9 @@ def mean_rank(mean):
 
 
 def seconds(mean, sd=float("nan")):
-    """Return seconds with three digits that matter, with their spread."""
-    return number(mean, ".3g") + ("" if pd.isna(sd) else f" ± {sd:.2g}")
+    """Return seconds with three digits that matter, from a thousand on whole, with their spread."""
+    spread = "" if pd.isna(sd) else f" ± {number(sd, '.2g' if sd < 99.5 else ',.0f')}"
+    return number(mean, ".3g" if not mean >= 999.5 else ",.0f") + spread
 
 
 def scope(table, display):
