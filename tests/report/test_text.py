@@ -35,7 +35,7 @@ def test_numbers_in_words():
     assert text.plus_minus(np.nan, np.nan) == "–"
     assert text.seconds(1234.4, 120.2) == "1,234 ± 120"
     assert text.seconds(99.96, 9.87) == "100 ± 9.9"
-    assert text.seconds(np.nan) == "–"
+    assert text.seconds(np.nan) == text.seconds(None, None) == "–"
 
 
 def test_a_failed_run_is_not_complete():
