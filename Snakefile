@@ -80,7 +80,8 @@ include: "workflow/rules/papers.smk"
 rule all:
     default_target: True
     input:
-        rules.report.output.page,
+        # All of it: a page whose settings ask for another figure is remade only for what is missing.
+        rules.report.output,
     localrule: True
 
 

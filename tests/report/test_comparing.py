@@ -1,9 +1,12 @@
 """The filter in a real browser: ranks, table, curves and the address follow every control."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from budgetbench import report
 from budgetbench.analysis.areas import HORIZONS
 from tests.factories import METHODS, fail, make_points, make_report, make_study
 from tests.report.browsing import WIDTHS, emulate, press_key, resize
@@ -230,6 +233,21 @@ def test_headings_sort_by_mouse_and_keyboard(page):
     cell = every(page, "#compare-table thead th")[4]
     assert cell.get_attribute("aria-sort") == "descending"
     assert every(page, "#areas table thead button")
+
+
+def test_numbers_of_any_writing_are_sorted_by_their_size(browser, tmp_path):
+    cells = ["1,234 ± 5", "2.5e-05", "−3", "–", "12 %", "none", "0.5 [0.1, 0.9]", "12,345"]
+    rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells)
+    table = f"<table><thead><tr><th>a</th></tr></thead><tbody>{rows}</tbody></table>"
+    script = Path(report.__file__).with_name("templates") / "page.js"
+    text = f'<meta charset="utf-8">{table}<script>{script.read_text(encoding="utf-8")}</script>'
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    browser.get((tmp_path / "page.html").as_uri())
+    every(browser, "th button")[0].click()
+    found = [cell.text for cell in every(browser, "td")]
+    numbers = ["−3", "2.5e-05", "0.5 [0.1, 0.9]", "12 %", "1,234 ± 5", "12,345"]
+    assert found[:6] == numbers
+    assert set(found[6:]) == {"–", "none"}
 
 
 def test_bands_stay_within_what_a_score_can_be(browser, tmp_path):

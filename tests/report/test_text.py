@@ -24,4 +24,6 @@ def test_numbers_in_words():
     assert text.plus_minus(0.12345, 0.01) == "0.123 ± 0.010"
     assert text.plus_minus(0.5, np.nan) == "0.500"
     assert text.plus_minus(np.nan, np.nan) == "–"
-    assert text.seconds(1234.5) == "1.23e+03"
+    assert text.seconds(1234.4, 120.2) == "1,234 ± 120"
+    assert text.seconds(99.96, 9.87) == "100 ± 9.9"
+    assert text.seconds(np.nan) == text.seconds(None, None) == "–"

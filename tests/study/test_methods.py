@@ -16,5 +16,10 @@ def test_settings_tried_are_lists_of_the_class_the_parameters_and_the_grid():
     }
 
 
+def test_a_space_stands_in_place_of_the_grid():
+    spec = {"class": "a.Method", "space": {"depth": [1, 2], "rate": {"low": 0.01, "high": 1}}}
+    assert settings_tried(spec) == {"drawn from": [{"depth": [1, 2], "rate": "0.01 to 1"}]}
+
+
 def test_a_class_that_cannot_be_imported_has_what_is_written():
     assert settings_tried({"class": "a.Method", "grid": {"depth": [1, 2]}}) == {"depth": [1, 2]}

@@ -17,11 +17,12 @@ from tests.factories import make_points, make_study
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def write(study, points, **settings):
+def write(study, points, prices="same", **settings):
     """Write a study's points a file for each data set and method, as its jobs do."""
     for (dataset, costs, method), part in points.groupby(["dataset", "costs", "method"]):
         name = f"the settings of {method} on {dataset}"
         sources = {name: [settings.get(method, "same")], f"the data of {dataset}": ["data"]}
+        sources |= {} if costs == "random" else {f"the {costs} prices of {dataset}": [prices]}
         place = study.points_file(dataset, costs, method, 0)
         records.write(part, place, [{"commit": "abc", "jobs": 1, "seconds": 2.0}], sources)
 
@@ -68,6 +69,40 @@ def test_runs_are_added_and_those_of_other_settings_replaced(study):
     runs = kept.groupby("method")["run"].unique().map(sorted).to_dict()
     assert runs["msb"] == [0, 1, 2]
     assert runs["logitb"] == [2]
+
+
+def kept_runs(study):
+    """Keep a study; return the runs that are kept then, by kind of costs and data set."""
+    kept = stored_results.read_kept(stored_results.keep(study))
+    return kept.groupby(["costs", "dataset"])["run"].unique().map(sorted).to_dict()
+
+
+def test_runs_at_other_prices_do_not_stay(study):
+    points = make_points(n_runs=3)
+    points = records.table(pd.concat([points, points.assign(costs="given")], ignore_index=True))
+    write(study, points[points["run"] < 2])
+    stored_results.keep(study)
+    write(study, points[points["run"] == 2], prices="raised")
+    runs = kept_runs(study)
+    assert runs["random", "wine"] == [0, 1, 2]
+    assert runs["given", "wine"] == [2]
+
+
+@pytest.mark.parametrize(
+    ("change", "others"),
+    [
+        ({"split": {"train": 50, "valid": 20, "test": "rest"}}, [2]),
+        ({"crossed": 2}, [2]),
+        ({"by_dataset": {"wine": {"split": {"train": 0.5, "valid": 0.2, "test": 0.3}}}}, [0, 1, 2]),
+    ],
+)
+def test_runs_of_other_splits_do_not_stay(study, change, others):
+    points = records.table(make_points(n_runs=3))
+    write(study, points[points["run"] < 2])
+    stored_results.keep(study)
+    study = make_study(2, **change)
+    write(study, points[points["run"] == 2])
+    assert kept_runs(study) == {("random", "wine"): [2], ("random", "breast_cancer"): others}
 
 
 def test_without_results_nothing_is_kept(study):

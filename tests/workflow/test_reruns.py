@@ -195,6 +195,7 @@ EDITS = {
         (),
         {"report": 1},
     ),
+    "a section more": (STUDY, more(b"own_cost: [budgetrf]\n"), (), {"report": 1}),
     "style": ("budgetlearn/cli/templates/style.css", more(b"a {}"), (), {"report": 1}),
     "script": ("budgetbench/report/sections/what_to_buy.js", more(b";"), (), {"report": 1}),
     "section": ("budgetbench/report/sections/effort.py", more(b"MORE = 1\n"), (), {"report": 1}),

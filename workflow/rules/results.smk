@@ -17,6 +17,7 @@ rule rerun_check:
 rule archive:
     input:
         page=rules.report.output.page,
+        others=[rules.report.output.parts, rules.report.output.captions],
         points=rules.collect.output[0],
     output:
         f"results/{STUDY.name}.zip",

@@ -37,7 +37,7 @@ def _sheet(data, study, sources):
         budget=study.budget(data.id),
         rows=data.X.shape[0],
         features=data.X.shape[1],
-        classes=None if data.class_names is None else len(data.class_names),
+        classes=len(data.class_names) or None,
         sha256=data.sha256,
         categories=data.categories,
         test_ratio=ratio_of_test_rows(data, study),

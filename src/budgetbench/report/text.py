@@ -43,9 +43,14 @@ def mean_rank(mean):
     return DASH if pd.isna(mean) else f"{mean + 1e-9:.2f}"
 
 
-def seconds(mean, sd=float("nan")):
-    """Return seconds with three digits that matter, with their spread."""
-    return number(mean, ".3g") + ("" if pd.isna(sd) else f" ± {sd:.2g}")
+def seconds(mean, sd=None):
+    """Return seconds with three digits that matter, their spread with two; large ones whole."""
+    spread = "" if pd.isna(sd) else f" ± {_digits(sd, 2)}"
+    return (DASH if pd.isna(mean) else _digits(mean, 3)) + spread
+
+
+def _digits(value, digits):
+    return f"{value:,.0f}" if value >= 10**digits - 0.5 else f"{value:.{digits}g}"
 
 
 def listed(display, names):

@@ -44,13 +44,27 @@ def sequence_name(entry):
 
 
 def settings_tried(spec):
-    """Return the settings among which validation data choose: the grid, and parameters in lists."""
+    """Return the settings among which validation data choose: the grid, and parameters in lists.
+
+    A space stands in place of the grid, under "drawn from".
+    """
     defaults = {}
     with suppress(ConfigError):
         parameters = inspect.signature(resolve(spec["class"])).parameters
         defaults = {name: parameter.default for name, parameter in parameters.items()}
-    every = defaults | (spec.get("parameters") or {}) | (spec.get("grid") or {})
-    return {name: list(v) for name, v in every.items() if isinstance(v, (list, tuple))}
+    spaces = spec.get("space", [])
+    drawn = [
+        {name: _spanned(values) for name, values in space.items()}
+        for space in (spaces if isinstance(spaces, list) else [spaces])
+    ]
+    # The first setting of a space is the method's own; lists in it are one value each.
+    every = defaults | (spec.get("parameters") or {}) | ({} if drawn else spec.get("grid") or {})
+    tried = {name: list(v) for name, v in every.items() if isinstance(v, (list, tuple))}
+    return tried | ({"drawn from": drawn} if drawn else {})
+
+
+def _spanned(values):
+    return f"{values['low']:g} to {values['high']:g}" if isinstance(values, dict) else values
 
 
 def _value(value):

@@ -34,8 +34,8 @@ _LOCAL += ("runs", "datasets", "time_limit", "memory_limit", "threads_per_job")
 def keep(study, root="."):
     """Add a study's operating points, finished or not, to those that are kept below `root`.
 
-    Runs that were kept before stay, unless this study has them too, or its method or data on that
-    data set have other settings now: points of two settings never stand together. Return the
+    Runs that were kept before stay, unless this study has them too, or its method, data, prices or
+    split on that data set are others now: points of two settings never stand together. Return the
     study's folder of kept reruns; None where it has no operating points yet.
     """
     files = sorted(Path(study.folder).glob("points/*/*/*/*.parquet"))
@@ -47,6 +47,11 @@ def keep(study, root="."):
     if (folder / POINTS).exists():
         kept, before = read_kept(folder), provenance_of(folder)
         stays = _stays(kept, fresh, before["sources"], sources)
+        same = {
+            d: _split_of(settings_of(folder), d) == _split_of(study.config, d)
+            for d in kept["dataset"].unique()
+        }
+        stays &= kept["dataset"].map(same).to_numpy(dtype=bool)
         fresh = pd.concat([kept[stays], fresh], ignore_index=True)
         sources = before["sources"] | sources
         origins = _joined(before["origins"], origins)
@@ -58,10 +63,18 @@ def _stays(kept, fresh, before, now):
     again = pd.MultiIndex.from_frame(kept[_PLACE]).isin(pd.MultiIndex.from_frame(fresh[_PLACE]))
     changed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
     stale = [
-        not changed.isdisjoint((f"the settings of {m} on {d}", f"the data of {d}"))
-        for d, m in zip(kept["dataset"], kept["method"], strict=True)
+        not changed.isdisjoint(
+            (f"the settings of {m} on {d}", f"the data of {d}", f"the {costs} prices of {d}")
+        )
+        for d, costs, m in zip(*(kept[name] for name in _GROUP), strict=True)
     ]
     return ~(again | np.array(stale, dtype=bool))
+
+
+def _split_of(config, dataset):
+    """Return what decides the splits of a data set, and which prices each goes with."""
+    own = config.get("by_dataset", {}).get(dataset, {})
+    return own.get("split", config.get("split")), config.get("crossed")
 
 
 def _joined(before, now):

@@ -1,5 +1,9 @@
 """The data sheets on the page, and the categories of coded columns."""
 
+from types import SimpleNamespace
+
+from budgetbench.datasets import load_dataset
+from budgetbench.report.sheets import read_sheets
 from tests.factories import make_points, make_report, make_sheets, make_study
 from tests.report.writing import write_page
 
@@ -17,3 +21,14 @@ def test_data_without_coded_columns_show_none(tmp_path):
     page = write_page(make_report(points), tmp_path, "data").read_text(encoding="utf-8")
     assert '<section id="data">' in page
     assert "coded columns" not in page
+
+
+def test_numbers_have_no_classes(tmp_path):
+    load_dataset("friedman1").save(tmp_path / "friedman1.parquet")
+    shown = {"friedman1": {"title": "Friedman 1", "licence": "", "citation": ""}}
+    study = SimpleNamespace(
+        shown=shown, datasets=shown, seed=1, config={}, budget=lambda _: "acquisition",
+        sizes=lambda _: [0.6, 0.2, 0.2],
+    )  # fmt: skip
+    (sheet,) = read_sheets(study, [tmp_path / "friedman1.parquet"], {}).values()
+    assert (sheet.rows, sheet.classes) == (2300, None)

@@ -54,12 +54,14 @@ class Settings(Section):
 
     def context(self, report):
         number = offered(report.results.times)
+        # As on the first data set that has it: with tries a space stands in place of the grid.
+        spec = {name: self.study.spec(name, data) for data, _, name in self.study.cells[::-1]}
         rows = [
             [
                 {"text": method.label, "note": "control" if method.control else ""},
                 {"text": method.spec.get("class"), "kind": "code"},
                 {"text": as_text(method.spec.get("parameters")), "kind": "long"},
-                as_text(settings_tried(method.spec) or None),
+                as_text(settings_tried(spec[method.id]) or None),
                 number.get(method.id),
             ]
             for method in report.display.methods.values()

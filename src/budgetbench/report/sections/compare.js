@@ -111,7 +111,7 @@ function words(rows, ranked, chosen, methods) {
   // Rows come by rank: those that share the first one are all named.
   const best = rows.filter(({ rank }) => rank !== null && rank < rows[0].rank + 1e-9).map(({ method }) => method.label);
   const first = rows[0].rank === null ? "Nobody has an area on all of these data sets"
-    : `${best.join(" and ")} ${best.length > 1 ? "share" : "has"} the best mean rank (${rows[0].rank.toFixed(2)} of ${rows.filter(({ rank }) => rank !== null).length})`;
+    : `${new Intl.ListFormat("en-GB").format(best)} ${best.length > 1 ? "share" : "has"} the best mean rank (${rows[0].rank.toFixed(2)} of ${rows.filter(({ rank }) => rank !== null).length})`;
   const others = ranked.length < chosen.length ? " (those with the most methods)" : "";
   return `${first} over ${ranked.length} of ${cases.length} data set${cases.length === 1 ? "" : "s"}${others}, ${where}${hard}.`;
 }

@@ -1,5 +1,6 @@
 // Every table with headings of columns can be sorted by them: a click, or Enter on the heading.
-const number = (text) => Number.parseFloat(text.replace("−", "-").replace(/[^\d.+-].*$/, ""));
+// "−0.12", "1,234", "<0.1 %" and "1.2e-05 ± 3e-06" are numbers, what begins with a word is none.
+const number = (text) => Number.parseFloat(text.replace("−", "-").replace(/,(?=\d{3})|^</g, ""));
 
 function valueOf(row, column) {
   const text = row.cells[column]?.textContent.trim() ?? "";
