@@ -1,5 +1,6 @@
 """Errors and warnings that users see: what was expected, what came and what to do."""
 
+import warnings
 from contextlib import contextmanager
 
 
@@ -70,3 +71,20 @@ def extra(name, user):
             f"{user} needs the package {error.name!r}, which is not installed. Install it with: "
             f"pip install 'budgetlearn[{name}]'"
         ) from error
+
+
+@contextmanager
+def heard(category, note):
+    """Call `note` with the text of each warning of a category; show all others as ever."""
+    shown = warnings.showwarning
+
+    def show(message, kind, *rest, **named):
+        if issubclass(kind, category):
+            note(str(message))
+        else:
+            shown(message, kind, *rest, **named)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", category)
+        warnings.showwarning = show
+        yield

@@ -132,7 +132,7 @@ def test_a_run_without_a_record_counts_only_where_it_was_planned(points):
         results = results_of(points[~lost], expected)
         own = results.areas.query("method == 'msb' and dataset == 'wine'")
         assert own["run"].nunique() == n_runs
-        table = effort_table(results.bought, results.areas).set_index(["dataset", "method"])
+        table = effort_table(results.by_cost, results.areas).set_index(["dataset", "method"])
         row = table.loc[("wine", "msb")]
         assert row["aup"] == row["default_aup"] == pytest.approx(own["aup_test"].mean())
 

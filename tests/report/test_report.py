@@ -216,6 +216,13 @@ def test_a_study_of_which_everything_failed_still_has_a_page(tmp_path):
     assert 'Not everything completed: <a href="#coverage">' in page
 
 
+def test_a_data_set_that_nobody_has_begun_has_its_files_too(tmp_path):
+    report = make_report(small_study(), make_study(2))  # as of a study that is not strict
+    write_page(report, tmp_path)
+    parts = [part for section in sections_of(report.study) for part in section.parts]
+    assert [part.path for part in parts if not (tmp_path / part.path).is_file()] == []
+
+
 def test_where_all_completed_nothing_is_said_to_be_missing(tmp_path):
     page = write_page(make_report(small_study(), make_study(2, ["wine"])), tmp_path, "coverage")
     assert "Not everything completed" not in page.read_text(encoding="utf-8")

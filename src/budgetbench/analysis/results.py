@@ -86,24 +86,24 @@ class Results:
                 )
 
     @cached_property
-    def bought(self):
+    def by_cost(self):
         """Operating points where methods are compared by acquisition cost."""
         return self.compared.under(ACQUISITION, self.points)
 
     @cached_property
-    def stored(self):
+    def by_memory(self):
         """Operating points where methods are compared by memory."""
         return self.compared.under(MEMORY, self.points)
 
     @cached_property
     def schedules(self):
-        """The points of `bought` that beat every cheaper one of their run on validation data."""
-        return compressed_points(self.bought)
+        """The points of `by_cost` that beat every cheaper one of their run on validation data."""
+        return compressed_points(self.by_cost)
 
     @cached_property
     def areas(self):
         """AUP of each run, from `area_table`."""
-        return area_table(self.bought, self.schedules, self.expected)
+        return area_table(self.by_cost, self.schedules, self.expected)
 
     @cached_property
     def completed(self):
@@ -123,22 +123,22 @@ class Results:
     @cached_property
     def horizons(self):
         """Mean AUP over runs up to each horizon, from `horizon_table`."""
-        return horizon_table(horizon_areas(self.bought, self.schedules, self.expected))
+        return horizon_table(horizon_areas(self.by_cost, self.schedules, self.expected))
 
     @cached_property
     def budget_kinds(self):
         """The kind of budget that each method keeps, from `budget_kinds`."""
-        return budget_kinds(self.bought)
+        return budget_kinds(self.by_cost)
 
     @cached_property
     def hard_schedules(self):
         """As `schedules`, every model charged what its most expensive example costs."""
-        return compressed_points(at_most(self.bought))
+        return compressed_points(at_most(self.by_cost))
 
     @cached_property
     def hard_horizons(self):
         """As `horizons`, of `hard_schedules`."""
-        charged = at_most(self.bought)
+        charged = at_most(self.by_cost)
         return horizon_table(horizon_areas(charged, self.hard_schedules, self.expected))
 
     @cached_property

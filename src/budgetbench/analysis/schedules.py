@@ -1,7 +1,7 @@
 """The tidy frame of operating points: what it must hold, and its compression to schedules.
 
 One row per operating point: dataset, costs, method, run, stage, fit, cost, cost_fraction,
-valid_score, test_score, valid_cost, fit_seconds, predict_seconds, status, and more, as in
+valid_score, test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
 `budgetbench.study.records`. A row whose status is not "ok" stands for a fit that failed or ran
 out of time.
 
@@ -40,7 +40,7 @@ def check_points(points):
 
     What is computed from it then does not depend on the order of files, to the last bit.
     """
-    needed = [*RUN, "stage", "fit", "status", "valid_cost", *_NUMBERS]
+    needed = [*RUN, "stage", "fit", "status", *_NUMBERS]
     remedy = "Read them with `budgetbench.study.records.read`, or add what is missing."
     refuse_lacking(points, needed, "operating points", remedy)
     points = points.sort_values([*RUN, "stage"], ignore_index=True)
@@ -76,7 +76,9 @@ def compressed_points(points):
     scale of cost_fraction: where a method buys example by example, its cost there is another.
     """
     points = check_points(points)
-    share = (points["valid_cost"] / full_costs(points)).fillna(points["cost_fraction"])
+    share = points["cost_fraction"].astype(float)
+    if "valid_cost" in points:
+        share = (points["valid_cost"] / full_costs(points)).fillna(share)
     good = points.assign(valid_fraction=share)[points["status"] == OK]
     costs, scores = good["valid_fraction"].to_numpy(float), good["valid_score"].to_numpy(float)
     runs = np.flatnonzero(np.diff(good.groupby(RUN).ngroup())) + 1  # rows are in their order

@@ -130,18 +130,15 @@ def check_file(file, path):
 
 def content_sha256(path):
     """Return the sha256 of a file: of its content where the name ends in ``.gz``."""
-    digest = hashlib.sha256()
     # Mirrors compress the same content differently; the content is what is verified.
     opener = gzip.open if path.name.endswith(".gz") and is_gzip(path) else open
     try:
         with opener(path, "rb") as stream:
-            while block := stream.read(_BLOCK):
-                digest.update(block)
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         return f"none (damaged gzip file: {error})"
     except OSError as error:
         return f"none (it cannot be read: {error.strerror})"
-    return digest.hexdigest()
 
 
 def refuse_changed(path, expected):

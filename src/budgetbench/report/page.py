@@ -54,7 +54,7 @@ class Report:
     @property
     def cases(self):
         """The (dataset, costs) pairs in which methods are compared by acquisition cost."""
-        return self.display.cases(self.results.bought)
+        return self.display.cases(self.results.by_cost)
 
 
 def write_report(report, folder):

@@ -8,8 +8,7 @@ import hashlib
 import inspect
 import logging
 import time
-import warnings
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
 from budgetlearn.curves import pareto_indices
-from budgetlearn.exceptions import ConfigError, IncompletePathWarning
+from budgetlearn.exceptions import ConfigError, IncompletePathWarning, heard
 from budgetlearn.fit_counts import counting_fits
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.validation import derive_seed
@@ -137,8 +136,8 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
 def _points_of(model, spec, run, setting):
     """Fit a model; return what its rows have in common, and the rows of its operating points."""
     # Of all threads of this process together, where the clock knows only the longest.
-    processor = time.process_time()
-    with _ended_early() as reasons, counting_fits() as count:
+    processor, reasons = time.process_time(), []
+    with heard(IncompletePathWarning, reasons.append), counting_fits() as count:
         seconds, final = fit(model, run), None
         if spec.get("refit"):
             start = time.perf_counter()
@@ -187,23 +186,6 @@ def _sees_validation(model, run):
 
 def _resumed_seconds(model):
     return getattr(model, "resumed_seconds_", 0.0)
-
-
-@contextmanager
-def _ended_early():
-    """Collect the reasons of fits that end early; show all other warnings as ever."""
-    reasons, show = [], warnings.showwarning
-
-    def note(message, category, *where):
-        if issubclass(category, IncompletePathWarning):
-            reasons.append(str(message))
-        else:
-            show(message, category, *where)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", IncompletePathWarning)
-        warnings.showwarning = note
-        yield reasons
 
 
 def head(method, run, stage, number):

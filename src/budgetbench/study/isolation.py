@@ -14,6 +14,7 @@ import threading
 import time
 import warnings
 from contextlib import nullcontext
+from logging.handlers import QueueHandler
 from multiprocessing.connection import wait
 
 import psutil
@@ -186,16 +187,8 @@ def die_with_parent(parent):
         os._exit(1)
 
 
-class _ToParent(logging.Handler):
-    """Sends log records to the parent, which knows the log file."""
+class _ToParent(QueueHandler):
+    """Sends log records, made plain text of, to the parent, which knows the log file."""
 
-    def __init__(self, sender):
-        super().__init__()
-        self.sender = sender
-
-    def emit(self, record):
-        if record.exc_info:
-            record.exc_text = logging.Formatter().formatException(record.exc_info)
-        # Tracebacks and arguments may not survive pickling; text does.
-        record.msg, record.args, record.exc_info = record.getMessage(), None, None
-        self.sender.send((_LOG, record))
+    def enqueue(self, record):
+        self.queue.send((_LOG, record))

@@ -4,13 +4,12 @@ import ast
 import re
 import shlex
 import sys
-import warnings
 from contextlib import contextmanager
 
 import click
 
 from .. import __version__
-from ..exceptions import BudgetlearnError, BudgetlearnWarning
+from ..exceptions import BudgetlearnError, BudgetlearnWarning, heard
 from .compare import compare, recommend
 from .fit import fit
 from .options import note
@@ -93,16 +92,11 @@ def in_options(error):
 def warnings_as_notes():
     """Show what the library warns of as a note of one line, each once."""
     said = set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", BudgetlearnWarning)
-        as_always = warnings.showwarning
 
-        def show(message, category, *rest, **named):
-            if not issubclass(category, BudgetlearnWarning):
-                as_always(message, category, *rest, **named)
-            elif (text := in_options(message)) not in said:
-                said.add(text)
-                note(text)
+    def say(message):
+        if (text := in_options(message)) not in said:
+            said.add(text)
+            note(text)
 
-        warnings.showwarning = show
+    with heard(BudgetlearnWarning, say):
         yield

@@ -84,7 +84,7 @@ class Compare(Section):
     def context(self, report):
         # Who keeps a hard budget was measured on test examples, not declared.
         kinds, display = report.results.budget_kinds, report.display
-        names = display.rivals(report.results.bought)
+        names = display.rivals(report.results.by_cost)
         keeping = {
             kind: [display.label(name) for name in names if kinds.get(name) == kind]
             for kind in (HARD, MEAN)

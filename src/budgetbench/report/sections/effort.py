@@ -32,7 +32,7 @@ class Effort(Section):
         return self.study.config.get("seconds_of")
 
     def tables(self, report):
-        points, areas = report.results.bought, report.results.areas
+        points, areas = report.results.by_cost, report.results.areas
         found = straw_men(points, areas, report.display.competitors)
         tables = {"effort": effort_table(points, areas), "straw_men": found}
         if self._other:

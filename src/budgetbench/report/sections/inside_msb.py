@@ -275,7 +275,7 @@ class OwnCost(Section):
 
     def tables(self, report):
         results = report.results
-        compared = own_cost_table(results.bought, results.schedules, self._methods, report.display)
+        compared = own_cost_table(results.by_cost, results.schedules, self._methods, report.display)
         return {"own_cost": compared}
 
     def figures(self, report):

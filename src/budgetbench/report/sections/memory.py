@@ -36,7 +36,7 @@ class Memory(Section):
             for dataset, _, method in self.study.cells
             if "space" in self.study.spec(method, dataset)
         ]
-        return {"memory": size_table(report.results.stored, report.display.competitors, tuned)}
+        return {"memory": size_table(report.results.by_memory, report.display.competitors, tuned)}
 
     def draw(self, report, *case):
         return memory_figure(report.tables["memory"], report.display, *case)

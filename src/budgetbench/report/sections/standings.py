@@ -33,7 +33,7 @@ class Standings(Section):
             "summary": results.summary,
             "ranks": rank_table(results.ranking),
             "leads": lead_table(results.areas, display.competitors, *known),
-            "controls": score_table(results.bought, display.controls),
+            "controls": score_table(results.by_cost, display.controls),
         }
 
     def figures(self, report):

@@ -122,7 +122,7 @@ class ModelSchedules(Section):
         return [table(case_name(*case, "schedule"), "schedule") for case in self.cases]
 
     def tables(self, report):
-        return {case_name(*case, "schedule"): _example(report, *case) for case in report.cases}
+        return {case_name(*case, "schedule"): _example(report, *case) for case in self.cases}
 
     def context(self, report):
         shown = ((case, report.tables[case_name(*case, "schedule")]) for case in report.cases)
