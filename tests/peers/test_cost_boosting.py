@@ -157,7 +157,9 @@ def test_threads_change_nothing(path, cancer):
     X, _ = cancer
     one, two = (fitted(path, cancer, n_jobs=n_jobs) for n_jobs in (1, 2))
     for a, b in zip(one._models, two._models, strict=True):
-        np.testing.assert_array_equal(a.scores(X, 1), b.scores(X, 2))
+        np.testing.assert_array_equal(
+            a.walk(X, 1, values=True).values, b.walk(X, 2, values=True).values
+        )
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ class FilterBoostingClassifier(FilterForestClassifier):
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
         # Trees of one iteration belong together where some of them cannot be walked.
         per_step = 1 if boosting.classes_.size == 2 else boosting.classes_.size
-        return replace(TreeSum.of(trees, train.X.shape[1]), per_step=per_step)
+        return TreeSum.of(trees, train.X.shape[1], per_step=per_step)
 
 
 # A free feature is penalised like one of this share of the mean price: without any penalty it

@@ -44,7 +44,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
             predictor,
             n_trees=per_member * min(size, members),
             intercept=intercept,
-            scale=1 / size if averages(estimator) else 1.0,
+            averages=averages(estimator),
             per_step=0 if averages(estimator) else per_member,
         )
         for size in sizes
@@ -203,7 +203,7 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         """Return the sums of the votes for each class; of two classes those for the second."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
-        votes = TreeSum.of(self.trees_, self.n_features_in_).scores(X, n_jobs=None)
+        votes = ForestPredictor(self.trees_, self.n_features_in_).walk(X, values=True).values
         return votes[:, 1] if self.classes_.size == 2 else votes
 
     def predict(self, X):

@@ -17,39 +17,33 @@ from ..validation import ParameterError, check_number
 
 @dataclass(frozen=True, eq=False)
 class TreeSum:
-    """The first trees of a forest as a model: scores are the sums of their leaves."""
+    """The first trees of a forest as a model: scores are the sums of their leaves, or the means."""
 
     forest: ForestPredictor
     n_trees: int  # how many of its trees belong to the model
     intercept: float | np.ndarray = 0.0  # added to the sum
-    scale: float = 1.0  # factor of the sum: 1 / n_trees where the trees average
+    averages: bool = False  # whether the trees are averaged, rather than added up
     # Trees that one boosting step adds together; 0 where the trees are votes of equal weight.
     per_step: int = 0
 
     @classmethod
-    def of(cls, trees, n_features, shares=False):
+    def of(cls, trees, n_features, shares=False, **how):
         """Return the model that all of `trees` make, with class shares for counts if wanted."""
-        return cls(ForestPredictor(trees, n_features, shares=shares), len(trees))
+        return cls(ForestPredictor(trees, n_features, shares=shares), len(trees), **how)
 
-    def scores(self, X, n_jobs):
-        """Return the scores of each example, shape (n_samples, n_values)."""
-        walk = self.forest.walk(X, values=True, trees=(0, self.n_trees), n_jobs=n_jobs)
-        return self.scale * walk.values + self.intercept
+    def walk(self, X, n_jobs, **parts):
+        """Walk down the trees of the model, as `ForestPredictor.walk`."""
+        return self.forest.walk(X, trees=(0, self.n_trees), n_jobs=n_jobs, **parts)
 
-    def partial_scores(self, totals, n_counted):
-        """Return the scores of examples from the trees that could be walked, `n_counted` of each.
+    def scores(self, totals, n_counted):
+        """Return scores of shape (n_samples, n_values), given the sums of the leaves reached.
 
-        `totals`, of shape (n_samples, n_values), are the sums of the leaves reached.
+        `n_counted` is in how many trees, for each example or for all: not all may be walked.
         """
         # Votes are averaged over the trees walked; boosting adds up, and lacks what was not.
-        whole = self.per_step or self.scale == 1.0
-        scale = self.scale if whole else (1 / np.maximum(n_counted, 1))[:, None]
-        return scale * totals + self.intercept
-
-    def acquired(self, X, n_jobs):
-        """Return the features that each example's paths test, over all trees of the model."""
-        trees = (0, self.n_trees)
-        return self.forest.walk(X, acquired=True, trees=trees, n_jobs=n_jobs).acquired
+        if self.averages:
+            totals = np.reshape(1 / np.maximum(n_counted, 1), (-1, 1)) * totals
+        return totals + self.intercept
 
 
 class TreeStages(BudgetedEstimator):
@@ -62,13 +56,14 @@ class TreeStages(BudgetedEstimator):
             stage = Stage(
                 dict(self.stage_settings_[index]), nodes=model.forest.node_count(model.n_trees)
             )
-            # Walks are what costs: only what is wanted is done.
-            if want & {"output", "probabilities"}:
-                scores = model.scores(X, self.n_jobs)
+            # A walk is what costs: one gathers all that is wanted.
+            scored = bool(want & {"output", "probabilities"})
+            walk = model.walk(X, self.n_jobs, values=scored, acquired="acquired" in want)
+            stage.acquired = walk.acquired
+            if scored:
+                scores = model.scores(walk.values, model.n_trees)
                 stage.output = self._decided(scores)
                 stage.probabilities = self._shares(model, scores) if classifies else None
-            if "acquired" in want:
-                stage.acquired = model.acquired(X, self.n_jobs)
             yield stage
 
     def stored_bytes(self, stage):
@@ -104,7 +99,7 @@ class TreeStages(BudgetedEstimator):
             outcome = Outcome.blank(self, n_samples)
             # Who could walk no tree at all keeps the blank answer.
             answered = n_counted > 0
-            scores = model.partial_scores(totals, n_counted)[answered]
+            scores = model.scores(totals, n_counted)[answered]
             known = None if outcome.probabilities is None else self._shares(model, scores)
             outcome.fill(answered, self._decided(scores), known)
             return outcome

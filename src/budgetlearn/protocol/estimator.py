@@ -168,6 +168,7 @@ class BudgetedEstimator(BaseEstimator):
             **{f.name: getattr(own, f.name) for f in fields(own)},
             lazy=own_way or self._has_fixed_costs,
             groups=self._groups,
+            sample_weight=isinstance(self, WeightedFit),
             ranking=isinstance(self, ClassifierMixin) and self._can_predict_proba(),
             chooses_on_validation=self._chooses_on_validation,
         )
@@ -587,11 +588,6 @@ class BudgetedEstimator(BaseEstimator):
 
 class WeightedFit:
     """Mixin, named before `BudgetedEstimator`, of estimators whose `fit` takes sample weights."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.sample_weight = True
-        return tags
 
     def fit(
         self,

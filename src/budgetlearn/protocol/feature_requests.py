@@ -127,7 +127,7 @@ class Outcome:
         return cls(rows[:, 0] if estimator.constant_.size == 1 else rows, None, answered)
 
     def fill(self, rows, output, probabilities):
-        """Take the predictions of some rows, indices or a mask, as their answers."""
+        """Take the predictions of some rows, indices, a slice or a mask, as their answers."""
         self.output[rows], self.answered[rows] = output, True
         if self.probabilities is not None:
             self.probabilities[rows] = probabilities

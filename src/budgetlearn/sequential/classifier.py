@@ -213,10 +213,8 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         """Return the predictions of the rows walked so far; the others have no answer yet."""
         walk, outcome = Walk.join(walks), Outcome.constant(self, n_samples)
         # Blocks are walked in turn: the first rows have answers, the rest the constant.
-        done = len(walk.winner)
-        outcome.output[:done] = self.classes_[walk.winner[:, -1]]
-        outcome.probabilities[:done] = walk.probabilities(-1, self.classes_.size)
-        outcome.answered[:done] = True
+        done, shares = slice(len(walk.winner)), walk.probabilities(-1, self.classes_.size)
+        outcome.fill(done, self.classes_[walk.winner[:, -1]], shares)
         return outcome
 
     def _more_to_explain(self, x, max_cost):

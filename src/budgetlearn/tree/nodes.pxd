@@ -1,6 +1,7 @@
 """The records of nodes, and the memory of a tree in the making."""
 
 from libc.stdint cimport int32_t, uint8_t
+from libc.stdlib cimport realloc
 
 
 # A node of a tree in the making; children and feature are -1 at a leaf, parent is -1 at a root.
@@ -31,6 +32,18 @@ cdef struct Task:
     int32_t n_varying
 
 
+cdef inline bint make_room(void** block, Py_ssize_t n, Py_ssize_t size) noexcept nogil:
+    """Make room for one more than `n` records of some size; say whether there is memory for it."""
+    cdef void* more
+    # A block has room for a power of two: it is full at these alone, and its room need not be kept.
+    if n & (n - 1) == 0 and (n == 0 or n >= 64):
+        more = realloc(block[0], max(64, 2 * n) * size)
+        if more == NULL:
+            return False
+        block[0] = more
+    return True
+
+
 cdef class Blocks:
     cdef:
         void* blocks[40]
@@ -42,11 +55,11 @@ cdef class Blocks:
 cdef class Builder:
     cdef:
         GrownNode* nodes
-        double* counts                # (capacity, n_classes), or the means of numbers
+        double* counts                # (n_nodes, n_classes), or the means of numbers
         double* lanes                 # (LANES, n_classes): scratch
-        Py_ssize_t n_nodes, capacity, n_classes
+        Py_ssize_t n_nodes, n_classes
         Task* tasks
-        Py_ssize_t n_tasks, task_capacity
+        Py_ssize_t n_tasks
         bint out_of_memory            # once set, what was asked for was not done
 
     cdef int32_t add_node(

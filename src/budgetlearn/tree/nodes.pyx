@@ -3,7 +3,7 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 cdef enum:
@@ -60,23 +60,16 @@ cdef class Builder:
 
         Without labels (NULL) the caller fills in `counts`.
         """
-        cdef Py_ssize_t K = self.n_classes, capacity, i
+        cdef Py_ssize_t K = self.n_classes, i
         cdef GrownNode* node
         cdef double* counts
-        cdef void* more
-        if self.n_nodes == self.capacity:
-            # Doubling: a tree of n nodes moves fewer than 2n of them. Without the GIL no error can
-            # be raised, so it is noted, and `arrays` raises it.
-            capacity = max(64, 2 * self.capacity)
-            more = realloc(self.nodes, capacity * sizeof(GrownNode))
-            if more != NULL:
-                self.nodes = <GrownNode*> more
-                more = realloc(self.counts, capacity * K * sizeof(double))
-            if more == NULL:
-                self.out_of_memory = True
-                return -1
-            self.counts = <double*> more
-            self.capacity = capacity
+        # Without the GIL no error can be raised, so it is noted, and `arrays` raises it.
+        if not (
+            make_room(<void**> &self.nodes, self.n_nodes, sizeof(GrownNode))
+            and make_room(<void**> &self.counts, self.n_nodes, K * sizeof(double))
+        ):
+            self.out_of_memory = True
+            return -1
         node = self.nodes + self.n_nodes
         node.threshold = 0.0
         # A leaf until it is split. Only children have numbers above their parent's.
@@ -102,23 +95,15 @@ cdef class Builder:
         self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying
     ) noexcept nogil:
         """Note a node to be split later; the last one noted comes first."""
-        cdef Py_ssize_t capacity
-        cdef void* more
         # A stack: depth first, so that a child's examples are still in the cache.
-        if self.n_tasks == self.task_capacity:
-            capacity = max(64, 2 * self.task_capacity)
-            more = realloc(self.tasks, capacity * sizeof(Task))
-            if more == NULL:
-                self.out_of_memory = True
-                return
-            self.tasks = <Task*> more
-            self.task_capacity = capacity
+        if not make_room(<void**> &self.tasks, self.n_tasks, sizeof(Task)):
+            self.out_of_memory = True
+            return
         self.tasks[self.n_tasks] = Task(start, end, node, n_varying)
         self.n_tasks += 1
 
     cdef Task pop(self) noexcept nogil:
         """Return the last node noted. Requires n_tasks > 0."""
-        # The block keeps its size: the tree will want it again before it is done.
         self.n_tasks -= 1
         return self.tasks[self.n_tasks]
 

@@ -7,10 +7,10 @@ predictor: a pass over some column for each node, and no cell is looked at twice
 import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from .nodes cimport Node
+from .nodes cimport Node, make_room
 from .partition cimport Examples, partition, value_t
 
 cdef enum:
@@ -56,7 +56,7 @@ cdef class WaitingTrees:
         int32_t* spare                # (n_samples,)
         int32_t[::1] lists            # (n_features,): first part that waits for the feature, or -1
         Part* parts
-        int32_t n_parts, capacity, unused, to_do  # `unused` and `to_do` are lists too
+        int32_t n_parts, unused, to_do  # `unused` and `to_do` are lists too
         bint any_stopped, out_of_memory
         readonly object waiting
         list owners                   # the arrays that the pointers lead into
@@ -113,17 +113,13 @@ cdef class WaitingTrees:
         """Add a part to a list."""
         # Freed places first: there are never more parts than pairs that wait or are to walk.
         cdef int32_t place = self.unused
-        cdef void* more
         if place >= 0:
             self.unused = self.parts[place].following
         else:
             place = self.n_parts
-            if place == self.capacity:
-                more = realloc(self.parts, max(256, 2 * place) * sizeof(Part))
-                if more == NULL:
-                    self.out_of_memory = True
-                    return
-                self.parts, self.capacity = <Part*> more, max(256, 2 * place)
+            if not make_room(<void**> &self.parts, place, sizeof(Part)):
+                self.out_of_memory = True
+                return
             self.n_parts += 1
         self.parts[place] = Part(tree, node, start, end, chain[0])
         chain[0] = place
