@@ -24,9 +24,9 @@ cdef enum:
 cdef inline void finish(
     const Node* nodes,
     const real* X,
-    const Py_ssize_t* starts, # IN (TOGETHER,): where the row of each walk begins in X
-    uint8_t* acquired,        # OUT of the shape of X, NULL when not asked for
-    int32_t* now,             # IN, OUT (TOGETHER,): the node of each walk, then its leaf
+    const Py_ssize_t* starts,  # IN (TOGETHER,): where the row of each walk begins in X
+    uint8_t* acquired,         # OUT of the shape of X, NULL when not asked for
+    int32_t* now,              # IN, OUT (TOGETHER,): the node of each walk, then its leaf
 ) noexcept nogil:
     """Bring walks to their leaves, step by step together."""
     cdef Py_ssize_t i, cell
