@@ -23,7 +23,7 @@ from budgetlearn.cascade import ScheduleCascadeClassifier
 from budgetlearn.cascade.fixed_order import Answers, Cascade, walk
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.orders import acquisitions_of, geometric_stages
-from budgetlearn.cascade.pool import calibrated, candidates, class_evidence
+from budgetlearn.cascade.pool import Trace, candidates, class_evidence
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
 
 SEED = 20260101
@@ -37,11 +37,13 @@ def pool_of(orders, models, kinds, table, costs):
     some = StageModels({key: models.models[key] for key in held_out}, held_out)
     for name, stages in orders.items():
         mixtures = tuple(some.mixture(features, table) for features in stages)
-        temperatures, shares = calibrated(some.held_out_stages(stages, mixtures), table.y)
+        held_out = some.held_out_stages(stages, mixtures)
         spent = np.array([costs.subset(list(features)) for features in stages])
-        cascade = Cascade(name, tuple(stages), spent, mixtures, temperatures)
+        cascade = Cascade(name, tuple(stages), spent, mixtures, None)
         bill = spent[:, None], cascade.sizes[:, None]
-        pool += candidates(cascade, class_evidence(shares, table.y, shares[-1], *bill), costs.full)
+        trace = Trace(cascade, held_out, *bill).calibrated(table)
+        evidence = class_evidence(trace.predictions, table.y, trace.predictions[-1], *bill)
+        pool += candidates(trace.route, evidence, costs.full)
     return pool
 
 

@@ -52,6 +52,8 @@ MOST_UNITS = 16
 MOST_FORESEEN = 200
 # Examples that show what foreseen gains cost.
 MOST_WALKED = 2_000
+# What the final trees acquire costs no less than this share of what trees without a fold do.
+SURELY_LESS = 0.6
 ONE_SE = "one_se"
 # Smooth models gain least on the tables on which they take longest.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
@@ -238,20 +240,25 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """Return candidates with foreseen gains at the cost of the trees that will foresee them.
 
         Trees of four fifths of the examples foresee less, and acquire more: by a quarter on small
-        tables. The final ones are so simple that their own examples cost what others do.
+        tables. The final ones are so simple that their own examples cost what others do. Where
+        another order's point promises as much for surely less, the walk would be in vain.
         """
         rows = slice(None, None, -(-len(table.y) // MOST_WALKED))
         X, counted = table.X[rows], None if table.counted is None else table.counted[rows]
         reader_of = cache(lambda order: order.reader(None, X, None))
+        others = best_at_each_cost([each for each in pool if each.cascade.name != FORESEEN])
 
-        def at_own_cost(point):
+        def own_cost(point):
+            less = [each for each in others if each.cost <= SURELY_LESS * point.cost]
+            if less and less[-1].score >= point.score:
+                return point
             reader = reader_of(point.cascade)
             acquired = reader.acquired(walk(point, reader, len(X))[0])
             paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
             cost, n_features = (float(np.average(each, weights=counted)) for each in paid)
             return replace(point, cost=cost, n_features=n_features)
 
-        return [at_own_cost(p) if p.cascade.name == FORESEEN else p for p in pool]
+        return [own_cost(each) if each.cascade.name == FORESEEN else each for each in pool]
 
     def _dynamic_traces(self, units, table, models, reference, seed):
         """Return the traces of the dynamic orders, and the predictions from all features."""

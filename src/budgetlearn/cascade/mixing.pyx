@@ -18,10 +18,10 @@ cdef inline void to_shares(double* scores, Py_ssize_t n) noexcept nogil:
         scores[k] /= total
 
 
-def softmax(const double[:, ::1] scores):
+def softmax(const double[:, :] scores):
     """Return probabilities ∝ exp(score), by row."""
     cdef Py_ssize_t row
-    found = np.array(scores)
+    found = np.array(scores, order="C")
     cdef double[:, ::1] shares = found
     with nogil:
         for row in range(shares.shape[0]):
@@ -61,7 +61,7 @@ def weighted_sum(list predictions, const double[::1] weights):
 
 
 def standardised(
-    const double[:, ::1] X, const double[::1] mean, const double[::1] scale, double farthest
+    const double[:, :] X, const double[::1] mean, const double[::1] scale, double farthest
 ):
     """Return (X - mean) / scale, cut at the farthest value; a missing value is the mean."""
     cdef Py_ssize_t row, column

@@ -215,7 +215,8 @@ def _from_text(section, output, n_outputs):
     fields = _fields(section)
 
     def numbers(name, dtype):
-        return np.array(fields.get(name, "").split(), dtype=dtype)
+        # A string for each number would take most of the time of packing a model.
+        return np.fromstring(fields.get(name, ""), dtype=dtype, sep=" ")
 
     leaves = numbers("leaf_value", np.float64)
     feature = numbers("split_feature", np.int32)

@@ -14,79 +14,52 @@ ctypedef fused real:
 cdef enum:
     # Rows that go down one tree after another: a tree's nodes and the block stay in the cache.
     BLOCK = 256
-    # Walks that take their steps together: the loads of one do not wait for those of another. They
-    # are of so many rows down a tree, or where there are fewer rows, of a row down so many trees.
+    # Walks that take their steps together: the loads of one do not wait for those of another.
     TOGETHER = 8
     # Rows that are swept together: their places and the columns that they need stay in the cache.
     SWEPT = 512
 
 
-cdef inline void finish(
-    const Node* nodes,
-    const real* X,
-    const Py_ssize_t* starts, # IN (TOGETHER,): where the row of each walk begins in X
-    uint8_t* acquired,        # OUT of the shape of X, NULL when not asked for
-    int32_t* now,             # IN, OUT (TOGETHER,): the node of each walk, then its leaf
-) noexcept nogil:
-    """Bring walks to their leaves, step by step together."""
-    cdef Py_ssize_t i, cell
-    cdef int32_t feature, reached
-    cdef bint inner, walking = True
-    cdef const Node* node
-    while walking:
-        # A walk at its leaf stays there and looks at the first column in vain: no branch to
-        # mispredict.
-        walking = False
-        for i in range(TOGETHER):
-            node = nodes + now[i]
-            feature = node.feature
-            inner = feature >= 0
-            cell = starts[i] + (feature if inner else 0)
-            if acquired != NULL:
-                acquired[cell] |= inner
-            reached = node.child + (not X[cell] <= node.threshold)
-            now[i] = reached if inner else now[i]
-            walking |= inner
-
-
 cdef inline void descend(
     const Node* nodes,
-    int32_t root,
-    const real* X,            # IN (n_rows, n_features)
+    const int32_t* roots,     # IN of the tree, or (n_walks,) of the trees
+    bint by_tree,             # whether one row goes down several trees, or several rows down one
+    const real* X,            # IN (n_features,) or (n_walks, n_features)
     Py_ssize_t n_features,
-    Py_ssize_t n_rows,        # IN <= BLOCK
-    uint8_t* acquired,        # OUT (n_rows, n_features), NULL when not asked for
-    int32_t* at,              # OUT (n_rows,): the leaf of each row
+    Py_ssize_t n_walks,       # IN <= BLOCK
+    uint8_t* acquired,        # OUT of the shape of X, NULL when not asked for
+    int32_t* at,              # OUT (n_walks,): the leaf of each row, or in each tree
 ) noexcept nogil:
-    """Walk each row of a block from `root` to its leaf."""
+    """Walk rows of a block, or one row, from roots to leaves."""
     cdef int32_t now[TOGETHER]
     cdef Py_ssize_t starts[TOGETHER]
-    cdef Py_ssize_t group, first, i
-    for group in range((n_rows + TOGETHER - 1) // TOGETHER):
+    cdef Py_ssize_t group, first, i, walk, cell
+    cdef int32_t feature, reached
+    cdef bint inner, walking
+    cdef const Node* node
+    for group in range((n_walks + TOGETHER - 1) // TOGETHER):
         first = group * TOGETHER
         for i in range(TOGETHER):
-            now[i] = root
-            starts[i] = min(first + i, n_rows - 1) * n_features
-        finish(nodes, X, starts, acquired, now)
-        for i in range(min(TOGETHER, n_rows - first)):
+            walk = min(first + i, n_walks - 1)
+            now[i] = roots[walk if by_tree else 0]
+            starts[i] = 0 if by_tree else walk * n_features
+        walking = True
+        while walking:
+            # A walk at its leaf stays there and looks at the first column in vain: no branch to
+            # mispredict.
+            walking = False
+            for i in range(TOGETHER):
+                node = nodes + now[i]
+                feature = node.feature
+                inner = feature >= 0
+                cell = starts[i] + (feature if inner else 0)
+                if acquired != NULL:
+                    acquired[cell] |= inner
+                reached = node.child + (not X[cell] <= node.threshold)
+                now[i] = reached if inner else now[i]
+                walking |= inner
+        for i in range(min(TOGETHER, n_walks - first)):
             at[first + i] = now[i]
-
-
-cdef inline void descend_trees(
-    const Node* nodes,
-    const int32_t* roots,     # IN (n_trees,)
-    Py_ssize_t n_trees,       # IN <= TOGETHER
-    const real* X,            # IN (n_features,): a row
-    uint8_t* acquired,        # OUT (n_features,), NULL when not asked for
-    int32_t* at,              # OUT (TOGETHER,): the leaf of the row in each tree
-) noexcept nogil:
-    """Walk one row down several trees."""
-    cdef Py_ssize_t starts[TOGETHER]
-    cdef Py_ssize_t i
-    for i in range(TOGETHER):
-        at[i] = roots[min(i, n_trees - 1)]
-        starts[i] = 0
-    finish(nodes, X, starts, acquired, at)
 
 
 def walk_rows(
@@ -109,9 +82,9 @@ def walk_rows(
     cdef:
         Py_ssize_t n_rows = X.shape[0], n_features = X.shape[1]
         Py_ssize_t n_values = node_values.shape[1], n_trees = last_tree - first_tree
-        # Leaves are found for a block of rows in one tree, or for one row in several trees.
+        # A block of rows goes down one tree after another; few rows, each by itself, down all.
         bint few = n_rows < TOGETHER
-        Py_ssize_t rows_at_once = 1 if few else BLOCK, trees_at_once = TOGETHER if few else 1
+        Py_ssize_t rows_at_once = 1 if few else BLOCK, trees_at_once = BLOCK if few else 1
         Py_ssize_t block, turn, start, first, size, place, row, tree, k
         uint8_t* mask = NULL
         int32_t at[BLOCK]
@@ -122,12 +95,8 @@ def walk_rows(
                 mask = &acquired[start, 0]
             for turn in range((n_trees + trees_at_once - 1) // trees_at_once):
                 first = first_tree + turn * trees_at_once
-                if few:
-                    size = min(TOGETHER, last_tree - first)
-                    descend_trees(&nodes[0], &roots[first], size, &X[start, 0], mask, at)
-                else:
-                    size = min(BLOCK, n_rows - start)
-                    descend(&nodes[0], roots[first], &X[start, 0], n_features, size, mask, at)
+                size = min(BLOCK, last_tree - first if few else n_rows - start)
+                descend(&nodes[0], &roots[first], few, &X[start, 0], n_features, size, mask, at)
                 for place in range(size):
                     row, tree = start + (0 if few else place), first + (place if few else 0)
                     if values is not None:
