@@ -2,12 +2,14 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from budgetlearn.export import FORMATS
-from budgetlearn.export.exporting import c_header
+from budgetlearn.export import FORMATS, CompactForest
+from budgetlearn.export.c_code import LAYOUTS, c_header
+from budgetlearn.export.serialization import rebuilt
 from budgetlearn.validation import ParameterError
 from tests.export.test_compact import MODELS, fitted  # noqa: F401
 
@@ -60,31 +62,71 @@ def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
 
 
+def printed(folder, model, X, format, layout):
+    """Return what the compiled program prints for rows: the prediction, and the scores."""
+    model.export_c(folder / "model.h", format, name="tiny", layout=layout)
+    source = folder / "main.c"
+    source.write_text('#define TINY_MAIN\n#include "model.h"\n')
+    run("cc", *FLAGS, "-o", folder / "main", source)
+    rows = "\n".join(" ".join(f"{x:.9g}" for x in row) for row in X.tolist())
+    lines = run(folder / "main", input=rows).splitlines()
+    return np.array([line.split() for line in lines])
+
+
+def bits(scores):
+    """Return float32 numbers as whole numbers: -0.0 differs from 0.0."""
+    return np.ascontiguousarray(scores, dtype=np.float32).view(np.uint32)
+
+
+def hostile(model, X):
+    """Return rows at thresholds and next to them, and rows of zeros, infinities and huge numbers."""
+    forest = model.compact("int8")
+    X = X[:60].copy()
+    random = np.random.default_rng(0)
+    for feature, threshold in zip(forest.features(), forest.thresholds(), strict=True):
+        near = threshold, np.nextafter(threshold, np.float32(np.inf)), -threshold
+        X[random.integers(len(X), size=3), feature] = near
+    extreme = np.array([0.0, -0.0, np.inf, -np.inf, 3e38, -3e38, 1e-45, -1e-45], dtype=np.float32)
+    return np.vstack([X, random.choice(extreme, (40, X.shape[1]))])
+
+
 @needs_cc
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("name", MODELS)
-def test_c_is_python_bit_for_bit(fitted, tmp_path, name, format):  # noqa: F811
+def test_c_is_python_bit_for_bit(fitted, tmp_path, name, format, layout):  # noqa: F811
     model, X, _ = fitted(name)
-    model.export_c(tmp_path / "model.h", format, name="tiny")
-    source = tmp_path / "main.c"
-    source.write_text('#define TINY_MAIN\n#include "model.h"\n')
-    run("cc", *FLAGS, "-o", tmp_path / "main", source)
-    rows = "\n".join(" ".join(f"{x:.9g}" for x in row) for row in X.tolist())
-    lines = run(tmp_path / "main", input=rows).splitlines()
-    numbers = np.array([line.split() for line in lines])
+    X = np.vstack([X, hostile(model, X)])
+    numbers = printed(tmp_path, model, X, format, layout)
     forest = model.compact(format)
-    np.testing.assert_array_equal(numbers[:, 1:].astype(np.float32), forest.scores(X))
+    np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(forest.scores(X)))
     if hasattr(model, "classes_"):
         predicted = model.classes_[numbers[:, 0].astype(int)]
         np.testing.assert_array_equal(predicted, forest.predict(X))
         if format == "float32":
+            X, predicted = X[:-100], predicted[:-100]  # no hostile ones: they stand on thresholds
             assert (predicted == model.predict(X)).mean() > 0.995
 
 
 @needs_cc
-def test_the_code_needs_neither_malloc_nor_libm(fitted, tmp_path):  # noqa: F811
+@pytest.mark.parametrize("name", ["two classes", "ten classes", "random forest"])
+def test_missing_numbers_go_right_in_both_layouts(fitted, tmp_path, name):  # noqa: F811
+    model, X, _ = fitted(name)
+    X = X[:50].copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    # Beyond every threshold, whatever the sign of NaN.
+    expected = bits(model.compact().scores(np.where(np.isnan(X), np.float32(np.inf), X)))
+    for layout in LAYOUTS:
+        for missing in (X, np.where(np.isnan(X), -X, X)):
+            numbers = printed(tmp_path, model, missing, "float32", layout)
+            np.testing.assert_array_equal(bits(numbers[:, 1:]), expected)
+
+
+@needs_cc
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_code_needs_neither_malloc_nor_libm(fitted, tmp_path, layout):  # noqa: F811
     for format in FORMATS:
-        fitted("ten classes")[0].export_c(tmp_path / "model.h", format)
+        fitted("ten classes")[0].export_c(tmp_path / "model.h", format, layout=layout)
         (tmp_path / "model.c").write_text(
             '#include "model.h"\nint f(const float *x);\n'
             "int f(const float *x) { return model_predict(x); }\n"
@@ -98,15 +140,16 @@ def test_the_code_needs_neither_malloc_nor_libm(fitted, tmp_path):  # noqa: F811
 
 
 @needs_arm
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("name", ["regression", "two classes", "ten classes, pruned", "BudgetRF"])
-def test_a_cortex_m_says_the_same(fitted, tmp_path, name, format):  # noqa: F811
+def test_a_cortex_m_says_the_same(fitted, tmp_path, name, format, layout):  # noqa: F811
     model, X, _ = fitted(name)
     X = X[:40]
-    model.export_c(tmp_path / "model.h", format)
+    model.export_c(tmp_path / "model.h", format, layout=layout)
     rows = ", ".join("{" + ", ".join(f"{x:.9e}f" for x in row) + "}" for row in X.tolist())
-    bits = model.compact(format).scores(X).view(np.uint32).tolist()
-    expected = ", ".join("{" + ", ".join(f"{b}u" for b in row) + "}" for row in bits)
+    scores = bits(model.compact(format).scores(X)).tolist()
+    expected = ", ".join("{" + ", ".join(f"{b}u" for b in row) + "}" for row in scores)
     (tmp_path / "check.c").write_text(CHECK % (rows, expected))
     (tmp_path / "board.c").write_text(BOARD)
     (tmp_path / "board.ld").write_text(
@@ -125,3 +168,48 @@ def test_names_that_c_refuses(fitted):  # noqa: F811
     forest = fitted("regression")[0].compact()
     with pytest.raises(ParameterError, match="a letter first, got '2nd model'"):
         c_header(forest, "2nd model")
+
+
+def test_layouts_that_are_refused(fitted, tmp_path):  # noqa: F811
+    with pytest.raises(ParameterError, match="layout must be one of 'small', 'fast', got 'flat'"):
+        fitted("regression")[0].export_c(tmp_path / "model.h", layout="flat")
+    assert not list(tmp_path.iterdir())
+
+
+def chain(n_splits):
+    """Return a forest of one tree, whose splits lie one to the right of another."""
+    tree = rebuilt(
+        np.array([n_splits]),
+        np.zeros(n_splits, dtype=int),
+        np.arange(n_splits, dtype=float),
+        np.zeros(n_splits, dtype=int),
+    )[0]
+    # Values that tell the stops apart; the kernel of predictions takes them as float64.
+    return CompactForest.of([replace(tree, value=tree.value.astype(float))], 1)
+
+
+@needs_cc
+def test_deep_trees_are_nested_as_far_as_every_compiler_nests(tmp_path):
+    with pytest.raises(ParameterError, match="nests at most 120 blocks.*layout='small'"):
+        c_header(chain(126), layout="fast")
+    (tmp_path / "model.c").write_text(c_header(chain(124), layout="fast"))
+    run("cc", *FLAGS, "-DMODEL_MAIN", "-o", "main", "model.c", cwd=tmp_path)
+    X = np.arange(-1, 125, dtype=np.float32)[:, None]
+    lines = run(tmp_path / "main", input="\n".join(map(str, X[:, 0].tolist()))).splitlines()
+    scores = np.array([line.split()[1] for line in lines])[:, None]
+    np.testing.assert_array_equal(bits(scores), bits(chain(124).scores(X)))
+
+
+@needs_cc
+def test_sums_that_leave_16_bits_take_more(tmp_path):
+    # Every tree adds the largest number of int8 to each class: 300 of them leave 16 bits.
+    tree = rebuilt(np.array([1]), np.array([0]), np.array([0.0]), np.array([0]))[0]
+    tree = replace(tree, value=np.repeat([[0.0], [1.0], [1.0]], 3, axis=1))
+    for n_trees, bits_of_sums in ((258, "int16_t"), (300, "int32_t")):
+        forest = CompactForest.of([tree] * n_trees, 1, format="int8", classes=np.arange(3))
+        text = c_header(forest, layout="fast")
+        assert f"{bits_of_sums} sums[" in text
+        (tmp_path / "model.c").write_text(text)
+        run("cc", *FLAGS, "-DMODEL_MAIN", "-o", "main", "model.c", cwd=tmp_path)
+        scores = np.array([run(tmp_path / "main", input="1").split()[1:]])
+        np.testing.assert_array_equal(bits(scores), bits(forest.scores(np.ones((1, 1)))))

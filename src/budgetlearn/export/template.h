@@ -1,5 +1,5 @@
 //= model
-/* @name@: a forest of @n_trees@ trees in the format @format@, @nbytes@ bytes of tables.
+/* @name@: a forest of @n_trees@ trees in the format @format@, @about@.
  * Written by budgetlearn. Plain C99: no malloc, no libm, no state. Include it in one source file.
  * With @NAME@_MAIN defined it is a program: it reads rows of @n_features@ numbers from the standard input
  * and prints the prediction and the scores of each. */
@@ -16,6 +16,31 @@
 
 @half@
 
+@function@
+
+@predict@
+
+#ifdef @NAME@_MAIN
+#include <stdio.h>
+
+int main(void)
+{
+    float x[@NAME@_N_FEATURES], scores[@NAME@_N_SCORES];
+    int i;
+    for (;;) {
+        for (i = 0; i < @NAME@_N_FEATURES; ++i) {
+            if (scanf("%f", &x[i]) != 1) { return i != 0; }
+        }
+        @print@
+        @name@_scores(x, scores);
+        for (i = 0; i < @NAME@_N_SCORES; ++i) { printf(" %.9g", (double)scores[i]); }
+        printf("\n");
+    }
+}
+#endif
+
+#endif
+//= small
 /* Write the @NAME@_N_SCORES scores of an example of @NAME@_N_FEATURES numbers. */
 static inline void @name@_scores(const float *x, float *scores)
 {
@@ -48,29 +73,41 @@ static inline void @name@_scores(const float *x, float *scores)
     }
     for (k = 0; k < @NAME@_N_SCORES; ++k) { scores[k] = @scores@; }
 }
-
-@predict@
-
-#ifdef @NAME@_MAIN
-#include <stdio.h>
-
-int main(void)
+//= fast
+/* A number as a whole number in the same order, NaN above all: compared without a branch, and
+ * without a unit for floating-point numbers. */
+static inline uint32_t @name@_key(float number)
 {
-    float x[@NAME@_N_FEATURES], scores[@NAME@_N_SCORES];
-    int i;
-    for (;;) {
-        for (i = 0; i < @NAME@_N_FEATURES; ++i) {
-            if (scanf("%f", &x[i]) != 1) { return i != 0; }
-        }
-        @print@
-        @name@_scores(x, scores);
-        for (i = 0; i < @NAME@_N_SCORES; ++i) { printf(" %.9g", (double)scores[i]); }
-        printf("\n");
-    }
+    union { float number; uint32_t bits; } as;
+    as.number = number;
+    if (number != number) { return UINT32_MAX; }
+    return as.bits ^ ((0u - (as.bits >> 31)) | 0x80000000u);
 }
-#endif
 
-#endif
+/* Write the @NAME@_N_SCORES scores of an example of @NAME@_N_FEATURES numbers. */
+static inline void @name@_scores(const float *x, float *scores)
+{
+    @sum_type@ sums[@lanes@] = {0};
+    uint32_t keys[@n_used@], k, stop@rows@;
+    for (k = 0; k < @n_used@; ++k) { keys[k] = @name@_key(x[@name@_used[k]]); }
+    @start@
+@trees@
+    for (k = 0; k < @NAME@_N_SCORES; ++k) { scores[k] = @scores@; }
+}
+//= adder
+/* Add the values of n stops. Sums in variables of this function stay in registers. A vector unit
+ * adds several columns at once: the last lanes add what follows the row, and nobody reads them. */
+static void @name@_add(const uint32_t *stops, int n, @sum_type@ *sums)
+{
+    @sum_type@ sum[@lanes@];
+    int i;
+    for (i = 0; i < @lanes@; ++i) { sum[i] = sums[i]; }
+    for (i = 0; i < n; ++i) {
+        const @value_type@ *value = @name@_value + stops[i] * @NAME@_N_SCORES;
+@adds@
+    }
+    for (i = 0; i < @lanes@; ++i) { sums[i] = sum[i]; }
+}
 //= half
 /* The number that 16 bits stand for, exactly. */
 static inline float @name@_half(uint16_t bits)

@@ -1,0 +1,203 @@
+"""C99 code of a compact forest: one loop over tables, or straight code."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import numpy as np
+
+from ..validation import ParameterError
+from .compact_forest import REGRESSION, SCORES, VOTES
+from .serialization import widths
+from .unrolled import unrolled
+
+LAYOUTS = ("small", "fast")
+TEMPLATE = Path(__file__).with_name("template.h").read_text()
+C_TYPES = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t"}
+WIDTH = 98
+THRESHOLD = (
+    "@name@_threshold[at]",
+    "@name@_low[@name@_feature[at]] + @name@_step[@name@_feature[at]] * (float)@name@_bin[at]",
+)
+FEATURE = ("@name@_feature[at]", "@name@_used[@name@_feature[at]]")
+VALUES = {
+    "float32": ("float", np.float32),
+    "float16": ("uint16_t", np.uint16),
+    "int8": ("int8_t", np.int8),
+}
+# Trees whose stops are found before they are added up: the processor does both at the same time.
+TOGETHER = 16
+LANES = {"float": 4, "int32_t": 4, "int16_t": 8}  # numbers that a vector unit adds at once
+PRINT = ('printf("%d", @name@_predict(x));', 'printf("%.9g", (double)@name@_predict(x));')
+
+
+def c_header(forest, name="model", layout="small"):
+    """Return the text of a C99 header that predicts what a compact forest predicts."""
+    # The name goes into identifiers, and nothing else of the user's into code.
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise ParameterError(
+            f"name must be letters, digits and underscores, a letter first, got {name!r}."
+        )
+    one = forest.n_columns == 1
+    predict = "sign" if forest.kind == SCORES and one else "argmax"
+    if forest.kind == REGRESSION:
+        predict = "regression" if one else "outputs"
+    # A constant has no trees to write out.
+    function = _fast(forest) if layout == "fast" and forest.n_splits.size else _small(forest)
+    # In this order: the first ones contain names and sizes themselves.
+    parts = function | {
+        "predict": _block(predict),
+        "print": PRINT[forest.kind == REGRESSION],
+        "guard": f"{name.upper()}_H",
+        "n_features": forest.n_features,
+        "n_columns": forest.n_columns,
+        "n_trees": forest.n_splits.size,
+        "format": forest.format,
+        # Every name begins with the model's, so that two models fit into one program.
+        "name": name,
+        "NAME": name.upper(),
+    }
+    text = _block("model")
+    for key, value in parts.items():
+        text = text.replace(f"@{key}@", str(value))
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _small(forest):
+    """Return the parts of a loop over tables, which are those of the compact format."""
+    sum_type, add, scores = _sums(forest)
+    return {
+        "function": _block("small"),
+        "about": f"{forest.nbytes} bytes of tables",
+        "tables": "\n".join(_tables(forest, sum_type)),
+        "half": _block("half") if "@name@_half(" in add else "",
+        "threshold": THRESHOLD[forest.format == "int8"],
+        "feature": FEATURE[forest.format == "int8"],
+        "add": add,
+        "scores": scores,
+        "sum_type": sum_type,
+    }
+
+
+def _fast(forest):
+    """Return the parts of straight code, which adds tree after tree, as `scores` does."""
+    code, values = unrolled(forest)
+    total_type, _, scores = _sums(forest)
+    kind, sum_type, lanes = VALUES[forest.format][0], total_type, forest.n_columns
+    rows = adds = ""
+    if forest.kind == VOTES:
+        kind, add = "uint8_t", "sums[@name@_value[stop]] += 1u;"
+    else:
+        # Two bytes a number would have to be converted each time: they stand as float32.
+        kind = "float" if kind == "uint16_t" else kind
+        add = "sums[0] += @name@_value[stop];"
+    if forest.kind != VOTES and lanes > 1:
+        sum_type = "int16_t" if _fits_16_bits(forest) else total_type
+        lanes += -lanes % LANES[sum_type] if lanes > 2 else 0
+        rows, add = f", stops[{TOGETHER}]", "stops[{place}] = stop;"
+        adds = "\n".join(
+            f"        sum[{k}] = (@sum_type@)(sum[{k}] + value[{k}]);" for k in range(lanes)
+        )
+        values = np.append(values, np.zeros(lanes - forest.n_columns, dtype=values.dtype))
+    used, constant = np.unique(forest.features()), forest.constant
+    # Whole numbers start from 0, so that few bits hold them; floats keep the order of `scores`.
+    start = "for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }"
+    if total_type != "float":
+        constant = constant.astype(np.uint32 if forest.kind == VOTES else np.int32)
+        start, scores = "", scores.replace("sums[k]", "(@name@_constant[k] + sums[k])")
+    tables = ("uint16_t", "used", used), (kind, "value", values), (total_type, "constant", constant)
+    scale = [("float", "scale", forest.scale)] if forest.scale.size else []
+    return {
+        "function": _block("fast"),
+        "about": "straight code",
+        "tables": "\n".join(_table(*table) for table in [*tables, *scale]),
+        "half": _block("adder") if rows else "",
+        "adds": adds,
+        "trees": _statements(code, add, bool(rows)),
+        "start": start,
+        "scores": scores,
+        "rows": rows,
+        "lanes": lanes,
+        "n_used": used.size,
+        "value_type": kind,
+        "sum_type": sum_type,
+    }
+
+
+def _fits_16_bits(forest):
+    """Return whether no sum of an int8 forest's values, less the constant, leaves 16 bits."""
+    if forest.format != "int8":
+        return False
+    most = sum(int(np.abs(own.astype(int)).max()) for own in forest.stop_values())
+    return most <= np.iinfo(np.int16).max
+
+
+def _statements(code, add, together):
+    """Return the trees, each followed by what adds its stop up."""
+    lines = []
+    for tree, text in enumerate(code):
+        place = tree % TOGETHER
+        lines.append(f"    {{\n{text}        {add.format(place=place)}\n    }}\n")
+        if together and (place == TOGETHER - 1 or tree == len(code) - 1):
+            lines.append(f"    @name@_add(stops, {place + 1}, sums);\n")
+    return "".join(lines)
+
+
+def _block(key):
+    return re.search(rf"^//= {key}\n(.*?)(?=^//= |\Z)", TEMPLATE, re.S | re.M)[1]
+
+
+def _sums(forest):
+    """Return what C does with sums: their type, the statement that adds a stop, score k of them."""
+    # Whole numbers add up exactly in any order; the bits of floats depend on it.
+    if forest.kind == VOTES:
+        return "uint32_t", "sums[@name@_value[stop]] += 1u;", "(float)sums[k]"
+    value = "@name@_value[stop * @NAME@_N_SCORES + k]"
+    if forest.format == "float16":
+        value = f"@name@_half({value})"
+    add = f"for (k = 0; k < @NAME@_N_SCORES; ++k) {{ sums[k] += {value}; }}"
+    if forest.format == "int8":
+        return "int32_t", add, "(float)sums[k] * @name@_scale[k]"
+    return "float", add, "sums[k]"
+
+
+def _tables(forest, sum_type):
+    # In int8 splits name a place in `used`, mostly a byte where columns would take two.
+    int8 = forest.format == "int8"
+    n_features = forest.used.size if int8 else forest.n_features
+    feature, offset, head = (C_TYPES[n] for n in widths(n_features, forest.n_splits, forest.n_left))
+    yield _table(head, "head", forest.n_splits * 4 + forest.empty)
+    yield _table(feature, "feature", forest.feature)
+    yield _table(offset, "left", forest.n_left)
+    if int8:
+        yield _table("uint8_t", "bin", forest.threshold)
+        yield _table("uint16_t", "used", forest.used)
+        yield _table("float", "low", forest.low)
+        yield _table("float", "step", forest.step)
+    else:
+        yield _table("float", "threshold", forest.threshold)
+    if forest.scale.size:
+        yield _table("float", "scale", forest.scale)
+    if forest.kind == VOTES:
+        yield _table("uint8_t", "value", forest.value)
+        yield _table("uint32_t", "constant", forest.constant.astype(np.uint32))
+        return
+    kind, bits = VALUES[forest.format]
+    yield _table(kind, "value", forest.value.view(bits))
+    yield _table(sum_type, "constant", forest.constant)
+
+
+def _table(kind, name, values):
+    """Return a constant array; C has none of length 0."""
+    values = values.ravel() if values.size else np.zeros(1, dtype=values.dtype)
+    words = [_float(value) for value in values] if kind == "float" else map(str, values.tolist())
+    wrapper = textwrap.TextWrapper(WIDTH, break_on_hyphens=False)
+    wrapper.initial_indent = wrapper.subsequent_indent = 4 * " "
+    body = wrapper.fill(" ".join(f"{word}," for word in words))
+    return f"static const {kind} @name@_{name}[{values.size}] = {{\n{body}\n}};"
+
+
+def _float(value):
+    """Return a float32 as a literal that every compiler reads as that very number."""
+    text = f"{value:.9g}"  # nine digits tell all float32 apart
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"

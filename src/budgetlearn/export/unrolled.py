@@ -1,0 +1,111 @@
+"""The trees of a forest as straight C code, for processors that wait where a branch surprises them.
+
+In small trees all tests are made, and their outcomes, 0 or 1, lead to the stop by arithmetic. Larger
+trees branch down to such small ones. Each part has the values of its stops in an order of its own,
+which makes that arithmetic short.
+"""
+
+import numpy as np
+
+from ..tree.predictor import LEAF
+from ..validation import ParameterError
+from .serialization import rebuilt
+
+# Measured: with more tests than this, a branch is the cheaper way.
+MOST_TESTED = 4
+# C99 promises 127 blocks in each other, and the function takes some.
+MOST_NESTED = 120
+
+
+def unrolled(forest):
+    """Return for each tree the C that sets `stop`, and the values of all stops in this order."""
+    used = np.unique(forest.features())
+    trees = rebuilt(
+        forest.n_splits,
+        np.searchsorted(used, forest.features()),
+        ordered(forest.thresholds()).astype(np.int64),
+        forest.n_left,
+    )
+    code, values = [], [np.empty((0, forest.value.shape[1]), dtype=forest.value.dtype)]
+    n_stops = 0
+    for tree, own in zip(trees, forest.stop_values(), strict=True):
+        writer = _Writer(tree, n_stops)
+        code.append(writer.branches(0, 0))
+        values.append(own[writer.stops])
+        n_stops += len(own)
+    return code, np.concatenate(values)
+
+
+def ordered(numbers):
+    """Return float32 numbers as whole numbers in the same order, as `key` in C does."""
+    # -0.0 equals 0.0: as thresholds both become 0.0, below which -0.0 lies in this order too.
+    bits = (numbers.astype(np.float32) + np.float32(0)).view(np.uint32)
+    return np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
+
+
+class _Writer:
+    """Writes one tree; `stops` are its stops so far, in the order of their values."""
+
+    def __init__(self, tree, n_before):
+        self.left, self.right = tree.children_left.tolist(), tree.children_right.tolist()
+        self.feature, self.threshold = tree.feature.tolist(), tree.threshold.tolist()
+        self.stop = tree.value[:, 0].astype(int).tolist()
+        self.stops, self.n_before, self.n_names = [], n_before, 0
+        self.n_splits = [0] * len(self.left)
+        for node in reversed(range(len(self.left))):  # children come after their parent
+            if self.left[node] != LEAF:
+                sides = self.n_splits[self.left[node]] + self.n_splits[self.right[node]]
+                self.n_splits[node] = 1 + sides
+
+    def branches(self, node, depth):
+        """Return the lines that set `stop` below a node, `depth` blocks deep."""
+        if depth > MOST_NESTED:
+            raise ParameterError(
+                f"layout='fast' nests at most {MOST_NESTED} blocks, and trees of this forest are "
+                "deeper: take layout='small'."
+            )
+        pad = "    " * (depth + 1)
+        if self.n_splits[node] <= MOST_TESTED:
+            names = []
+            index, stops = self.index(node, names)
+            first = self.n_before + len(self.stops)
+            self.stops += stops
+            names.append(f"stop = {first}u{'' if index is None else f' + {index}'};")
+            return "".join(f"{pad}{line}\n" for line in names)
+        left, right = (self.branches(side[node], depth + 1) for side in (self.left, self.right))
+        test = self.test(node, "<=")
+        return f"{pad}if ({test}) {{\n{left}{pad}}} else {{\n{right}{pad}}}\n"
+
+    def test(self, node, sign):
+        """Return the test of a split: 1 to the left with `<=`, to the right with `>`."""
+        return f"keys[{self.feature[node]}] {sign} {int(self.threshold[node])}u"
+
+    def index(self, node, names):
+        """Return the place of the stop below a node among its stops, None if it is one, and these.
+
+        The variables that the place needs are added to `names`.
+        """
+        if self.left[node] == LEAF:
+            return None, [self.stop[node]]
+        left, before = self.index(self.left[node], names)
+        right, after = self.index(self.right[node], names)
+        if left is None and right is None:
+            return f"({self.test(node, '>')})", before + after
+        if left is None or right is None:
+            # A stop and a side: the stop comes first, whichever side it is on.
+            test = self.named(self.test(node, "<=" if right is None else ">"), names)
+            side = right if left is None else left
+            stops = before + after if left is None else after + before
+            if len(stops) == 3:  # a bit as well: one operation less
+                return f"({test} + ({test} & {side}))", stops
+            return f"((0u - {test}) & (1u + {side}))", stops
+        # Both: the left one, unless all bits of the test are set.
+        test, left = self.named(self.test(node, ">"), names), self.named(left, names)
+        change = f"({left} ^ ({len(before)}u + {right}))"
+        return f"({left} ^ ({change} & (0u - {test})))", before + after
+
+    def named(self, value, names):
+        """Return the name of a new variable with this value."""
+        self.n_names += 1
+        names.append(f"const uint32_t v{self.n_names} = {value};")
+        return f"v{self.n_names}"
