@@ -1,5 +1,7 @@
 """Who is first, at what price: the first screen, ranks up to each horizon, a filter for both."""
 
+from itertools import islice
+
 import numpy as np
 import pandas as pd
 
@@ -29,7 +31,8 @@ class Overview(Section):
         return [figure("overview", "Overview"), narrow]
 
     def summary(self, report):
-        return _winners(report)[:1]  # what qualifies it stands below the picture: see Horizons
+        # What qualifies it stands below the picture: see Horizons.
+        return list(islice(_winners(report), 1))
 
     def figures(self, report):
         wide, narrow = overview_figure(report), overview_figure(report, narrow=True)
@@ -128,7 +131,7 @@ class Horizons(Section):
     names = ("horizons",)
 
     def summary(self, report):
-        return _winners(report)[1:]
+        return list(islice(_winners(report), 1, None))
 
     def tables(self, report):
         views = _views(report.results).items()
@@ -153,20 +156,19 @@ def _winners(report):
 
 
 def winner_sentences(horizons, display):
-    """Return sentences on how the best mean rank depends on horizons and single data sets."""
+    """Yield sentences on how the best mean rank depends on horizons and single data sets."""
     methods = display.rivals(horizons)
     ranks = horizon_ranks(horizons, methods)
     first = winners(ranks)
     if len(ranks) < 2 or not first:
-        return []
-    sentences = [f"{_by_horizon(first, display)}{_ranked_part(horizons, methods)}."]
+        return
+    yield f"{_by_horizon(first, display)}{_ranked_part(horizons, methods)}."
     # A winner that one data set makes is said to be one.
     stays = survives_leaving_one_out(horizons, methods)
     changing = [_where(horizon) for horizon, same in stays.items() if not same]
     if changing:
         some = "at every horizon" if len(changing) == len(stays) else ", ".join(changing)
-        sentences.append(f"Leaving one data set out changes who is first {some}.")
-    return sentences
+        yield f"Leaving one data set out changes who is first {some}."
 
 
 def _ranked_part(horizons, methods):
