@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 from copy import copy
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -375,6 +375,10 @@ class Reproduction:
         return kept.ours.of(where | {"setting": ""} | side)
 
 
+@cache
+def _nothing():
+    return judging.OurValues(records.table([]), pd.DataFrame)
+
+
 def _alone(printed):
-    nothing = judging.OurValues(records.table([]), pd.DataFrame)
-    return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")
+    return judging.agreement_table(judging.published_table(_nothing(), printed)).assign(study="")
