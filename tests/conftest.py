@@ -45,16 +45,18 @@ SECONDS = {
 SECONDS_OF_OTHERS = 40
 # Files in the order in which workers take them; each is one worker's.
 LONGEST = (
-    *("workflow/test_slurm", "workflow/test_deaths", "workflow/test_smoke", "cli/test_compare"),
-    *("workflow/test_studies", "auto/test_estimator", "cli/test_pages", "project/test_api_page"),
-    *("report/test_report", "cascade/test_estimator", "project/test_gallery", "test_weights"),
+    *("workflow/test_slurm", "workflow/test_deaths", "workflow/test_smoke", "cli/test_docs_pages"),
+    *("project/test_api_page", "report/test_report", "workflow/test_studies", "cli/test_compare"),
+    *("auto/test_estimator", "test_weights", "project/test_gallery", "cascade/test_estimator"),
+    *("report/test_reproduction", "analysis/test_missing_runs", "project/test_sdist"),
     *("workflow/test_reruns", "workflow/test_kills", "workflow/test_elsewhere"),
     *("workflow/test_cluster_generic", "workflow/test_finished", "workflow/test_own_method"),
-    *("report/test_reproduction", "study/test_counted_fits", "msb/test_search_options"),
-    *("report/test_comparing", "report/test_browser", "cli/test_serve", "cli/test_hostile_names"),
-    *("analysis/test_missing_runs", "cascade/test_scoring", "cli/test_forty_calls"),
-    *("cascade/test_gaps", "tree/test_growth", "project/test_sdist", "cli/test_hard_calls"),
-    *("auto/test_weights_and_gaps", "cli/test_stale_results", "msb/test_search"),
+    *("report/test_comparing", "report/test_browser", "cli/test_forty_calls", "test_package"),
+    *("analysis/test_intervals", "study/test_counted_fits", "msb/test_search_options"),
+    *("cli/test_hard_calls", "cli/test_commands", "cli/test_stale_results", "cli/test_serve"),
+    *("project/test_features_page", "report/sections/test_standings", "cascade/test_scoring"),
+    *("cascade/test_gaps", "cli/test_hostile_names", "tree/test_growth", "test_per_feature"),
+    *("auto/test_weights_and_gaps", "msb/test_search"),
 )
 _spent = {"before": 0.0, "tests": defaultdict(float)}
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONGEST
+
 ROOT = Path(__file__).parents[2]
 # Homes and scratch folders of one machine, as absolute paths; not the tail of an address or a path.
 MACHINE_PATH = re.compile(
@@ -50,3 +52,8 @@ def test_machine_path_is_seen(folder):
     assert MACHINE_PATH.search(f'open("/{folder}/data.csv")')
     assert not MACHINE_PATH.search(f"https://example.org/{folder}/data.csv")
     assert not MACHINE_PATH.search(f"results/{folder}/data.csv")
+
+
+def test_the_files_that_workers_begin_with_are_there():
+    """A renamed file would be begun with last, and one worker would end alone."""
+    assert [name for name in LONGEST if not (ROOT / "tests" / f"{name}.py").is_file()] == []

@@ -79,6 +79,7 @@ class Workflow:
             os.environ.update(environment)
             share_server()
 
+        start_server()
         code, output = self._forked(prepare, "--cores", 2, *arguments)
         assert bool(code) == fails, output[-6000:]
         return output
@@ -113,6 +114,33 @@ def warm_up():
     for script in (ROOT / "workflow" / "scripts").glob("*.py"):
         source_code.script_fingerprint(script)
     source_code.report_fingerprint(ROOT / "workflow" / "scripts" / "report.py")
+
+
+# A server that has also done what each report would do again.
+SERVER = """
+import importlib, sys
+from budgetbench.report.page import drawing_library
+from budgetbench.study import fork_server
+drawing_library()
+drawn_with = ("seaborn", "scikit_posthocs", "statsmodels.nonparametric.smoothers_lowess")
+for name in (*fork_server._IMPORTS, *drawn_with):
+    importlib.import_module(name)
+print("ready", flush=True)
+fork_server.serve(sys.argv[1])
+"""
+
+
+@cache
+def start_server():
+    """Start one server of warm jobs for all calls of this process: it saves seconds a call.
+
+    That a call starts its own is for `Workflow.run` to try.
+    """
+    command = [sys.executable, "-c", SERVER, str(os.getpid())]
+    quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(command, **quiet, stdout=subprocess.PIPE, start_new_session=True)
+    assert server.stdout.readline() == b"ready\n"
+    return server
 
 
 def share_server():

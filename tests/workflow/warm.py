@@ -15,7 +15,7 @@ import warnings
 from contextlib import contextmanager
 
 from budgetbench.study import isolation
-from tests.workflow.conftest import forget_warnings, run_here, warm_up
+from tests.workflow.conftest import forget_warnings, run_here, start_server, warm_up
 
 CLIENT = r"""
 import json, os, socket, sys
@@ -36,6 +36,7 @@ def served(folder, prepare, before=lambda words, arguments: None):
     itself calls `before` with them and its arguments.
     """
     warm_up()
+    start_server()
     client, address = folder / "client.py", str(folder / "server")
     client.write_text(CLIENT)
     words = shlex.join([sys.executable, "-I", "-S", str(client), address])

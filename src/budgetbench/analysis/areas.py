@@ -124,16 +124,20 @@ def baselines_of(points, column="test_score"):
 
 
 def _each_run(points, schedules, expected):
-    """Yield the key of every run that counts, its case and run, and its schedule, maybe empty."""
-    kept = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
+    """Yield the key of every run that counts, its case and run, and its schedule, maybe empty.
+
+    Of schedules only the columns `_DRAWN` are given, each an array.
+    """
+    drawn, places = schedules[_DRAWN].to_numpy(dtype=float), schedules.groupby(RUN).indices
     for key in counted_runs(points, expected).itertuples(index=False, name=None):
-        yield key, (key[0], key[1], key[3]), kept.get(key, schedules.iloc[:0])
+        own = drawn[places.get(key, np.zeros(0, dtype=int))]
+        yield key, (key[0], key[1], key[3]), dict(zip(_DRAWN, own.T, strict=True))
 
 
 def _points_of(schedule, part):
     """Return the costs, as shares, and the scores of a schedule in the order of its costs."""
-    names = {"test": ["cost_fraction", "test_score"], "valid": ["valid_fraction", "valid_score"]}
-    costs, scores = schedule[names[part]].to_numpy(dtype=float).T
+    names = {"test": ("cost_fraction", "test_score"), "valid": ("valid_fraction", "valid_score")}
+    costs, scores = (schedule[name] for name in names[part])
     # Stable, so that of models of equal cost the same one counts as in `staircase`.
     order = np.argsort(costs, kind="stable")
     return costs[order], scores[order]
@@ -153,19 +157,20 @@ def area_table(points, schedules, expected=None):
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
     for key, case_run, kept in _each_run(points, schedules, expected):
+        n_points = kept["valid_score"].size
         # On validation data the cheapest model's own score is carried left.
         starts = {"test": baselines[case_run], "valid": valid_baselines[case_run]}
-        starts |= {"valid": kept["valid_score"].iloc[0]} if len(kept) else {}
+        starts |= {"valid": kept["valid_score"][0]} if n_points else {}
         areas = [
             CostAccuracyCurve(*_points_of(kept, part)).area(1.0, start)
             for part, start in starts.items()
         ]
-        status = OK if len(kept) else statuses.get(key, "missing: it left no record")
+        status = OK if n_points else statuses.get(key, "missing: it left no record")
         # Such a run says nothing of the method: no area, rather than a wrong one.
         if np.isnan(baselines[case_run]):
             areas = (np.nan, np.nan)
             status = f"failed: {CONSTANT} failed in this run" if status == OK else status
-        rows.append((*key, *areas, len(kept), status))
+        rows.append((*key, *areas, n_points, status))
     return pd.DataFrame(rows, columns=[*RUN, "aup_test", "aup_valid", "n_points", "status"])
 
 

@@ -45,6 +45,12 @@ def _areas_of(points, expected):
     return area_table(points, compressed_points(points), expected)
 
 
+def _default_areas(points, areas):
+    """Return the areas of the first fits: those of all fits where there are no others."""
+    first = _by_default(points)
+    return areas if len(first) == len(points) else _areas_of(first, areas)
+
+
 def _spent(points, areas):
     """Return settings, models, (processor) seconds and area of each method, means over runs."""
     runs = points[points["status"] == OK].drop_duplicates([*RUN, "fit"]).groupby(RUN)
@@ -65,9 +71,9 @@ def effort_table(points, areas):
     default_… are of the first fit of a run, the others of all its fits; settings is how many there
     are.
     """
-    first = _by_default(points)
     names = ["models", "seconds", "aup"]
-    default = _spent(first, _areas_of(first, areas))[names].add_prefix("default_")
+    default = _spent(_by_default(points), _default_areas(points, areas))[names]
+    default = default.add_prefix("default_")
     return pd.DataFrame({**default, **_spent(points, areas)}).reset_index()
 
 
@@ -115,7 +121,7 @@ def straw_men(points, areas, methods):
     free = areas[areas["method"] == CONSTANT].set_index(CASE_RUN)["aup_test"]
     keys = [(dataset, costs, run) for dataset, costs, _, run in own.index]
     constant = pd.Series(free.reindex(keys).to_numpy(), own.index)
-    default = _areas_of(_by_default(points), areas).set_index(RUN)["aup_test"].reindex(own.index)
+    default = _default_areas(points, areas).set_index(RUN)["aup_test"].reindex(own.index)
     # In every run: one bad run may be chance, all of them are a fault of set-up.
     nothing = (own <= constant + EQUAL).groupby(GROUP).transform("all")
     worse = (own < default - EQUAL).groupby(GROUP).transform("all") & ~nothing

@@ -22,7 +22,7 @@ import pandas as pd
 from budgetlearn.curves import pareto_indices
 
 from ..study.records import OK, parse_setting
-from .schedules import CASE, RUN, check_points, of_case
+from .schedules import CASE, GROUP, check_points, of_case
 
 
 class Quantity(NamedTuple):
@@ -100,6 +100,9 @@ class OurValues:
         self.settings = good["setting"].map(parse_setting).to_dict()
         known = {name: good.eval(q.value) for name, q in QUANTITIES.items() if q.value}
         self.points, self.areas = good.assign(**known), cache(areas)
+        # Hundreds of numbers are of a few cells.
+        columns = dict.fromkeys([*GROUP, "run", "n_features", *known])
+        self._cells = dict(list(self.points[[*columns]].groupby(GROUP)))
 
     def of(self, row):
         """Return the values that belong to a printed number by run; `row` is one of its table."""
@@ -110,12 +113,13 @@ class OurValues:
                 areas["aup_paper"] = paper_areas(self.points, **where)
             return areas[row["quantity"]].dropna()
         wanted = parse_setting(row["setting"] or None)
+        cell = tuple(where[name] for name in GROUP)
+        own = self._cells.get(cell, self.points.iloc[:0])
         if "n_features" in wanted:  # a column of its own, not a setting of the method
-            where["n_features"] = float(wanted.pop("n_features"))
-        wanted, own = wanted.items(), _rows(self.points, where)
+            own = own[own["n_features"] == float(wanted.pop("n_features"))]
+        wanted = wanted.items()
         match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
-        chosen = own.loc[match].groupby(RUN).head(1).set_index("run")
-        return chosen[row["quantity"]]
+        return own[match].drop_duplicates("run").set_index("run")[row["quantity"]]
 
 
 def _rows(frame, where):

@@ -4,7 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -371,6 +371,10 @@ class Reproduction:
         return kept.ours.of(where | {"setting": ""} | side)
 
 
+@cache
+def _nothing():
+    return judging.OurValues(records.table([]), pd.DataFrame)
+
+
 def _alone(printed):
-    nothing = judging.OurValues(records.table([]), pd.DataFrame)
-    return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")
+    return judging.agreement_table(judging.published_table(_nothing(), printed)).assign(study="")
