@@ -52,11 +52,13 @@ def _costs_and_scores(estimator):
     """Return arrays of cost and score of the points that may be chosen, and their index."""
     points = points_to_choose_from(estimator)
     # Kept beside the frame, which gives its columns in the time of a row's prediction. They show
-    # what is changed in place; a change of whole columns gives the frame other blocks.
+    # what is changed in place; a change of whole columns gives the frame other blocks. pandas does
+    # not promise that it has these: without them nothing is kept.
     kept = vars(estimator).get("_points_as_arrays")
-    if kept is None or kept[0] is not points._mgr.blocks:
+    blocks = getattr(getattr(points, "_mgr", None), "blocks", None)
+    if kept is None or blocks is None or kept[0] is not blocks:
         arrays = points["cost"].to_numpy(), points["score"].to_numpy()
-        estimator._points_as_arrays = kept = points._mgr.blocks, *arrays
+        estimator._points_as_arrays = kept = blocks, *arrays
     return *kept[1:], points.index
 
 
