@@ -62,14 +62,14 @@ def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
 
 
-def printed(folder, model, X, format, layout):
+def printed(folder, model, X, format, layout, nan="nan"):
     """Return what the compiled program prints for rows: the prediction, and the scores."""
     model.export_c(folder / "model.h", format, name="tiny", layout=layout)
     source = folder / "main.c"
     source.write_text('#define TINY_MAIN\n#include "model.h"\n')
     run("cc", *FLAGS, "-o", folder / "main", source)
     rows = "\n".join(" ".join(f"{x:.9g}" for x in row) for row in X.tolist())
-    lines = run(folder / "main", input=rows).splitlines()
+    lines = run(folder / "main", input=rows.replace("nan", nan)).splitlines()
     return np.array([line.split() for line in lines])
 
 
@@ -79,7 +79,7 @@ def bits(scores):
 
 
 def hostile(model, X):
-    """Return rows at thresholds and next to them, and rows of zeros, infinities and huge numbers."""
+    """Return rows at thresholds and next to them, and rows of zeros, infinities and the like."""
     forest = model.compact("int8")
     X = X[:60].copy()
     random = np.random.default_rng(0)
@@ -117,8 +117,8 @@ def test_missing_numbers_go_right_in_both_layouts(fitted, tmp_path, name):  # no
     # Beyond every threshold, whatever the sign of NaN.
     expected = bits(model.compact().scores(np.where(np.isnan(X), np.float32(np.inf), X)))
     for layout in LAYOUTS:
-        for missing in (X, np.where(np.isnan(X), -X, X)):
-            numbers = printed(tmp_path, model, missing, "float32", layout)
+        for nan in ("nan", "-nan"):
+            numbers = printed(tmp_path, model, X, "float32", layout, nan)
             np.testing.assert_array_equal(bits(numbers[:, 1:]), expected)
 
 
@@ -177,24 +177,24 @@ def test_layouts_that_are_refused(fitted, tmp_path):  # noqa: F811
 
 
 def chain(n_splits):
-    """Return a forest of one tree, whose splits lie one to the right of another."""
-    tree = rebuilt(
-        np.array([n_splits]),
-        np.zeros(n_splits, dtype=int),
-        np.arange(n_splits, dtype=float),
-        np.zeros(n_splits, dtype=int),
-    )[0]
+    """Return a forest of one tree, whose splits lie one to the right of another.
+
+    Its thresholds are -0.0, 1, 2, ...
+    """
+    thresholds = np.append(-0.0, np.arange(1.0, n_splits))
+    none = np.zeros(n_splits, dtype=int)
+    tree = rebuilt(np.array([n_splits]), none, thresholds, none)[0]
     # Values that tell the stops apart; the kernel of predictions takes them as float64.
     return CompactForest.of([replace(tree, value=tree.value.astype(float))], 1)
 
 
 @needs_cc
 def test_deep_trees_are_nested_as_far_as_every_compiler_nests(tmp_path):
-    with pytest.raises(ParameterError, match="nests at most 120 blocks.*layout='small'"):
+    with pytest.raises(ParameterError, match=r"nests at most 120 blocks.*layout='small'"):
         c_header(chain(126), layout="fast")
     (tmp_path / "model.c").write_text(c_header(chain(124), layout="fast"))
     run("cc", *FLAGS, "-DMODEL_MAIN", "-o", "main", "model.c", cwd=tmp_path)
-    X = np.arange(-1, 125, dtype=np.float32)[:, None]
+    X = np.append(-0.0, np.arange(-1, 125)).astype(np.float32)[:, None]
     lines = run(tmp_path / "main", input="\n".join(map(str, X[:, 0].tolist()))).splitlines()
     scores = np.array([line.split()[1] for line in lines])[:, None]
     np.testing.assert_array_equal(bits(scores), bits(chain(124).scores(X)))

@@ -20,14 +20,8 @@ THRESHOLD = (
     "@name@_low[@name@_feature[at]] + @name@_step[@name@_feature[at]] * (float)@name@_bin[at]",
 )
 FEATURE = ("@name@_feature[at]", "@name@_used[@name@_feature[at]]")
-VALUES = {
-    "float32": ("float", np.float32),
-    "float16": ("uint16_t", np.uint16),
-    "int8": ("int8_t", np.int8),
-}
 # Trees whose stops are found before they are added up: the processor does both at the same time.
 TOGETHER = 16
-LANES = {"float": 4, "int32_t": 4, "int16_t": 8}  # numbers that a vector unit adds at once
 PRINT = ('printf("%d", @name@_predict(x));', 'printf("%.9g", (double)@name@_predict(x));')
 
 
@@ -82,54 +76,48 @@ def _small(forest):
 def _fast(forest):
     """Return the parts of straight code, which adds tree after tree, as `scores` does."""
     code, values = unrolled(forest)
-    total_type, _, scores = _sums(forest)
-    kind, sum_type, lanes = VALUES[forest.format][0], total_type, forest.n_columns
-    rows = adds = ""
+    total_type, add, scores = _sums(forest)
+    sum_type, lanes, constant = total_type, forest.n_columns, forest.constant
+    # Converting two bytes a number each time would take too long: float16 stands as float32.
+    kind, start = "int8_t" if forest.format == "int8" else "float", ""
+    together = forest.kind != VOTES and lanes > 1
     if forest.kind == VOTES:
-        kind, add = "uint8_t", "sums[@name@_value[stop]] += 1u;"
-    else:
-        # Two bytes a number would have to be converted each time: they stand as float32.
-        kind = "float" if kind == "uint16_t" else kind
-        add = "sums[0] += @name@_value[stop];"
-    if forest.kind != VOTES and lanes > 1:
-        sum_type = "int16_t" if _fits_16_bits(forest) else total_type
-        lanes += -lanes % LANES[sum_type] if lanes > 2 else 0
-        rows, add = f", stops[{TOGETHER}]", "stops[{place}] = stop;"
-        adds = "\n".join(
-            f"        sum[{k}] = (@sum_type@)(sum[{k}] + value[{k}]);" for k in range(lanes)
-        )
+        kind, constant = "uint8_t", constant.astype(np.uint32)
+    elif together:
+        # Two bytes hold the sums of int8, of which a vector unit adds twice as many, or four do.
+        most = sum(np.abs(own.astype(float)).max() for own in forest.stop_values())
+        narrow = kind == "int8_t" and most <= np.iinfo(np.int16).max
+        sum_type = "int16_t" if narrow else total_type
+        lanes += -lanes % (8 if narrow else 4) if lanes > 2 else 0
+        add = "stops[{place}] = stop;"
         values = np.append(values, np.zeros(lanes - forest.n_columns, dtype=values.dtype))
-    used, constant = np.unique(forest.features()), forest.constant
-    # Whole numbers start from 0, so that few bits hold them; floats keep the order of `scores`.
-    start = "for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }"
-    if total_type != "float":
-        constant = constant.astype(np.uint32 if forest.kind == VOTES else np.int32)
-        start, scores = "", scores.replace("sums[k]", "(@name@_constant[k] + sums[k])")
-    tables = ("uint16_t", "used", used), (kind, "value", values), (total_type, "constant", constant)
-    scale = [("float", "scale", forest.scale)] if forest.scale.size else []
+    else:
+        add = "sums[0] += @name@_value[stop];"
+    if total_type == "float":  # whose bits depend on the order
+        start = "for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }"
+    else:  # from 0, so that few bits hold the sums
+        scores = scores.replace("sums[k]", "(@name@_constant[k] + sums[k])")
+    used = np.unique(forest.features())
+    tables = [("uint16_t", "used", used), (kind, "value", values)]
+    tables.append((total_type, "constant", constant))
+    if forest.scale.size:
+        tables.append(("float", "scale", forest.scale))
+    statement = "        sum[{0}] = (@sum_type@)(sum[{0}] + value[{0}]);"
     return {
         "function": _block("fast"),
         "about": "straight code",
-        "tables": "\n".join(_table(*table) for table in [*tables, *scale]),
-        "half": _block("adder") if rows else "",
-        "adds": adds,
-        "trees": _statements(code, add, bool(rows)),
+        "tables": "\n".join(_table(*table) for table in tables),
+        "half": _block("adder") if together else "",
+        "adds": "\n".join(map(statement.format, range(lanes))),
+        "trees": _statements(code, add, together),
         "start": start,
         "scores": scores,
-        "rows": rows,
+        "rows": f", stops[{TOGETHER}]" if together else "",
         "lanes": lanes,
         "n_used": used.size,
         "value_type": kind,
         "sum_type": sum_type,
     }
-
-
-def _fits_16_bits(forest):
-    """Return whether no sum of an int8 forest's values, less the constant, leaves 16 bits."""
-    if forest.format != "int8":
-        return False
-    most = sum(int(np.abs(own.astype(int)).max()) for own in forest.stop_values())
-    return most <= np.iinfo(np.int16).max
 
 
 def _statements(code, add, together):
@@ -182,7 +170,11 @@ def _tables(forest, sum_type):
         yield _table("uint8_t", "value", forest.value)
         yield _table("uint32_t", "constant", forest.constant.astype(np.uint32))
         return
-    kind, bits = VALUES[forest.format]
+    kind, bits = {
+        "float32": ("float", np.float32),
+        "float16": ("uint16_t", np.uint16),
+        "int8": ("int8_t", np.int8),
+    }[forest.format]
     yield _table(kind, "value", forest.value.view(bits))
     yield _table(sum_type, "constant", forest.constant)
 

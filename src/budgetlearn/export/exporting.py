@@ -66,8 +66,8 @@ class CompactMethods:
         name : str, default="model"
             What the names in C begin with, as in `int model_predict(const float *x)`.
         layout : {"small", "fast"}, default="small"
-            "small" is one loop over tables, "fast" straight code without loops, in two to five
-            times the flash. Both predict the same, bit for bit.
+            "small" is one loop over tables, "fast" straight code, in up to five times the
+            flash. Both predict the same, bit for bit.
         """
         check_choice(layout, "layout", LAYOUTS)
         Path(path).write_text(c_header(self.compact(format), name, layout))

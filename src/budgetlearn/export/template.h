@@ -113,11 +113,10 @@ static void @name@_add(const uint32_t *stops, int n, @sum_type@ *sums)
 static inline float @name@_half(uint16_t bits)
 {
     const uint32_t exponent = (bits >> 10) & 31u, fraction = bits & 1023u;
-    float size = exponent ? (float)(1024u + fraction) : (float)fraction;
-    int32_t power = (int32_t)(exponent ? exponent : 1u) - 25;
-    for (; power > 0; --power) { size *= 2.0f; }
-    for (; power < 0; ++power) { size *= 0.5f; }
-    return bits & 0x8000u ? -size : size;
+    union { float number; uint32_t bits; } as;
+    as.bits = ((exponent + 112u) << 23) | (fraction << 13);
+    if (!exponent) { as.number = (float)fraction * 5.96046448e-8f; }
+    return bits & 0x8000u ? -as.number : as.number;
 }
 //= regression
 /* Return the predicted number. */

@@ -1,8 +1,7 @@
-"""The trees of a forest as straight C code, for processors that wait where a branch surprises them.
+"""The trees of a forest as straight C code: a processor waits where a branch surprises it.
 
-In small trees all tests are made, and their outcomes, 0 or 1, lead to the stop by arithmetic. Larger
-trees branch down to such small ones. Each part has the values of its stops in an order of its own,
-which makes that arithmetic short.
+In small trees all tests are made, and their outcomes, 0 or 1, lead to the stop by arithmetic.
+Larger trees branch down to such small ones. The order of a part's stops keeps its arithmetic short.
 """
 
 import numpy as np
@@ -11,10 +10,8 @@ from ..tree.predictor import LEAF
 from ..validation import ParameterError
 from .serialization import rebuilt
 
-# Measured: with more tests than this, a branch is the cheaper way.
-MOST_TESTED = 4
-# C99 promises 127 blocks in each other, and the function takes some.
-MOST_NESTED = 120
+MOST_TESTED = 4  # measured: with more tests, a branch is the cheaper way
+MOST_NESTED = 120  # C99 promises 127 blocks in each other, and the function takes some
 
 
 def unrolled(forest):
@@ -66,12 +63,11 @@ class _Writer:
             )
         pad = "    " * (depth + 1)
         if self.n_splits[node] <= MOST_TESTED:
-            names = []
-            index, stops = self.index(node, names)
-            first = self.n_before + len(self.stops)
+            lines, first = [], self.n_before + len(self.stops)
+            index, stops = self.index(node, lines)
             self.stops += stops
-            names.append(f"stop = {first}u{'' if index is None else f' + {index}'};")
-            return "".join(f"{pad}{line}\n" for line in names)
+            lines.append(f"stop = {first}u + {index or '0u'};")
+            return "".join(f"{pad}{line}\n" for line in lines)
         left, right = (self.branches(side[node], depth + 1) for side in (self.left, self.right))
         test = self.test(node, "<=")
         return f"{pad}if ({test}) {{\n{left}{pad}}} else {{\n{right}{pad}}}\n"
@@ -80,32 +76,29 @@ class _Writer:
         """Return the test of a split: 1 to the left with `<=`, to the right with `>`."""
         return f"keys[{self.feature[node]}] {sign} {int(self.threshold[node])}u"
 
-    def index(self, node, names):
-        """Return the place of the stop below a node among its stops, None if it is one, and these.
-
-        The variables that the place needs are added to `names`.
-        """
+    def index(self, node, lines):
+        """Return which stop below a node is reached, None if there is but one, and these stops."""
         if self.left[node] == LEAF:
             return None, [self.stop[node]]
-        left, before = self.index(self.left[node], names)
-        right, after = self.index(self.right[node], names)
+        left, before = self.index(self.left[node], lines)
+        right, after = self.index(self.right[node], lines)
         if left is None and right is None:
             return f"({self.test(node, '>')})", before + after
         if left is None or right is None:
             # A stop and a side: the stop comes first, whichever side it is on.
-            test = self.named(self.test(node, "<=" if right is None else ">"), names)
+            test = self.named(self.test(node, "<=" if right is None else ">"), lines)
             side = right if left is None else left
             stops = before + after if left is None else after + before
             if len(stops) == 3:  # a bit as well: one operation less
                 return f"({test} + ({test} & {side}))", stops
             return f"((0u - {test}) & (1u + {side}))", stops
         # Both: the left one, unless all bits of the test are set.
-        test, left = self.named(self.test(node, ">"), names), self.named(left, names)
+        test, left = self.named(self.test(node, ">"), lines), self.named(left, lines)
         change = f"({left} ^ ({len(before)}u + {right}))"
         return f"({left} ^ ({change} & (0u - {test})))", before + after
 
-    def named(self, value, names):
+    def named(self, value, lines):
         """Return the name of a new variable with this value."""
         self.n_names += 1
-        names.append(f"const uint32_t v{self.n_names} = {value};")
+        lines.append(f"const uint32_t v{self.n_names} = {value};")
         return f"v{self.n_names}"
