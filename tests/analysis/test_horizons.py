@@ -131,7 +131,7 @@ def test_who_share_the_best_rank_are_all_named():
     twin = points[points["method"] == "msb"].assign(method="logitb")
     rest = points[points["method"] != "logitb"]
     table = horizon_table(areas_of(pd.concat([rest, twin], ignore_index=True)))
-    told = winner_sentences(table, make_display())
+    told = list(winner_sentences(table, make_display()))
     assert told == [
         "msB and logitB share the best mean rank however much of the full cost may be spent."
     ]

@@ -8,14 +8,13 @@ from sklearn import metrics
 
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.datasets.dataset import Dataset
-from budgetbench.study import records
+from budgetbench.study import job_traces, records
 from budgetbench.study.experiment import (
     importance_table,
     run_method,
     schedule_points,
     sequence_points,
 )
-from budgetbench.study.job_traces import _key
 from budgetbench.study.methods import build
 from budgetbench.study.provenance import scoring_of, sources_of_run
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
@@ -227,9 +226,13 @@ def test_results_say_what_they_are_scored_by(rare):
 
 def test_jobs_of_another_score_do_not_take_each_others_results_over(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("data", "split"):
+    done = job(spec=FOREST)
+    for name in [*done.input, *done.output]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
-    assert _key(job(spec=FOREST)) != _key(job(spec=FOREST | {"scoring": "f1_macro"}))
+    job_traces.keep(done)
+    assert not job_traces.take_over(job(spec=FOREST | {"scoring": "f1_macro"}))
+    assert job_traces.take_over(done)
 
 
 def test_the_schema_names_every_score():
