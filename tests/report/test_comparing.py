@@ -9,7 +9,7 @@ import pytest
 from budgetbench import report
 from budgetbench.analysis.areas import HORIZONS
 from tests.factories import METHODS, fail, make_points, make_report, make_study
-from tests.report.browsing import WIDTHS, emulate, press_key, resize
+from tests.report.browsing import WIDTHS, emulate, press_key, resize, wait_for
 from tests.report.test_browser import chart, choose, drawing, every, one, redraw, texts, wait
 from tests.report.writing import write_page
 
@@ -59,6 +59,8 @@ def page(browser, wide):
     emulate(browser)
     browser.get("about:blank")
     browser.get((wide / "report.html").as_uri())
+    drawn = "return document.readyState === 'complete' && 'comparison' in window"
+    wait_for(browser, lambda: browser.execute_script(drawn))
     return browser
 
 

@@ -74,6 +74,8 @@ class Walk:
 
 def standardiser(X, weight):
     """Return a scaler fitted to weighed examples; refuse a feature too large to be squared."""
+    # Equal weights change nothing, not even last bits.
+    weight = None if weight is None or np.ptp(weight) == 0 else weight
     with np.errstate(over="ignore", invalid="ignore"):
         scaler = StandardScaler().fit(X, sample_weight=weight)
     large = np.flatnonzero(~np.isfinite(scaler.var_))
