@@ -163,12 +163,12 @@ class CostError(BudgetlearnError, ValueError):
     ...
 
 class CostSensitiveRFClassifier(_CostSensitive, _CodedFit, _UsedFeaturesForest):
-    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., complementary: Any = ..., thresholds: str = ..., min_samples_leaf: int = ..., cost_weight: float = ..., warm_start: bool = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., monotonic_cst: Any = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., complementary: Any = ..., thresholds: str = ..., min_samples_leaf: int = ..., cost_weight: float = ..., warm_start: bool = ...) -> None: ...
     cost_weight: float
     warm_start: bool
 
 class CostSensitiveRFPathClassifier(_CostSensitive, BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., complementary: Any = ..., thresholds: str = ..., min_samples_leaf: int = ..., cost_weights: Any = ..., budget: float | None = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., monotonic_cst: Any = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., complementary: Any = ..., thresholds: str = ..., min_samples_leaf: int = ..., cost_weights: Any = ..., budget: float | None = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     budget: float | None
     cost_weights: Any
@@ -178,7 +178,7 @@ class CostSensitiveRFPathClassifier(_CostSensitive, BudgetedEstimator):
     stage_settings_: Any
 
 class CostWeightedRFClassifier(_CodedFit, _UsedFeaturesForest):
-    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., subset: str = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., monotonic_cst: Any = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., subset: str = ...) -> None: ...
     odds_: NDArray[Any]
     subset: str
 
@@ -320,7 +320,7 @@ class ParameterError(BudgetlearnError, ValueError):
     ...
 
 class RandomForestClassifier(_CodedFit, _ForestClassifier):
-    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., criterion: str = ..., bootstrap: bool = ..., oob_score: bool = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., monotonic_cst: Any = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ..., criterion: str = ..., bootstrap: bool = ..., oob_score: bool = ...) -> None: ...
     bootstrap: bool
     criterion: str
     oob_decision_function_: NDArray[Any]
@@ -498,6 +498,7 @@ class _GrownTrees:
     max_bins: int | None
     max_depth: int | None
     max_features: Any
+    monotonic_cst: Any
     n_estimators: int
     n_jobs: int | None
     random_state: Any
@@ -584,6 +585,7 @@ class _UsedFeaturesForest(_ForestClassifier):
     max_bins: int | None
     max_depth: int | None
     max_features: Any
+    monotonic_cst: Any
 
 def check_budgeted_estimator(estimator: Any) -> Any: ...
 

@@ -50,6 +50,7 @@ X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, flip_y=0.2, r
 
 LEAF = ("min_samples_leaf", "min_child_samples", "growth__min_samples_leaf")
 LEAF += ("estimators__min_samples_leaf",)
+MONOTONE = ("monotonic_cst", "growth__monotonic_cst")
 DEPTH = ("max_depth", "growth__max_depth", "estimators__max_depth")
 
 
@@ -111,8 +112,10 @@ def scores_otherwise(model):
 
 def is_monotone(model):
     """Predict no less for more of a feature that has to be monotone."""
-    name = "monotone_constraints" if isinstance(model, LGBMClassifier) else "monotonic_cst"
-    fitted = made(model, **{name: [1, 0, 0, 0, 0]})
+    # LightGBM takes it as it takes all parameters of its core, without naming it.
+    lightgbm = isinstance(model, LGBMClassifier)
+    name = "monotone_constraints" if lightgbm else parameter_of(model, MONOTONE)
+    fitted = made(model, **{name or "monotonic_cst": [1, 0, 0, 0, 0]})
     rows = np.tile(X[:20], (15, 1))
     rows[:, 0] = np.repeat(np.linspace(-4, 4, 15), 20)
     shares = fitted.predict_proba(rows)[:, 1].reshape(15, 20)

@@ -21,7 +21,14 @@ from ..protocol.operating_points import measured, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
-from ..validation import ParameterError, check_choice, check_max_features, check_number, is_flag
+from ..validation import (
+    ParameterError,
+    check_choice,
+    check_directions,
+    check_max_features,
+    check_number,
+    is_flag,
+)
 from .growing import PENALTIES, WEIGHTS, BudgetedForest, Validation, grow_within_budget
 from .growing_on_sets import Candidates, Regrowth, found_sets, judging_rows, near_front
 
@@ -80,6 +87,9 @@ class Growth(ParameterGroup):
         the forest better at equal cost.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
+    monotonic_cst : array-like of int of shape (n_features,) or dict, default=None
+        1 where the prediction, or the probability of the second of two classes, must not fall as
+        the feature rises, -1 where it must not rise, 0 elsewhere; or a dict of some by name.
     codes_folder : str or Path, default=None
         Where a temporary file holds the codes of the table while the forest grows; None: in memory.
     bootstrap : bool, default=True
@@ -104,6 +114,7 @@ class Growth(ParameterGroup):
     min_samples_leaf: int = 1
     max_features: str | float | None = None
     max_bins: int | None = None
+    monotonic_cst: Any = None
     codes_folder: str | Path | None = None
     bootstrap: bool = True
     regrow: int | None = None
@@ -437,6 +448,13 @@ class GrownOnBudget:
         check_choice(growth.ties, "growth.ties", TIES)
         check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
         drawn = check_max_features(growth.max_features, n_features)
+        directions = check_directions(growth.monotonic_cst, self)
+        adds_counts = self._leaves.voting == "counts" and growth.regrow is None
+        if directions is not None and (adds_counts or self._leaves.joint_fit):
+            raise ParameterError(
+                "growth.monotonic_cst is kept by votes and means of trees as they grew: leave "
+                "leaves.voting and leaves.joint_fit as they are by default."
+            )
         lists = self._lists()
         rules = []
         for values in product(*lists.values()):
@@ -450,6 +468,7 @@ class GrownOnBudget:
                 count_constants=False,
                 max_depth=growth.max_depth,
                 min_samples_leaf=growth.min_samples_leaf,
+                directions=directions,
                 reuse_discount=growth.reuse_discount,
                 cost_exponent=setting["cost_exponent"],
             )

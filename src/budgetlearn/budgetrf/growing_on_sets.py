@@ -135,6 +135,7 @@ class Regrowth:
         n_features, source.data = source.data.n_features, source.data.take(features)
         drawn = round(features.size**0.5)
         rule = replace(self.rule, max_features=drawn, min_samples_leaf=leaf_size)
+        rule = rule.on_columns(features)
 
         def grown(seed):
             tree = source._tree(source.draw(seed), rule, np.ones(features.size), seed)

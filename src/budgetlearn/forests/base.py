@@ -21,7 +21,13 @@ from ..tree.binning import bin_features
 from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_max_features, check_number
+from ..validation import (
+    INT32_MAX,
+    ParameterError,
+    check_directions,
+    check_max_features,
+    check_number,
+)
 
 
 def gini_importance(trees, n_features):
@@ -422,6 +428,7 @@ class GrownTrees:
     max_features: Any = "sqrt"
     max_depth: int | None = None
     max_bins: int | None = None
+    monotonic_cst: Any = None
     scoring: Any = None
     class_weight: Any = None
     n_jobs: int | None = None
@@ -432,7 +439,9 @@ class GrownTrees:
         if self.max_depth is not None:
             check_number(self.max_depth, "max_depth", low=1, integer=True)
         drawn = check_max_features(self.max_features, n_features)
-        return GrowthRule(max_features=drawn, max_depth=self.max_depth, **how)
+        directions = check_directions(self.monotonic_cst, self)
+        how |= {"max_features": drawn, "max_depth": self.max_depth, "directions": directions}
+        return GrowthRule(**how)
 
 
 class CodedFit(GrownTrees):

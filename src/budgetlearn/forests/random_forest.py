@@ -138,13 +138,14 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         check_choice(self.subset, "subset", ("all", "above_mean"))
         data = self._codes(train.X, self._binned)
         self.odds_ = drawing_odds(self.feature_costs_)
-        trees = self._grown(data, train, self.odds_, seeds)
+        columns = np.arange(data.n_features)
+        trees = self._grown(data, columns, train, self.odds_, seeds)
         self._importances = importance = gini_importance(trees, train.X.shape[1])
         if self.subset == "above_mean":
             above = importance > importance.mean()
             # Where all are equal, none exceeds the mean.
             kept = np.flatnonzero(above if above.any() else importance >= importance.mean())
-            trees = self._grown(data.take(kept), train, None, seeds)
+            trees = self._grown(data.take(kept), kept, train, None, seeds)
             # -1 marks a leaf: it must stay so, whatever the last of the kept features is.
             trees = [replace(t, feature=np.where(t.is_leaf, -1, kept[t.feature])) for t in trees]
         self._set_trees(trees)
@@ -155,7 +156,7 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         check_is_fitted(self)
         return self._importances
 
-    def _grown(self, data, train, odds, random):
-        """Grow the trees, whose nodes draw with `odds` (None: equal)."""
-        rule = self._rule(data.n_features, impurity=Gini(), odds=odds)
+    def _grown(self, data, columns, train, odds, random):
+        """Grow the trees on columns, of which nodes draw with `odds` (None: equal)."""
+        rule = self._rule(data.n_features, impurity=Gini(), odds=odds).on_columns(columns)
         return grown(self, data, train, rule, self._tree_seeds(random))

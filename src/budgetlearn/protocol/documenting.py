@@ -123,6 +123,10 @@ min_samples_leaf : int, default=1
     weight.
 max_bins : int, default=None
     Quantile bins for each feature, 255 is fast; None: exact.
+monotonic_cst : array-like of int of shape (n_features,) or dict, default=None
+    1 where the probability of the second of two classes must not fall as the feature rises, -1
+    where it must not rise, 0 elsewhere; or a dict of some by name. Splits that break it are not
+    taken.
 budget : float, default=None
     Budget of `predict` where its call names none.
 scoring : str or callable, default=None

@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 from .codes cimport Codes, add_up
 from .impurity cimport Kind, mean_value, quality, term_change
 from .random cimport below
-from .search cimport Column, Search, Ties, offer
+from .search cimport Column, Search, Ties, breaks_order, offer
 
 cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
@@ -125,7 +125,10 @@ cdef inline bint scan_classes(
             code = cell >> bits
             if code != before:
                 # The first cell of another code: a threshold lies between it and the code before.
-                if n_used and min(n_left, n_right) >= search.rule.least_weight:
+                if n_used and min(n_left, n_right) >= search.rule.least_weight and not (
+                    search.ordered
+                    and breaks_order(search, n_left, left[1], n_right, right[1])
+                ):
                     found = quality(kind, n_left, n_right, sum_left, sum_right)
                     if found >= best - slack:
                         # Better by more than rounding; else one of the equals is drawn.

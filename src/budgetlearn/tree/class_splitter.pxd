@@ -23,7 +23,7 @@ from .codes cimport Codes, add_up
 from .impurity cimport Impurity, Side, shift, value
 from .partition cimport Examples
 from .search cimport (
-    Column, Missing, Sample, Search, draw, n_stumps, offer, sorted_keys, update_limit,
+    Column, Missing, Sample, Search, breaks_order, draw, n_stumps, offer, sorted_keys, update_limit,
 )
 
 cdef enum:
@@ -84,6 +84,12 @@ cdef inline void offer_sides(
     # Minimax judges by the worse side (BudgetRF, Algorithm 2), else the sides' mean counts.
     cdef double after = max(left_value, right_value), left_share = left.n / search.node.n
     if min(left.n, search.node.n - left.n) < search.rule.least_weight:
+        return
+    # A node of two classes has them as 0 and 1.
+    if search.ordered and breaks_order(
+        search, left.n, left.counts[1], search.node.n - left.n,
+        search.node.counts[1] - left.counts[1],
+    ):
         return
     if not search.rule.minimax:
         after = left_share * left_value + (1.0 - left_share) * right_value
@@ -257,7 +263,7 @@ cdef inline void draw_buckets(
         # An infinite bound keeps `take_candidates` from copying the bucket's examples.
         if samples[bucket].n_wanted == 0:
             search.lefts[bucket] = INFINITY
-        elif search.rule.exact and search.rule.least_weight <= 0:
+        elif search.rule.exact and search.rule.least_weight <= 0 and not search.ordered:
             # Any threshold inside reaches this, and one is sampled: what is worse cannot win.
             search.limit = min(
                 search.limit,

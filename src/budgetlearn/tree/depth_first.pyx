@@ -1,7 +1,7 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
 from libc.math cimport INFINITY, pow
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from .class_histogram cimport LANES, ClassHistogram, count_classes, n_mark_words, scan_classes
@@ -110,6 +110,7 @@ cdef class Grower:
         # settings
         NodePrices prices             # IN, OUT what the tree tests
         const double[::1] odds        # IN, cumulative chances of drawing; None: equal
+        const int8_t[::1] directions  # IN of each feature: 1, -1 or 0; None: all 0
         double[::1] usage             # IN, OUT: examples that met each feature in the forest
         bint count_constants
         Py_ssize_t max_features, max_depth
@@ -224,7 +225,8 @@ cdef class Grower:
 
     def grow(
         self, NodePrices prices, const double[::1] odds, double[::1] usage,
-        Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth, uint64_t seed,
+        Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth,
+        const int8_t[::1] directions, uint64_t seed,
     ):
         """Grow the tree; return its nodes (`GrownNode`), parents first, and their class counts.
 
@@ -233,7 +235,8 @@ cdef class Grower:
         """
         self.prices, self.odds, self.usage = prices, odds, usage
         self.max_features, self.max_depth = max_features, max_depth
-        self.count_constants = count_constants
+        self.count_constants, self.directions = count_constants, directions
+        self.search.ordered = directions is not None
         self.search.random = seed
         # Kept orders pay only where every node looks at every feature.
         if self.targets != NULL and max_features >= self.table.n_features:
@@ -249,7 +252,9 @@ cdef class Grower:
         # Depth first: on the stack waits at most one sibling for each level.
         left = self.add_node(-1, 0, self.n)
         # Invariant: the tasks' examples do not overlap, and each task's are still in their order.
-        self.tree.push(0, self.n, left, <int32_t> self.table.n_features)
+        self.tree.push(
+            Task(0, self.n, left, <int32_t> self.table.n_features, -INFINITY, INFINITY)
+        )
         while self.tree.n_tasks and not self.tree.out_of_memory:
             task = self.tree.pop()
             if self.is_leaf(&task):
@@ -266,9 +271,40 @@ cdef class Grower:
                 return
             # Only now: `append` may have moved `nodes`, so no pointer into it was kept.
             self.tree.nodes[task.node].left, self.tree.nodes[task.node].right = left, right
-            # The left child is popped first, and all below it before its sibling.
-            self.tree.push(middle, task.end, right, self.n_varying)
-            self.tree.push(task.start, middle, left, self.n_varying)
+            self.push_sides(&task, middle, left, right)
+
+    cdef void push_sides(
+        self, const Task* task, Py_ssize_t middle, int32_t left, int32_t right
+    ) noexcept nogil:
+        """Note the children of a node to be split later."""
+        cdef Task lower = Task(task.start, middle, left, self.n_varying, task.low, task.high)
+        cdef Task upper = Task(middle, task.end, right, self.n_varying, task.low, task.high)
+        cdef int direction = 0
+        cdef double between
+        if self.search.ordered:
+            direction = self.directions[self.tree.nodes[task.node].feature]
+        if direction != 0:
+            between = (self.prediction(&lower) + self.prediction(&upper)) / 2
+            if direction > 0:
+                lower.high = upper.low = between
+            else:
+                lower.low = upper.high = between
+        # The left child is popped first, and all below it before its sibling.
+        self.tree.push(upper)
+        self.tree.push(lower)
+
+    cdef double prediction(self, const Task* task) noexcept nogil:
+        """Return the share of class 1 among a node's examples, or the mean of their numbers."""
+        cdef const double* targets = self.targets_of(task)
+        cdef double sum = 0.0, total = 0.0, target
+        cdef Py_ssize_t i
+        for i in range(task.start, task.end):
+            target = self.examples.labels[i]
+            if targets != NULL:
+                target = targets[self.examples.labels[i]]
+            sum += self.examples.weights[i] * target
+            total += self.examples.weights[i]
+        return sum / total
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
         # Numbers are not counted: `begin_numbers` finds their mean.
@@ -284,6 +320,7 @@ cdef class Grower:
         cdef double impurity
         if self.targets != NULL:
             return self.begin_numbers(task)
+        self.search.low, self.search.high = task.low, task.high
         side.n = side.sum = side.cubes = 0.0
         memset(side.counts, 0, K * sizeof(double))
         # Deep nodes have few of many classes: what loops over classes then loops over those alone.
@@ -306,13 +343,16 @@ cdef class Grower:
         """Set up the search for a node of numbers; say whether it is not to be split."""
         cdef bint sorted = self.is_sorted(task), pure
         centre(
-            &self.search, self.orders.targets if sorted else self.targets,
+            &self.search, self.targets_of(task),
             self.examples.labels + task.start, self.examples.weights + task.start,
             task.end - task.start, sorted, self.parts, &self.tree.counts[task.node], &pure,
         )
         if pure or self.tree.nodes[task.node].depth >= self.max_depth:
             return True
         begin_node(&self.search, self.search.impurity)
+        # Bounds are about the numbers, sums about those centred at the node's mean.
+        self.search.low = task.low - self.tree.counts[task.node]
+        self.search.high = task.high - self.tree.counts[task.node]
         # The first node that fits has its columns sorted, for all nodes below it.
         if self.orders is not None and not sorted and task.end - task.start <= self.orders.most:
             self.enter_table(task)
@@ -357,6 +397,10 @@ cdef class Grower:
     cdef inline bint is_sorted(self, const Task* task) noexcept nogil:
         """Say whether the columns of a node's examples are kept in order."""
         return self.orders is not None and self.orders.hold(task.start, task.end)
+
+    cdef inline const double* targets_of(self, const Task* task) noexcept nogil:
+        """Return the numbers of a node's examples by label; NULL: there are classes."""
+        return self.orders.targets if self.is_sorted(task) else self.targets
 
     cdef inline void enter_table(self, const Task* task) noexcept nogil:
         """Let the table copy what a small node needs of it."""
@@ -418,6 +462,7 @@ cdef class Grower:
         cdef int32_t missing = self.table.missing[feature]
         # `offer` reads from the search whose thresholds these are.
         search.feature, search.rank = feature, self.rank_of(feature, task.node)
+        search.direction = self.directions[feature] if search.ordered else 0
         # Priced once a feature: all its thresholds acquire the same.
         search.price = self.prices.price(feature, rows, column.weights, column.size)
         if self.targets != NULL:

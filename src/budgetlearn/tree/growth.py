@@ -1,6 +1,6 @@
 """`GrowthRule`: how a tree is grown, and `grow_tree`, which does it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -47,11 +47,20 @@ class GrowthRule:
     odds: np.ndarray | None = None
     max_depth: int | None = None  # greatest depth, the root being 0
     min_samples_leaf: int = 1  # least sum of the weights on each side of a split
+    # int8 (n_features,): 1 where predictions must not fall as the feature rises, -1 where they must
+    # not rise, else 0; of two classes, the share of class 1. None: all 0.
+    directions: np.ndarray | None = None
     # "risk" only, with `acquisitions`: share of a price that stays where all examples of a node
     # have acquired the feature (where a part has, the price is in between), and the power of that
     # price; a free feature stays free.
     reuse_discount: float = 1.0
     cost_exponent: float = 1.0
+
+    def on_columns(self, columns):
+        """Return the rule for a table of some columns."""
+        if self.directions is None:
+            return self
+        return replace(self, directions=self.directions[columns])
 
 
 class Acquisitions:
@@ -122,7 +131,7 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
     else:
         charged = acquisitions.at_nodes(rule)
     draw = odds, usage, max_features, rule.count_constants
-    return Tree.of_nodes(*grower.grow(charged, *draw, max_depth, seed))
+    return Tree.of_nodes(*grower.grow(charged, *draw, max_depth, rule.directions, seed))
 
 
 def _counts_are_exact(rule, weights):

@@ -30,6 +30,7 @@ cdef struct Task:
     Py_ssize_t end
     int32_t node
     int32_t n_varying
+    double low, high       # what all that it predicts must keep to, see `breaks_order`
 
 
 cdef inline bint make_room(void** block, Py_ssize_t n, Py_ssize_t size) noexcept nogil:
@@ -65,7 +66,5 @@ cdef class Builder:
     cdef int32_t add_node(
         self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
     ) noexcept nogil
-    cdef void push(
-        self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying
-    ) noexcept nogil
+    cdef void push(self, Task task) noexcept nogil
     cdef Task pop(self) noexcept nogil

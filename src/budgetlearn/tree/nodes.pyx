@@ -91,15 +91,13 @@ cdef class Builder:
                 )
         return <int32_t> (self.n_nodes - 1)
 
-    cdef void push(
-        self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying
-    ) noexcept nogil:
+    cdef void push(self, Task task) noexcept nogil:
         """Note a node to be split later; the last one noted comes first."""
         # A stack: depth first, so that a child's examples are still in the cache.
         if not make_room(<void**> &self.tasks, self.n_tasks, sizeof(Task)):
             self.out_of_memory = True
             return
-        self.tasks[self.n_tasks] = Task(start, end, node, n_varying)
+        self.tasks[self.n_tasks] = task
         self.n_tasks += 1
 
     cdef Task pop(self) noexcept nogil:

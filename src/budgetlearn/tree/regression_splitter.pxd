@@ -21,7 +21,7 @@ from .class_histogram cimport (
 from .codes cimport Codes, at
 from .random cimport below
 from .search cimport (
-    Column, Missing, Sample, Search, Ties, draw, least_drop, n_stumps, offer,
+    Column, Missing, Sample, Search, Ties, breaks_order, draw, least_drop, n_stumps, offer,
 )
 
 # Sorted keys: the rank of a value above the place of its example in `parts`.
@@ -108,6 +108,9 @@ cdef inline void consider(
     if denominator <= 0:
         return  # the right side is nothing but rounding
     if min(weight, total - weight) < search.rule.least_weight:
+        return
+    # Of centred numbers: the right side has the opposite sum.
+    if search.ordered and breaks_order(search, weight, sum, total - weight, -sum):
         return
     theirs = cut.numerator * denominator
     takes = cut.n_tied == 0 or ours > theirs * (1 + search.rule.equal)

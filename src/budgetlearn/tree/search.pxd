@@ -70,11 +70,14 @@ cdef struct Search:
     Side node
     double impurity
     Best best
+    bint ordered           # whether some feature has a direction
+    double low, high       # what sides must keep to then: the share of class 1, or the mean
     # the feature under examination
     Py_ssize_t feature
     double price           # cost, or penalty of a gain
     double rank
     Missing missing
+    int direction          # 1: predictions must not fall as it rises; -1: nor rise; 0: as they like
     Side without           # with LEFT: the examples without a value, not in the column
     Py_ssize_t n_sampled   # so many of its thresholds are tried, drawn at random; 0: all
     double limit           # with `bounded`: an impurity above it cannot win or tie
@@ -107,6 +110,21 @@ cdef inline bint draw(Search* search, Sample* sample) noexcept nogil:
     sample.n_wanted -= drawn
     sample.n_left -= 1
     return drawn
+
+
+cdef inline bint breaks_order(
+    const Search* search, double left_weight, double left_sum, double right_weight, double right_sum
+) noexcept nogil:
+    """Say whether sides, with these sums of what is predicted, are in the wrong order.
+
+    Or out of the bounds of their node: what is below one side of a split along a feature with a
+    direction must not pass what is below the other.
+    """
+    cdef double left = left_sum / left_weight, right = right_sum / right_weight
+    return (
+        (right - left) * search.direction < 0
+        or min(left, right) < search.low or max(left, right) > search.high
+    )
 
 
 cdef inline void begin_node(Search* search, double impurity) noexcept nogil:
