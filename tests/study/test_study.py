@@ -128,10 +128,10 @@ def test_overrides_reach_into_nested_parameters():
     assert study.spec("msb", "wine")["parameters"]["estimator"]["parameters"]["n_estimators"] > 1
 
 
-@pytest.mark.parametrize("method", read_yaml(ROOT / "config/methods.yaml"))
-def test_every_method_can_be_built(method):
-    every = read_yaml(ROOT / "config/methods.yaml")
-    assert build({key: every[method].get(key) for key in ("class", "parameters")})
+def test_every_method_can_be_built():
+    # An error's own message names the class, or the parameter that it does not have.
+    for spec in read_yaml(ROOT / "config/methods.yaml").values():
+        assert build({key: spec.get(key) for key in ("class", "parameters")})
 
 
 def test_methods_whose_package_is_not_installed_are_left_out(tmp_path):
