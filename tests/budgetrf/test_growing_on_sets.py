@@ -94,8 +94,8 @@ def sampled():
 def test_points_are_measured_out_of_bag(which, request):
     # Row by row from the trees whose sample left the row out.
     forest = request.getfixturevalue(which)
-    assert all(regrown.n_trees == 12 for regrown in forest._regrown)
-    for stage, regrown in enumerate(forest._regrown):
+    assert all(regrown.n_trees == 12 for regrown in forest._replacing)
+    for stage, regrown in enumerate(forest._replacing):
         shares = np.zeros((200, 3))
         for tree, seed in zip(regrown.predictor.trees, forest.tree_seeds_, strict=True):
             drawn = np.random.default_rng(seed).integers(200, size=200)
@@ -113,7 +113,7 @@ def test_points_are_measured_out_of_bag(which, request):
 
 def test_trees_keep_to_their_features_and_average_class_shares(forest):
     for regrown, acquired, shares in zip(
-        forest._regrown,
+        forest._replacing,
         forest.staged_acquired_features(X[TEST]),
         forest.staged_predict_proba(X[TEST]),
         strict=True,
@@ -148,7 +148,7 @@ def test_sets_are_judged_on_a_sample_of_many_rows(sampled, monkeypatch):
     assert (np.diff(rows) > 0).all()
     assert rows[-1] < 200
     # Forests that stay have a bootstrap sample of all rows in every root.
-    for regrown in sampled._regrown:
+    for regrown in sampled._replacing:
         assert all(tree.value[0].sum() == 200 for tree in regrown.predictor.trees)
 
 

@@ -43,7 +43,7 @@ def assert_equals_algorithm_1(model, X, y, points, weight=None):
             cost_weight=model.cost_weight,
             max_cost=np.inf if model.max_cost is None else model.max_cost,
         )
-        n_acquired = walk.n_acquired[row]
+        n_acquired = (walk.order[row] >= 0).sum()
         assert walk.order[row, :n_acquired].tolist() == acquired
         np.testing.assert_allclose(walk.value[row, :n_acquired], values, rtol=1e-12)
         np.testing.assert_allclose(walk.estimate[row, : n_acquired + 1], estimates, rtol=1e-12)

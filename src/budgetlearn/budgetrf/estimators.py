@@ -66,7 +66,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
 
     @property
     def _in_shares(self):
-        return bool(self._regrown) or super()._in_shares
+        return bool(self._replacing and not self.penalties_) or super()._in_shares
 
     def _judged(self, setting):
         split = check_choice(self._growth.split, "growth.split", ("minimax", "expected"))

@@ -156,8 +156,8 @@ class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
     A subclass has what depends on the targets: `_judged` (how splits are), `_source` (the class
-    that grows trees), `_leaf_refit` and `_error`. Where leaves were refitted, `_refitted` holds
-    prefixes of the forest with values of their own: stages are those prefixes then.
+    that grows trees), `_leaf_refit` and `_error`. `_replacing` holds forests
+    that are the stages in place of prefixes: those with refitted leaves, or regrown ones.
 
     Parameters
     ----------
@@ -210,8 +210,7 @@ class GrownOnBudget:
     """
 
     _groups = True
-    _refitted = ()
-    _regrown = ()  # the stages where forests were regrown
+    _replacing = ()
 
     feature_costs: Any = None
     budget: float | None = None
@@ -306,7 +305,7 @@ class GrownOnBudget:
     def _fit_regrown(self, train, seeds):
         """Grow forests on the sets of features that forests of all settings find."""
         self._check_regrowth()
-        self._refitted = self._regrown = ()
+        self._replacing = ()
         rules, rows = self._rules(train.X.shape[1]), judging_rows(len(train.y), seeds[0])
         sample = train if rows is None else train.take(rows)
         regrowing = rules[0][1], self._growth.regrow, seeds[0]
@@ -330,7 +329,7 @@ class GrownOnBudget:
         self.operating_points_ = points.reset_index(drop=True)
         last = BudgetedForest({}, trees=front[-1].predictor.trees)
         self._set_forest(last, whole.seeds, train)
-        self._regrown, self._incremental = front, False
+        self._replacing, self._incremental = front, False
         self._predictor = front[-1].predictor
 
     def _check_regrowth(self):
@@ -371,7 +370,7 @@ class GrownOnBudget:
         return Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
 
     def _fit(self, train, valid, seeds):
-        self._refitted = self._regrown = ()
+        self._replacing = ()
         self._check_oob()
         refuse_unlearned(self, valid)
         rules = self._rules(train.X.shape[1])
@@ -398,7 +397,7 @@ class GrownOnBudget:
         """Make a grown forest the fitted one."""
         self.tree_seeds_ = seeds[: len(forest.trees)]
         if self.oob_score:
-            self._refitted = ()  # left-out examples judge the leaves as they grew
+            self._replacing = ()  # left-out examples judge the leaves as they grew
             self._set_oob(forest.trees, self.tree_seeds_, examples)
         self._set_trees(forest.trees, forest.refitted)
 
@@ -410,7 +409,7 @@ class GrownOnBudget:
             for setting, rule in self._rules(examples.X.shape[1])
             if all(getattr(self, f"{name}_") == value for name, value in setting.items())
         ]
-        prefixes, self._refitted = self._refitted, ()
+        prefixes, self._replacing = self._replacing, ()
         trees = seeds[: len(self.trees_)]
         # On all examples nothing is left to validate on: the budget is kept on what trees grew on.
         forests = self._forests(self._grower(examples), rules, trees, examples)
@@ -539,7 +538,7 @@ class GrownOnBudget:
 
     def _set_trees(self, trees, prefixes=()):
         super()._set_trees(trees)
-        self._refitted = prefixes
+        self._replacing = prefixes
         self._incremental = not prefixes  # each prefix has leaf values of its own
         if prefixes:
             self._predictor = prefixes[-1].predictor
@@ -548,21 +547,19 @@ class GrownOnBudget:
     @property
     def n_stages_(self):
         """Number of operating points: prefixes of the forest, or regrown forests."""
-        return len(self._regrown) or len(self._refitted) or super().n_stages_
+        return len(self._replacing) or super().n_stages_
 
     @property
     def _vote_kind(self):
-        return "values" if self._refitted or self._regrown else super()._vote_kind
+        return "values" if self._replacing else super()._vote_kind
 
     def _model(self, index):
-        if self._regrown:
-            return self._regrown[index].predictor, self._regrown[index].n_trees
-        if not self._refitted:
+        if not self._replacing:
             return super()._model(index)
-        return self._refitted[index].predictor, self._refitted[index].n_trees
+        return self._replacing[index].predictor, self._replacing[index].n_trees
 
     def _shares(self, scores, n_trees):
-        if not self._refitted:
+        if not (self._replacing and self.penalties_):
             return super()._shares(scores, n_trees)
         return softmax(scores / n_trees, axis=1)
 

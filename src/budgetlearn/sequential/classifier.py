@@ -47,11 +47,6 @@ class Walk:
         """Stack the records of consecutive blocks of test points."""
         return cls(*(np.concatenate([getattr(w, f.name) for w in walks]) for f in fields(cls)))
 
-    @property
-    def n_acquired(self):
-        """Number of features acquired for each test point, shape (m,)."""
-        return (self.order >= 0).sum(axis=1)
-
     def acquired(self, stage=None):
         """Return the mask of the features among the first `stage` acquisitions (None: all)."""
         order = self.order[:, :stage]
