@@ -12,6 +12,7 @@ from budgetbench.analysis.reproduction import (
     counted_once,
     fits,
     matrix,
+    misses_by_chance,
     outcome_counts,
     with_outcomes,
     with_variants,
@@ -79,6 +80,10 @@ def test_what_becomes_of_numbers_adds_up(found):
     lines = count_lines(found)
     assert len(lines) == 5
     assert lines[0].startswith(f"1. Of {len(found.numbers)} different printed numbers")
+    own = found.numbers[~found.numbers["stand_in"]]
+    judged = own[own["outcome"].isin(["reproduced", "explained", "unexplained"])]
+    near = (judged["difference"].abs() <= judged["margin"]) | (judged["outcome"] == "explained")
+    assert f"or explained, are {near.sum()} of the {len(judged)} (" in lines[2]
 
 
 def test_what_was_decided_after_seeing_results_is_said(found, text):
@@ -158,6 +163,12 @@ def test_outcomes():
     assert told["stand_in"].tolist() == [False, True, False, False, False, False, False]
     (row,) = matrix(told).to_dict("records")
     assert (row["n"], row["near"], row["least"], row["most"]) == (7, 1, 1, 2)
+
+
+def test_misses_by_chance():
+    # A wide margin leaves one in twenty outside the interval, none at all leaves no number inside.
+    table = pd.DataFrame({"se": [2.0, 2.0, 2.0], "margin": [50.0, 2.0, 0.0]})
+    assert misses_by_chance(table) == pytest.approx(0.05 + 0.3173 + 1, abs=1e-3)
 
 
 def test_a_number_that_is_printed_again_counts_once():

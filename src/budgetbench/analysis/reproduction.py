@@ -199,8 +199,7 @@ def agreement_table(table):
     ours = own.fillna(printed) ** 2 / table["n_runs"].clip(lower=1)
     theirs = printed.fillna(own) ** 2 / table["printed_runs"]
     se = np.sqrt(ours + theirs + table["unit"] ** 2 / 12)  # variance of what rounding takes away
-    pairs = zip(table["quantity"], table["value"], strict=True)
-    error = np.array([printed_error(*pair) for pair in pairs], dtype=float)
+    error = np.array([*map(printed_error, table["quantity"], table["value"])], dtype=float)
     difference = table["difference"].to_numpy(dtype=float)
     share = difference / np.where(error == 0, np.nan, error)
     slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1
@@ -373,8 +372,6 @@ def with_outcomes(numbers, impossible):
 def _outcome(row, why):
     if why:
         return IMPOSSIBLE
-    if row["quantity"] in CLOCKS and row["n_runs"]:
-        return CLOCKED
     if not row["n_runs"]:
         return NOT_RERUN
     # An explanation never turns a reproduced number into another outcome.
@@ -407,6 +404,14 @@ def outcome_counts(numbers):
     """Return {outcome: number of rows} with every outcome in it."""
     counts = numbers["outcome"].value_counts()
     return {outcome: int(counts.get(outcome, 0)) for outcome in OUTCOMES}
+
+
+def misses_by_chance(numbers):
+    """Return how many judged numbers an exact rerun would miss, its runs spread as these."""
+    from scipy import stats  # here: planning a report loads no more than it needs
+
+    reach = np.minimum(NORMAL, numbers["margin"] / numbers["se"])
+    return 2 * stats.norm.sf(reach).sum()
 
 
 def matrix(numbers):

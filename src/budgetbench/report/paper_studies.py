@@ -4,7 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -96,10 +96,8 @@ def _after(found):
         rerun = found.of_variants[variant].query("n_runs > 0 and source == @table")
         if quantity:
             rerun = rerun[rerun["quantity"] == quantity]
-        settings = [
-            e["setting"] for e in narrowed if (e["table"], e["variant"]) == (table, variant)
-        ]
-        kept = int(rerun["setting"].isin(settings).sum())
+        named = [e["setting"] for e in narrowed if (e["table"], e["variant"]) == (table, variant)]
+        kept = int(rerun["setting"].isin(named).sum())
         whole = f"{quantity}s of the table" if quantity else "whole table"
         shares.append((table, variant, int(rerun["in_margin"].sum()), len(rerun), kept, whole))
     return {"claims": changed, "narrowed": shares, "extended": _extended(found)}
@@ -109,11 +107,10 @@ def _extended(found):
     """Return the reruns that got more runs after their numbers were seen, and what that changed."""
     rows = []
     for one in found.extended:
-        where = {"study": one["study"], "dataset": one["dataset"]}
         # Each on its own, so that a row says what these runs changed and nothing else.
-        before = found.with_first_runs(one)
-        counts = [judging.agreeing(numbers, **where) for numbers in (before, found.numbers)]
-        rows.append(one | {"before": counts[0], "now": counts[1]})
+        both = {"before": found.with_first_runs(one), "now": found.numbers}
+        where = {"study": one["study"], "dataset": one["dataset"]}
+        rows.append(one | {k: judging.agreeing(both[k], **where) for k in both})
     return rows
 
 
@@ -136,8 +133,7 @@ def _paper(name, about, found):
 
 
 def _results(numbers):
-    counts = judging.outcome_counts(numbers)
-    parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
+    parts = [f"{n} {outcome}" for outcome, n in judging.outcome_counts(numbers).items() if n]
     return f"{', '.join(parts)}." if parts else "no numbers are printed."
 
 
@@ -151,16 +147,19 @@ def count_lines(found):
     near = int(left["verdict"].isin((judging.INTERVAL, judging.ONLY_MARGIN)).sum())
     after = (found.explained_after(part) for part in (own, stand_in))
     chosen = [f" ({count} by variants chosen after seeing the numbers)" for count in after]
-    n_judged = sum(here[name] for name in ("reproduced", "explained", "unexplained"))
+    judged = own[own["outcome"].isin(judging.OUTCOMES[:3])]
+    agreeing = int((judged["in_margin"] | judged["explained"]).sum())
     reasons = own.loc[own["outcome"] == judging.IMPOSSIBLE, "why"].value_counts()
     why = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
     return [
-        f"1. Of {len(numbers)} different printed numbers, {n_judged} were rerun on the paper's own "
-        f"data and judged: **{here['reproduced']} are reproduced**.",
+        f"1. Of {len(numbers)} different printed numbers, {len(judged)} were rerun on the paper's "
+        f"own data and judged: **{here['reproduced']} are reproduced**.",
         f"2. {here['explained']} more are explained by a variant study that takes the cause away"
         f"{chosen[0]}.",
         f"3. {here['unexplained']} are unexplained: {near} of them meet one of the two conditions, "
-        f"{here['unexplained'] - near} neither.",
+        f"{here['unexplained'] - near} neither. Within the margin alone, or explained, are "
+        f"{agreeing} of the {len(judged)} ({100 * agreeing / len(judged):.0f} %). An exact rerun, "
+        f"its runs spread as these, would miss {judging.misses_by_chance(judged):.0f} by chance.",
         f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there['reproduced']} "
         f"are reproduced there, {there['explained']} explained by a variant{chosen[1]}, "
         f"{there['unexplained']} unexplained, {there['single run'] + there['clock']} not judged.",
@@ -371,10 +370,6 @@ class Reproduction:
         return kept.ours.of(where | {"setting": ""} | side)
 
 
-@cache
-def _nothing():
-    return judging.OurValues(records.table([]), pd.DataFrame)
-
-
 def _alone(printed):
-    return judging.agreement_table(judging.published_table(_nothing(), printed)).assign(study="")
+    nothing = judging.OurValues(records.table([]), pd.DataFrame)
+    return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")
