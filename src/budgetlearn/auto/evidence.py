@@ -101,7 +101,7 @@ class Comparison:
                 done += 1
                 ends = start + (monotonic() - start) / done * total
                 if deadline is not None and ends > deadline:
-                    raise BudgetlearnError("which would take longer than max_minutes allows.")
+                    raise BudgetlearnError("which would take longer than the time allows.")
         return [
             self._policy(method, place, found[:, k], spent[:, k], seen[:, k])
             for k, place in enumerate(places)

@@ -1,9 +1,11 @@
 """Options that several commands share, and words for the screen: notes, names as shown on it."""
 
 import difflib
+import os
 import re
 import sys
 from functools import partial, reduce
+from pathlib import Path
 
 import click
 
@@ -26,7 +28,26 @@ def _no_screen(context, parameter, value):
     """Return the path of a model or a page; refuse -, as neither is text for a pipe."""
     if value == "-":
         raise click.BadParameter("write it to a file, and name that one.")
+    return in_folder(context, parameter, value)
+
+
+def in_folder(context, parameter, value):
+    """Return a path, if what it names can be written: told before a fit, and not after it."""
+    if value in (None, "-"):
+        return value
+    place = next(each for each in Path(value).absolute().parents if each.exists())
+    if not (place.is_dir() and os.access(place, os.W_OK)):
+        raise click.BadParameter(f"{place} is no folder that can be written to.")
     return value
+
+
+def keep_apart(written, read):
+    """Raise `UsageError` where a file to be written is one that is read, or is written twice."""
+    files = [os.path.realpath(path) for path in written if path not in (None, "-")]
+    known = [os.path.realpath(path) for path in read if isinstance(path, str)]
+    twice = next((path for path in files if (known + files).count(path) > 1), None)
+    if twice:
+        raise click.UsageError(f"{twice} would be written over: name another file.")
 
 
 PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
@@ -54,6 +75,7 @@ _ALWAYS_MISSING = f"an empty field, {', '.join(mark for mark in MISSING_MARKS if
 reading = _all(  # how a table is read
     click.option(
         "--separator",
+        callback=lambda context, parameter, value: "\t" if value == "\\t" else value,
         help="Between fields.  [default: the , ; | or tab that the header has most of]",
     ),
     click.option("--decimal", help="Before decimals: . or ,  [default: .]"),

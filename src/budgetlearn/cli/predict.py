@@ -18,9 +18,11 @@ from ..protocol.prediction import decided
 from ..validation import listed
 from . import options
 from .options import needed_and_found, note, shown
-from .output import mean_cost
+from .output import mean_cost, money
 from .saved_model import SavedModel
 from .table import days, example, with_days
+
+MOST_BEYOND = 0.05  # share of rows: so many of a new table may lie beyond the range by chance
 
 
 @click.command()
@@ -28,7 +30,9 @@ from .table import days, example, with_days
 @options.table
 @options.budget()
 @click.option("--fallback", is_flag=True, help="Do without columns that are absent or empty.")
-@click.option("--out", type=options.OUT, help="Write here instead of to the screen (-).")
+@click.option(
+    "--out", type=options.OUT, callback=options.in_folder, help="Write here, not to the screen (-)."
+)
 @options.row_id
 @options.reading
 @options.trust
@@ -41,6 +45,7 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
     the table is read (--separator, --decimal, --na, dates, --id) is as in `fit`, unless it is said
     here. Rows that lack a value are predicted with what is there; a note says how many.
     """
+    options.keep_apart((out,), (model, table))
     saved = SavedModel.load(model, trust)
     learned = saved.reading
     how = [how[name] or learned.get(name) for name in ("separator", "decimal", "na")]
@@ -53,6 +58,7 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
         known = ", ".join(map(shown, words[:5]))
         note(f"{shown(name)} has categories unknown in training, taken as missing: {known}")
     X = saved.preprocessor.transform(frame)
+    _tell_beyond(saved, frame)
     lacking = cells_to_do_without(saved, X, budget)
     absent = [name for name in wanted if name not in frame.columns]
     if not fallback:
@@ -112,13 +118,32 @@ def _different(names):
     return different
 
 
+def _tell_beyond(saved, frame):
+    """Note numbers outside of what training held, where they are more than chance explains."""
+    for name, (low, high) in ranges(saved).items():
+        numbers = pd.to_numeric(frame.get(name, pd.Series(dtype=float)), errors="coerce")
+        outside = int(((numbers < low) | (numbers > high)).sum())
+        if outside > MOST_BEYOND * len(frame):
+            note(
+                f"{shown(name)} is outside of {low:g} to {high:g}, which training held, in "
+                f"{outside} of {len(frame)} rows. Is its unit the same?"
+            )
+
+
+def ranges(saved):
+    """Return the least and the greatest number of each column of numbers in training."""
+    others = {*saved.preprocessor.categories_, *saved.reading.get("dates", {})}
+    known = saved.reading.get("ranges", {}).items()
+    return {name: ends for name, ends in known if name not in others}
+
+
 def _tell_overspent(saved, costs, budget):
     """Note a mean cost above the budget, and the cost that was to be expected."""
     budget = saved.budget if budget is None else budget
     if budget is None or affords(budget, costs.mean()):
         return
     note(
-        f"these rows cost {costs.mean():.2f} on average, more than the budget of {budget:g}: "
+        f"these rows cost {money(costs.mean())} on average, more than the budget of {budget:g}: "
         "it is kept on average over many rows. By the rows held out in training "
         f"{mean_cost(saved, saved.stage(budget), len(costs))}."
     )
@@ -128,7 +153,7 @@ def needed(saved, budget):
     """Return the columns that a prediction within a budget may look at, as a list."""
     index = saved.stage(budget)
     # Where examples differ any column may be looked at.
-    if saved.model.fixed_costs() is not None and index in saved.curve.index:
+    if saved.model.fixed_costs() is not None:
         return list(saved.curve.loc[index, "variables"])
     return saved.preprocessor.feature_names_in_.tolist()
 
@@ -136,9 +161,7 @@ def needed(saved, budget):
 def cells_to_do_without(saved, X, budget):
     """Return the missing cells that predictions look at, by the table's own columns."""
     model, encoder, stage = saved.model, saved.preprocessor, saved.stage(budget)
-    mask = None
-    if stage in saved.curve.index:  # the constant looks at nothing
-        mask = missing_cells(model, checked_table(model, X)[0], stage)
+    mask = missing_cells(model, checked_table(model, X)[0], stage)
     if mask is None:
         return pd.DataFrame(index=X.index)
     cells = pd.DataFrame(encoder.original_features(mask), columns=encoder.feature_names_in_)
@@ -225,7 +248,7 @@ class Case:
         self._dates = saved.reading.get("dates", {})
         self.stage = saved.model.choose(saved.limit(budget), max_cost)
         self.session = saved.model.session(saved.limit(budget), max_cost)
-        self.given = 0  # columns with a value
+        self.capped, self.given = max_cost is not None, 0  # columns with a value
 
     @property
     def next(self):
@@ -278,11 +301,9 @@ class Case:
 
     def beyond(self, name, text):
         """Return a note on a number that no row of the table had, None for others."""
-        low, high = self.saved.reading.get("ranges", {}).get(name, (-np.inf, np.inf))
-        if text is None or str(text).strip() in self._missing or name in self._dates:
-            return None
-        number = self._value(name, text) if np.isfinite(low) else 0.0
-        if low <= number <= high:
+        low, high = ranges(self.saved).get(name, (None, None))
+        is_gap = text is None or str(text).strip() in self._missing
+        if low is None or is_gap or low <= self._value(name, text) <= high:
             return None
         return f"{text} is outside of {low:g} to {high:g}, which the table holds. Is it right?"
 
@@ -329,7 +350,7 @@ def _sure(state):
 def _at_the_prompt(case):
     while case.next is not None:
         state, name = case.state(), case.next
-        click.echo(f"next: {shown(name)}, {case.price:.2f}; now {_sure(state)}")
+        click.echo(f"next: {shown(name)}, {money(case.price)}; now {_sure(state)}")
         hint = f" ({', '.join(map(shown, case.words[:8]))})" if case.words else ""
         hint = f" (such as {case.form})" if case.form else hint
         text = click.prompt(f"  {shown(name)}{hint}", default="", show_default=False)
@@ -341,7 +362,7 @@ def _at_the_prompt(case):
         except DatasetError as error:
             click.echo(f"  {error}")
     state = case.state()
-    click.echo(f"prediction: {_sure(state)}, for {state['spent']:.2f}")
+    click.echo(f"prediction: {_sure(state)}, for {money(state['spent'])}")
 
 
 def _in_json(case):

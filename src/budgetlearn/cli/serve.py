@@ -11,8 +11,8 @@ import click
 
 from ..exceptions import DatasetError
 from . import options
-from .output import plus_minus, rendered
-from .predict import Case
+from .output import money, plus_minus, rendered
+from .predict import Case, ranges
 from .saved_model import SavedModel
 
 LOCAL = "127.0.0.1"
@@ -159,12 +159,12 @@ def conversation(saved, budget, max_cost, answers, sure=False):
 
 def about(saved, budget):
     """Describe the expected score of the model in a sentence."""
-    row = saved.curve.loc[saved.measured_stage(budget)]
+    row = saved.curve.loc[saved.stage(budget)]
     quality = plus_minus(row["test_score"], row["test_score_se"])
     return (
         f"{saved.method}, learned from {saved.n_rows[0]:,} rows of {saved.table}. On "
         f"{saved.n_rows[2]:,} rows that it had not seen: {saved.score_name} {quality}, for "
-        f"{row['test_cost']:.2f} on average."
+        f"{money(row['test_cost'])} on average."
     )
 
 
@@ -173,7 +173,7 @@ def asked(case):
     name = case.next
     if name is None:
         return None
-    low, high = case.saved.reading.get("ranges", {}).get(name, (None, None))
+    low, high = ranges(case.saved).get(name, (None, None))
     known = {"words": list(case.words), "form": case.form, "low": low, "high": high}
     return {"name": name, "price": case.price, "why": why(case), **known}
 
@@ -205,8 +205,10 @@ def enough(case):
         return None
     saved = case.saved
     rest = saved.costs.full - case.session.cost
-    if saved.model.fixed_costs() is None:
-        reason = "Enough: for this case nothing more is worth its price."
+    if case.capped:
+        reason = "Enough: nothing more is worth its price within what a case may cost at most."
+    elif saved.model.fixed_costs() is None:
+        reason = "Enough: for this case nothing more that can be had is worth its price."
     else:
-        reason = "Enough: all that the model looks at within the budget is known."
-    return f"{reason} {case.given} of {saved.costs.n_features} columns; {rest:g} saved."
+        reason = "Enough: all that the model looks at within the budget was asked for."
+    return f"{reason} {case.given} of {saved.costs.n_features} columns; {rest:.10g} saved."

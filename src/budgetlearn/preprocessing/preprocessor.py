@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import CostError, DatasetError
 from ..per_feature import PerFeature, merged
 from ..validation import all_or_nothing, check_choice, in_row, listed
+from . import categories
 from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
 
 _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
@@ -195,6 +196,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         whole = frame.reindex(columns=self.feature_names_in_)
         numbers = [name for name in self.feature_names_in_ if name not in self.categories_]
         values, fills = _numbers_of(whole[numbers]), [self._fills[name] for name in numbers]
+        for name, column in zip(numbers, values.T, strict=True):
+            categories.refuse_infinity(name, column)
         made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
         for name in self.categories_:
             made |= self._coded(whole[name])
