@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from budgetlearn.cli import output
 from budgetlearn.cli.output import money
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
@@ -41,6 +42,19 @@ def test_prices_that_add_up_to_nonsense_are_refused(folder, told, old, new, said
     status, out, err = told(*QUICK)
     assert (status, out) == (2, "")
     assert said in err
+
+
+def test_the_error_of_a_quoted_cost_stands_beside_it(folder, told):
+    assert told(*FIT, "--out", "m", "--report", "m.html")[0] == 0
+    saved = SavedModel.load("m")
+    points = saved.model.operating_points_
+    assert (saved.curve["cost_se"] == points["cost_se"]).all()
+    saved.curve["cost_se"] = [0.0, 0.814, *(0.0 for _ in points["cost"][2:])]
+    nothing, first, *_ = output.lines_of(saved)[1:]
+    assert f"{points['cost'][1]:.2f} ± 0.81  " in first
+    assert "0.00         " in nothing
+    output.write_page(saved, "m.html")
+    assert f">{points['cost'][1]:.2f} ± 0.81</td>" in (folder / "m.html").read_text()
 
 
 def test_small_prices_are_shown_as_they_are(folder, told):

@@ -15,7 +15,7 @@ from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.checked_data import working_dtype
 from ..protocol.feature_requests import in_all_classes
-from .methods import CONSTANT, DEFAULT, Method, Stages
+from .methods import CONSTANT, DEFAULT, REFIT_ERROR, Method, Stages
 from .scores import decide
 
 N_FOLDS = 5
@@ -215,10 +215,6 @@ def of_all_classes(probabilities, known, classes, factors=None):
 # spent. Where purchases count in the score it must be better: it has been paid for there.
 TO_REPLACE, TO_BUY, TO_SPEND, TO_PAY = 1.5, 0.5, -1.5, 0.0
 N_RESAMPLES = 100
-# By which the spread of rows is too small for the score of one model: the folds' models share most
-# of their rows, and the model that predicts is another one. Of 1, 1.1, 1.2, 1.3 and 1.5 the least
-# with which 90 % of quotes held on unseen rows whichever table was left out.
-REFIT_ERROR = 1.5
 
 
 @dataclass(frozen=True, eq=False)

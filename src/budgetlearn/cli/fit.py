@@ -285,6 +285,7 @@ def _curve(estimator, encoder, X_test, y_test, **weighs):
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
     original = encoder.origins_.get
+    curve["cost_se"] = points.get("cost_se", 0.0)  # of `auto`: others quote those of validation
     curve["variables"] = [tuple(dict.fromkeys(map(original, v))) for v in points["variables"]]
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]

@@ -29,6 +29,12 @@ def money(cost):
     return f"{cost:.3g}" if 0 < cost < 0.1 else f"{cost:.2f}"
 
 
+def spread(row):
+    """Return " ± 0.81", the standard error of what a line of the schedule costs, "" where none."""
+    error = row["cost_se"] if row["cost"] < 0.1 else round(row["cost_se"], 2)
+    return f" ± {money(error)}" if error else ""
+
+
 def bought(row, rates=None):
     """Return the columns of an operating point, in words.
 
@@ -64,16 +70,19 @@ def lines_of(saved, budget=None):
     shown_steps = thinned(steps, chosen)
     rates = saved.held_out.get("rates", pd.DataFrame())
     width = max(13, len(saved.score_name))
-    lines = [f"  {'price':>9}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
+    errors = shown_steps.apply(spread, axis=1)
+    wide = errors.str.len().max()
+    lines = [f"  {'price':>9}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
     for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
         columns = "".join(f"  {score:<{width}}" for score in scores)
+        price = f"{money(row['cost']):>9}{errors[index]:<{wide}}"
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"
         columns_bought = bought(row, rates.loc[index] if index in rates.index else None)
-        lines.append(f"{mark} {money(row['cost']):>9}{columns}  {columns_bought}{how}")
+        lines.append(f"{mark} {price}{columns}  {columns_bought}{how}")
     if len(shown_steps) < len(steps):
         lines.append("  (and steps between these; --report shows all)")
     return lines
@@ -201,6 +210,7 @@ def _content(saved):
     return {
         "saved": saved,
         "rows": list(steps.itertuples()),
+        "spreads": steps.apply(spread, axis=1),
         "chosen": None if chosen is None else saved.curve.loc[chosen],
         "chosen_index": chosen,
         "stopping": saved.curve.loc[index],
