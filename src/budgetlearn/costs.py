@@ -560,10 +560,9 @@ def _with_numbers(path, record, commas):
             record[name] = _number(text, name, where)
     if "run" in record:
         record["run"] = _number(record["run"], "run", where, int)
-    if math.isnan(record["cost"]):
-        raise CostError(f"{where}: the cost of {record['feature']!r} is missing.")
     if not 0 <= record["cost"] <= MOST_COST:
-        raise CostError(f"{where}: the cost of {record['feature']!r} must be finite and >= 0.")
+        what = "is missing" if math.isnan(record["cost"]) else "must be finite and >= 0"
+        raise CostError(f"{where}: the cost of {record['feature']!r} {what}.")
     if "group" in record:
         record["group"] = record["group"] or None
     return record

@@ -398,10 +398,6 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn: how much their rows count in models and scores.
 
-    Notes
-    -----
-    Costs of the schedule are those of the models that were fitted on all rows.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -67,10 +67,8 @@ class Comparison:
             assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random)
             for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
         ]
-        policies, skipped = (
-            self._compared(CONSTANT[self.classes is not None], [0], repeats, None),
-            {},
-        )
+        policies = self._compared(CONSTANT[self.classes is not None], [0], repeats, None)
+        skipped = {}
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
@@ -317,18 +315,12 @@ def quoted_scores(field, chosen, flattery):
 
 
 def score_error(rows, learned=True):
-    """Return the standard error of a quoted score.
-
-    `rows` are the contributions to it out of fold, `learned` is False for the constant.
-    """
+    """Return the standard error of a quoted score; only the constant is not `learned`."""
     return rows.std() / np.sqrt(rows.size) * (REFIT_ERROR if learned else 1.0)
 
 
 def everything(field):
-    """Return the policy that acquires all: the first one, or another that is surely better.
-
-    None where nothing of that kind could be fitted.
-    """
+    """Return the policy that acquires all, the first or a surely better one, or None."""
     pool = np.flatnonzero(field.everything)
     if not pool.size:
         return None

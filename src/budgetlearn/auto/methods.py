@@ -19,8 +19,7 @@ DEFAULT = "cascade"
 CORRECTION_ERROR = 0.5
 # By which the spread of rows is too small for the score of one model: the folds' models share most
 # of their rows, and the model that predicts is another one. Of 1, 1.1, 1.2, 1.3 and 1.5 the least
-# with which 90 % of quotes held on unseen rows whichever table was left out. It serves costs that
-# were measured out of fold as well.
+# with which 90 % of quotes held on unseen rows whichever table was left out. So with costs.
 REFIT_ERROR = 1.5
 MOST_FOR_MSB = 60  # it fits models on hundreds of subsets of the columns
 

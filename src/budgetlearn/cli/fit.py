@@ -60,11 +60,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.table
 @options.columns
 @options.dates
-@click.option(
-    "--one-hot",
-    multiple=True,
-    help="A column of words to spread out, for linear methods; repeatable.",
-)
+@click.option("--one-hot", multiple=True, help="A column of words to spread out; repeatable.")
 @click.option(
     "--method",
     type=click.Choice(NAMES),
@@ -80,12 +76,9 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--error-costs",
     type=options.FILE,
-    help="Of auto: true,predicted,cost in the unit of the prices (csv). Then purchases and errors "
-    "together are made small.",
+    help="Of auto: true,predicted,cost; then purchases and errors together are made small.",
 )
-@click.option(
-    "--weights", help="Of auto: the column that says how much a row counts; never a feature."
-)
+@click.option("--weights", help="Of auto: the column that says how much a row counts.")
 @options.budget()
 @options.guaranteed
 @options.out
@@ -103,7 +96,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """
-    options.keep_apart((out, report), (table, rest["costs"], rest["error_costs"]))
+    options.check_written((out, report), (table, rest["costs"], rest["error_costs"]))
     preprocessor = {name: rest[name] for name in ("missing", "categorical", "one_hot")}
     if guaranteed and budget is None:
         raise click.UsageError("--guaranteed needs a --budget to be kept.")
@@ -262,6 +255,9 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         says = constant.predict(test_data[0])[0]
         row = _curve(constant, encoder, *test_data).iloc[0]
     scored = ("score", "score_se", "test_score", "test_score_se")
+    # Of measurements: codes and days have no unit, and days go on.
+    others = {*encoder.categories_, *table.reading["dates"]}
+    ranges = {name: ends for name, ends in table.reading["ranges"].items() if name not in others}
     saved = SavedModel(
         preprocessor=encoder,
         model=estimator,
@@ -274,7 +270,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         n_rows=tuple(part.size for part in parts),
         n_drawn_from=len(table.y) if rows.size < len(table.y) else None,
         certificate=certificate,
-        reading=table.reading,
+        reading=table.reading | {"ranges": ranges},
         **about,
     )
     saved.held_out = seen(saved, train_data, valid_data, test_data)

@@ -22,17 +22,13 @@ from .output import mean_cost, money
 from .saved_model import SavedModel
 from .table import days, example, with_days
 
-MOST_BEYOND = 0.05  # share of rows: so many of a new table may lie beyond the range by chance
-
 
 @click.command()
 @click.argument("model", type=options.FILE)
 @options.table
 @options.budget()
 @click.option("--fallback", is_flag=True, help="Do without columns that are absent or empty.")
-@click.option(
-    "--out", type=options.OUT, callback=options.in_folder, help="Write here, not to the screen (-)."
-)
+@click.option("--out", type=options.OUT, help="Write here instead of to the screen (-).")
 @options.row_id
 @options.reading
 @options.trust
@@ -40,12 +36,11 @@ MOST_BEYOND = 0.05  # share of rows: so many of a new table may lie beyond the r
 def predict(model, table, budget, fallback, out, row_id, trust, **how):
     """Predict the rows of TABLE (- for a pipe) with a MODEL of `budgetlearn fit`, as csv.
 
-    Only the columns that are bought are read: others may be empty or absent. Each row gets its
-    prediction, the probability of it and of each class, what it costs, and the columns bought. How
-    the table is read (--separator, --decimal, --na, dates, --id) is as in `fit`, unless it is said
-    here. Rows that lack a value are predicted with what is there; a note says how many.
+    Only the columns that are bought are read. Each row gets its prediction, the probability of it
+    and of each class, what it costs, and the columns bought. The table is read as in `fit`, unless
+    options differ. Rows that lack a value are predicted with what is there; a note says how many.
     """
-    options.keep_apart((out,), (model, table))
+    options.check_written([] if out == "-" else [out], [model, table])
     saved = SavedModel.load(model, trust)
     learned = saved.reading
     how = [how[name] or learned.get(name) for name in ("separator", "decimal", "na")]
@@ -119,22 +114,17 @@ def _different(names):
 
 
 def _tell_beyond(saved, frame):
-    """Note numbers outside of what training held, where they are more than chance explains."""
-    for name, (low, high) in ranges(saved).items():
-        numbers = pd.to_numeric(frame.get(name, pd.Series(dtype=float)), errors="coerce")
-        outside = int(((numbers < low) | (numbers > high)).sum())
-        if outside > MOST_BEYOND * len(frame):
+    """Note numbers outside of what training held, in more rows than chance explains."""
+    ranges = saved.reading.get("ranges", {})
+    for name in frame.columns.intersection(list(ranges), sort=False):
+        low, high = ranges[name]
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        outside = ((numbers < low) | (numbers > high)).sum()
+        if outside > 0.05 * len(frame):
             note(
                 f"{shown(name)} is outside of {low:g} to {high:g}, which training held, in "
                 f"{outside} of {len(frame)} rows. Is its unit the same?"
             )
-
-
-def ranges(saved):
-    """Return the least and the greatest number of each column of numbers in training."""
-    others = {*saved.preprocessor.categories_, *saved.reading.get("dates", {})}
-    known = saved.reading.get("ranges", {}).items()
-    return {name: ends for name, ends in known if name not in others}
 
 
 def _tell_overspent(saved, costs, budget):
@@ -248,7 +238,7 @@ class Case:
         self._dates = saved.reading.get("dates", {})
         self.stage = saved.model.choose(saved.limit(budget), max_cost)
         self.session = saved.model.session(saved.limit(budget), max_cost)
-        self.capped, self.given = max_cost is not None, 0  # columns with a value
+        self.given = 0  # columns with a value
 
     @property
     def next(self):
@@ -291,8 +281,11 @@ class Case:
             return text
         if name in self._dates:
             return days(pd.Series([text], name=name), self._dates[name]).iloc[0]
+        decimal = self.saved.reading.get("decimal") or "."
+        # Marks between thousands are refused, as in a table.
+        marks = {"_", "."} - {decimal} if isinstance(text, str) else set()
         try:
-            number = float(str(text).replace(self.saved.reading.get("decimal") or ".", "."))
+            number = float("" if marks & set(str(text)) else str(text).replace(decimal, "."))
         except ValueError:
             number = np.nan
         if not np.isfinite(number):
@@ -301,7 +294,7 @@ class Case:
 
     def beyond(self, name, text):
         """Return a note on a number that no row of the table had, None for others."""
-        low, high = ranges(self.saved).get(name, (None, None))
+        low, high = self.saved.reading.get("ranges", {}).get(name, (None, None))
         is_gap = text is None or str(text).strip() in self._missing
         if low is None or is_gap or low <= self._value(name, text) <= high:
             return None

@@ -12,7 +12,7 @@ import click
 from ..exceptions import DatasetError
 from . import options
 from .output import money, plus_minus, rendered
-from .predict import Case, ranges
+from .predict import Case
 from .saved_model import SavedModel
 
 LOCAL = "127.0.0.1"
@@ -173,7 +173,7 @@ def asked(case):
     name = case.next
     if name is None:
         return None
-    low, high = ranges(case.saved).get(name, (None, None))
+    low, high = case.saved.reading.get("ranges", {}).get(name, (None, None))
     known = {"words": list(case.words), "form": case.form, "low": low, "high": high}
     return {"name": name, "price": case.price, "why": why(case), **known}
 
@@ -205,10 +205,8 @@ def enough(case):
         return None
     saved = case.saved
     rest = saved.costs.full - case.session.cost
-    if case.capped:
-        reason = "Enough: nothing more is worth its price within what a case may cost at most."
-    elif saved.model.fixed_costs() is None:
-        reason = "Enough: for this case nothing more that can be had is worth its price."
+    if saved.model.fixed_costs() is None:
+        reason = "Enough: within the limits nothing more that can be had is worth its price."
     else:
         reason = "Enough: all that the model looks at within the budget was asked for."
     return f"{reason} {case.given} of {saved.costs.n_features} columns; {rest:.10g} saved."

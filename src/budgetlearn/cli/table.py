@@ -138,8 +138,6 @@ def read_own_table(
         )
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
     notes = (*_assumed(frame, left_out, ids, weights), *notes, *_marks_of_gaps(X))
-    if task == CLASSIFICATION:
-        notes = (*notes, *_copies(X, y, target))
     reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
     return OwnTable(name, X, y, target, task, prices, (*ids, *left_out), notes, reading, weight)
 
@@ -203,25 +201,11 @@ def _marks_of_gaps(X):
     """Yield notes on nines such as -999 that repeat, farther from all others than these spread."""
     for name, ends in _ranges(X).items():
         for end in (end for end in ends if set(f"{abs(end):g}") == {"9"}):
-            others = X[name][X[name].notna() & (X[name] != end)]
-            spread, n_rows = others.max() - others.min(), (X[name] == end).sum()
+            others = X[name][X[name] != end]
+            n_rows, spread = (X[name] == end).sum(), others.max() - others.min()
             if n_rows > 1 and 0 < spread < (others - end).abs().min():
-                yield (
-                    f"{shown(name)} holds {end:g} in {n_rows} rows, far from all others. If it "
-                    f"stands for a missing value: --na {end:g}"
-                )
-
-
-def _copies(X, y, target):
-    """Yield notes on columns that have a value for each class, the same in all of its rows."""
-    n_classes = np.unique(y).size
-    for name in X:
-        few = X[name].nunique(dropna=False) == n_classes
-        if few and len(set(zip(X[name], y, strict=True))) == n_classes:
-            yield (
-                f"{shown(name)} tells {shown(target)} in every row. If it is known only "
-                f"afterwards: --drop {shlex.quote(name)}"
-            )
+                what = f"{shown(name)} holds {end:g} in {n_rows} rows, far from all others"
+                yield f"{what}. If it stands for a missing value: --na {end:g}"
 
 
 def table_of(path, options):
@@ -263,15 +247,12 @@ def _target(column, task):
                 raise DatasetError(f"{error} {hint}") from error
     if task == REGRESSION:
         odd = np.flatnonzero(~np.isfinite(column.astype(float))) if numbers else np.arange(1)
-        if odd.size:
+        if odd.size or column.min() == column.max():
+            first = str(column.iloc[odd[0] if odd.size else 0])
             raise DatasetError(
-                f"The target {column.name!r} must be finite numbers for regression, but "
-                f"{str(column.iloc[odd[0]])!r} stands {in_row(odd)}. Use --task classification, or "
-                "correct it."
-            )
-        if column.min() == column.max():
-            raise DatasetError(
-                f"The target {column.name!r} is {column.iloc[0]} in every row: nothing to estimate."
+                f"The target {column.name!r} must be different finite numbers for regression, but "
+                f"{first!r} stands {in_row(odd) if odd.size else 'in every row'}. Use --task "
+                "classification, or correct it."
             )
         return column.to_numpy(np.float64), task, notes
     labels = column.astype(object).map(as_word).to_numpy(dtype=str)

@@ -310,14 +310,11 @@ def _numbers_of(frame):
 
 
 def _as_numbers(column):
-    try:
-        return column.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = pd.to_numeric(column, errors="coerce")
-        odd = np.flatnonzero(numbers.isna() & column.notna())
-        if not odd.size:
-            return numbers.astype(np.float64)
+    numbers = pd.to_numeric(column, errors="coerce")
+    odd = np.flatnonzero(numbers.isna() & column.notna())
+    if odd.size:
         raise DatasetError(
             f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} "
             f"{in_row(odd)}. Correct or empty these cells. {how_to_read(column.iloc[odd])}"
-        ) from None
+        )
+    return numbers.astype(np.float64)
