@@ -450,7 +450,7 @@ def read_prices(source):
     if not rows:
         raise CostError(f"{path} has a header, but no prices.")
     records = [_record(path, line, header, row) for line, row in rows]
-    commas = _has_decimal_commas(path, records)
+    commas = has_decimal_commas(path, records)
     return pd.DataFrame([_with_numbers(path, record, commas) for record in records]).drop(
         columns="line"
     )
@@ -522,11 +522,12 @@ def _record(path, line, header, row):
 
 
 _PRICES = ("cost", "group_cost")
+MOST_COST = 1e100  # beyond it sums of prices, and their squares, would be infinite
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _MAYBE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 
 
-def _has_decimal_commas(path, records):
+def has_decimal_commas(path, records):
     """Return whether a list writes decimals with a comma; refuse what may be meant in two ways."""
     prices = [(record["line"], record.get(name, "")) for record in records for name in _PRICES]
     commas = [(line, text) for line, text in prices if _COMMA.fullmatch(text)]
@@ -559,8 +560,9 @@ def _with_numbers(path, record, commas):
             record[name] = _number(text, name, where)
     if "run" in record:
         record["run"] = _number(record["run"], "run", where, int)
-    if math.isnan(record["cost"]):
-        raise CostError(f"{where}: the cost of {record['feature']!r} is missing.")
+    if not 0 <= record["cost"] <= MOST_COST:
+        what = "is missing" if math.isnan(record["cost"]) else "must be finite and >= 0"
+        raise CostError(f"{where}: the cost of {record['feature']!r} {what}.")
     if "group" in record:
         record["group"] = record["group"] or None
     return record
@@ -591,6 +593,9 @@ def profile_of(table):
     if table["group"].isna().all():
         return names, costs, None, None
     groups, labels = pd.factorize(table["group"])
+    if len({label.casefold() for label in labels}) < len(labels):
+        named = ", ".join(map(repr, sorted(labels)))
+        raise CostError(f"cost groups differ in capitals only: {named}. Write them the same way.")
     return names, costs, groups, [_charge(table, label) for label in labels]
 
 
@@ -615,11 +620,11 @@ def nonnegative(values, name):
         raise CostError(f"{name} must be numbers, got {values!r}.") from error
     if array.ndim != 1:
         raise CostError(f"{name} must be a vector (one number each), got shape {array.shape}.")
-    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    bad = np.flatnonzero(~((array >= 0) & (array <= MOST_COST)))
     if bad.size:
         raise CostError(
-            f"{name} must be finite and >= 0; entry {bad[0]} is {array[bad[0]]} "
-            f"({bad.size} such of {array.size}). Correct the price list."
+            f"{name} must be finite and >= 0, not above {MOST_COST:g}; entry {bad[0]} is "
+            f"{array[bad[0]]} ({bad.size} such of {array.size}). Correct the price list."
         )
     # Prices are shared by many estimators, so nobody may change them in place.
     array.flags.writeable = False

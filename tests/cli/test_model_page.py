@@ -150,10 +150,12 @@ def test_everything_is_scored_by_what_counts(folder, told):
     assert everything["model"] == saved.curve["method"].iloc[-1]
 
 
-def test_a_default_that_was_not_measured_shows_the_best_that_was(folder, told):
+def test_without_a_budget_the_last_line_of_the_schedule_counts(folder, told):
     assert told(*FIT, "--method", "fmcc", "--out", "m.joblib", "--report", "m.html")[0] == 0
     saved = SavedModel.load("m.joblib")
-    assert saved.stage() not in saved.curve.index
+    # Without a limit FMCC would acquire all that it can: no line says what that scores.
+    assert saved.model.choose(None) not in saved.curve.index
+    assert saved.stage() == saved.steps().index[-1]
     stops, best = saved.held_out["stops"], saved.curve.loc[saved.steps().index[-1]]
     assert np.average(stops["cost"], weights=stops["n_rows"]) == pytest.approx(best["test_cost"])
     assert "accuracy" in conversation(saved, None, None, [])["about"]

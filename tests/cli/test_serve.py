@@ -32,7 +32,8 @@ def folder(tmp_path_factory):
     fit(folder, "cascade", "table.csv", "--costs", folder / "prices.csv", "--budget", 20)
     days = pd.date_range("2024-01-01", periods=240).strftime("%d.%m.%Y")
     table = patients().rename(columns={"smoker": HOSTILE}).replace({"former": HOSTILE})
-    table.assign(came=days).to_csv(folder / "hostile.csv", index=False)
+    ill = np.where((table[HOSTILE] == HOSTILE) | (table.index > 160), "yes", "no")
+    table.assign(came=days, ill=ill).to_csv(folder / "hostile.csv", index=False)
     fit(folder, "filter_forest", "hostile.csv", "--date", "came")
     return folder
 

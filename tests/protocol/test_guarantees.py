@@ -135,9 +135,16 @@ def test_limits_are_checked():
         model.certify(*draw(rng, 50), error=2)
 
 
-@pytest.mark.parametrize(("limit", "n_acquired", "fixed"), [(5.0, 1, [5.0]), (15.0, 2, None)])
-def test_a_cost_of_just_the_limit_keeps_it(limit, n_acquired, fixed):
-    model, y = Coins(feature_costs=[5.0, PRICE, 0.0]), np.zeros(50)
+@pytest.mark.parametrize(
+    ("prices", "limit", "n_acquired", "fixed"),
+    [
+        ([5.0, PRICE, 0.0], 5.0, 1, [5.0]),
+        ([5.0, PRICE, 0.0], 15.0, 2, None),
+        ([0.1, 0.2, 5.0], 0.3, 2, [0.3]),  # as a sum of floats above 0.3
+    ],
+)
+def test_a_cost_of_just_the_limit_keeps_it(prices, limit, n_acquired, fixed):
+    model, y = Coins(feature_costs=prices), np.zeros(50)
     X = np.random.default_rng(6).random((40, 3))
     model.fit(X, np.arange(40) % 2, X, np.arange(40) % 2)
     model.operating_points_ = pd.DataFrame({"cost": [limit], "score": [0.9]})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
@@ -105,6 +106,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _fit(self, train, valid, seeds):
         classifies = is_classifier(self)
+        effective_n_jobs(self.n_jobs)  # refused here: in a method it would only be skipped
         if self.max_minutes is not None:
             check_number(self.max_minutes, "max_minutes", low=0, low_open=True)
         for budget in self.budgets:
@@ -395,10 +397,6 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
         small: classes are decided by expected cost, and the score is minus the total cost.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn: how much their rows count in models and scores.
-
-    Notes
-    -----
-    Costs of the schedule are those of the models that were fitted on all rows.
 
     Examples
     --------

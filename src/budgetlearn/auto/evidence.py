@@ -15,7 +15,7 @@ from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.checked_data import working_dtype
 from ..protocol.feature_requests import in_all_classes
-from .methods import CONSTANT, DEFAULT, Method, Stages
+from .methods import CONSTANT, DEFAULT, REFIT_ERROR, Method, Stages
 from .scores import decide
 
 N_FOLDS = 5
@@ -67,10 +67,8 @@ class Comparison:
             assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random)
             for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
         ]
-        policies, skipped = (
-            self._compared(CONSTANT[self.classes is not None], [0], repeats, None),
-            {},
-        )
+        policies = self._compared(CONSTANT[self.classes is not None], [0], repeats, None)
+        skipped = {}
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
@@ -101,7 +99,7 @@ class Comparison:
                 done += 1
                 ends = start + (monotonic() - start) / done * total
                 if deadline is not None and ends > deadline:
-                    raise BudgetlearnError("which would take longer than max_minutes allows.")
+                    raise BudgetlearnError("which would take longer than the time allows.")
         return [
             self._policy(method, place, found[:, k], spent[:, k], seen[:, k])
             for k, place in enumerate(places)
@@ -215,10 +213,6 @@ def of_all_classes(probabilities, known, classes, factors=None):
 # spent. Where purchases count in the score it must be better: it has been paid for there.
 TO_REPLACE, TO_BUY, TO_SPEND, TO_PAY = 1.5, 0.5, -1.5, 0.0
 N_RESAMPLES = 100
-# By which the spread of rows is too small for the score of one model: the folds' models share most
-# of their rows, and the model that predicts is another one. Of 1, 1.1, 1.2, 1.3 and 1.5 the least
-# with which 90 % of quotes held on unseen rows whichever table was left out.
-REFIT_ERROR = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,18 +315,12 @@ def quoted_scores(field, chosen, flattery):
 
 
 def score_error(rows, learned=True):
-    """Return the standard error of a quoted score.
-
-    `rows` are the contributions to it out of fold, `learned` is False for the constant.
-    """
+    """Return the standard error of a quoted score; only the constant is not `learned`."""
     return rows.std() / np.sqrt(rows.size) * (REFIT_ERROR if learned else 1.0)
 
 
 def everything(field):
-    """Return the policy that acquires all: the first one, or another that is surely better.
-
-    None where nothing of that kind could be fitted.
-    """
+    """Return the policy that acquires all, the first or a surely better one, or None."""
     pool = np.flatnonzero(field.everything)
     if not pool.size:
         return None

@@ -32,6 +32,8 @@ _OPTIONS = {
     "pass fallback=True": "take --fallback",
     "sample_weight and class_weight count": "--weights count",
     "scoring must be": "--scoring must be",
+    "max_minutes must be": "--minutes must be",
+    "n_jobs == 0 in Parallel has no meaning": "--jobs must be -1 (all cores), or 1 or more",
     "error_costs": "--error-costs",
 }
 

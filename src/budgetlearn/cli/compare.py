@@ -202,14 +202,8 @@ def refuse_outdated(study, own, method, points):
 @click.command()
 @click.argument("table", type=options.FILE)
 @options.columns
-@click.option(
-    "--name", help="Of the study: small letters, digits, hyphens.  [default: the table's]"
-)
-@click.option(
-    "--methods",
-    multiple=True,
-    help="A method by its id, such as msb; repeatable.  [default: ten of them]",
-)
+@click.option("--name", help="Of the study: small letters, digits, -.  [default: the table's]")
+@click.option("--methods", multiple=True, help="Such as msb; repeatable.  [default: ten of them]")
 @click.option(
     "--scoring",
     type=click.Choice([*scores_of(CLASSIFICATION), *scores_of(REGRESSION)]),
@@ -217,12 +211,7 @@ def refuse_outdated(study, own, method, points):
 )
 @click.option("--runs", type=click.IntRange(min=1), default=5)
 @click.option("--cores", type=click.IntRange(min=1), default=1)
-@click.option(
-    "--time-limit",
-    type=click.IntRange(min=1),
-    default=600,
-    help="Seconds that a method may take in a run.",
-)
+@click.option("--time-limit", type=click.IntRange(1), default=600, help="Seconds, of a method.")
 @options.max_rows(20_000, "each run draws so many rows")
 @click.option("--dry-run", is_flag=True, help="Show the configuration; write and run nothing.")
 @options.reading
@@ -293,12 +282,10 @@ CONTROLS = ("constant", "all_features")  # the engine has its own
 def recommend(folder, budget, guaranteed, out, max_rows, minutes, trust, jobs):
     """Fit the best method for a budget: that of FOLDER, a comparison, or a better one.
 
-    The method that the comparison recommends competes with those of `budgetlearn fit`, out of fold.
-
-    FOLDER is results/NAME of `budgetlearn compare`. As in `budgetlearn fit` a fifth of the rows is
-    held out: what is printed was measured with the model that is written, on rows that it has not
-    seen.
+    FOLDER is results/NAME of `budgetlearn compare`. The method that it recommends competes with
+    those of `budgetlearn fit`, out of fold. A fifth of the rows is held out and measures the model.
     """
+    options.check_written([out])
     with extra("workflow", "budgetlearn recommend"):
         from budgetbench.study.methods import build
     # What the folder names is checked before anything of it is used: it may come from others.

@@ -16,10 +16,12 @@ from ..auto.estimator import AutoBudget
 from ..auto.methods import Method
 from ..auto.subset_average import boosted_trees
 from ..cascade.models import has_lightgbm
+from ..costs import has_decimal_commas
 from ..exceptions import ConfigError, DatasetError
-from ..preprocessing.categories import MEDIAN
+from ..preprocessing.categories import MEDIAN, as_words
 from ..preprocessing.preprocessor import BudgetPreprocessor
-from ..validation import holdout
+from ..preprocessing.reading import read_table
+from ..validation import holdout, in_row, listed
 from . import options
 from .options import note
 from .output import print_schedule, write_page
@@ -58,11 +60,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.table
 @options.columns
 @options.dates
-@click.option(
-    "--one-hot",
-    multiple=True,
-    help="A column of words to spread out, for linear methods; repeatable.",
-)
+@click.option("--one-hot", multiple=True, help="A column of words to spread out; repeatable.")
 @click.option(
     "--method",
     type=click.Choice(NAMES),
@@ -78,12 +76,9 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--error-costs",
     type=options.FILE,
-    help="Of auto: true,predicted,cost in the unit of the prices (csv). Then purchases and errors "
-    "together are made small.",
+    help="Of auto: true,predicted,cost; then purchases and errors together are made small.",
 )
-@click.option(
-    "--weights", help="Of auto: the column that says how much a row counts; never a feature."
-)
+@click.option("--weights", help="Of auto: the column that says how much a row counts.")
 @options.budget()
 @options.guaranteed
 @options.out
@@ -101,6 +96,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """
+    options.check_written((out, report), (table, rest["costs"], rest["error_costs"]))
     preprocessor = {name: rest[name] for name in ("missing", "categorical", "one_hot")}
     if guaranteed and budget is None:
         raise click.UsageError("--guaranteed needs a --budget to be kept.")
@@ -138,20 +134,36 @@ def decided_by(estimator, table, method, budget, given):
     if errors and table.task == REGRESSION:
         raise ConfigError("--error-costs are of classes: use --task classification.")
     if errors:
-        estimator.set_params(error_costs=read_error_costs(errors))
+        costs = read_error_costs(errors)
+        estimator.set_params(error_costs=costs)
+        classes = np.unique(table.y).tolist()
+        pairs = [(true, said) for true in classes for said in classes if true != said]
+        free = [f"{true} taken for {said}" for true, said in pairs if (true, said) not in costs]
+        if free and {label for pair in costs for label in pair} <= set(classes):
+            note(f"errors that {errors} leaves out cost nothing: {listed(free)}.")
 
 
 def read_error_costs(path):
-    """Return the costs of errors by (true, predicted) class, as a csv lists them."""
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    frame.columns = [str(name).strip() for name in frame.columns]
-    if frame.columns.tolist() != ERROR_COSTS:
+    """Return the costs of errors by (true, predicted) class, as a table lists them."""
+    frame = read_table(path, text=True)
+    if sorted(frame.columns) != sorted(ERROR_COSTS):
         raise ConfigError(
             f"{path} needs the columns {','.join(ERROR_COSTS)}, and has {','.join(frame.columns)}."
         )
+    frame = frame.apply(as_words).fillna("")
+    lines = [{"line": row, "cost": cost} for row, cost in enumerate(frame["cost"], 2)]
+    comma = "," if has_decimal_commas(path, lines) else "."
+    costs = pd.to_numeric(frame["cost"].str.replace(comma, "."), errors="coerce")
+    odd = np.flatnonzero(~(costs >= 0))
+    twice = np.flatnonzero(frame.duplicated(ERROR_COSTS[:2]))
+    if odd.size:
+        raise ConfigError(
+            f"{path}: the cost must be a number >= 0, but {frame['cost'][odd[0]]!r} stands "
+            f"{in_row(odd)}."
+        )
+    if twice.size:
+        raise ConfigError(f"{path} names the same error once more {in_row(twice)}.")
     pairs = zip(frame["true"], frame["predicted"], strict=True)
-    # What is no number is refused with what is no cost.
-    costs = pd.to_numeric(frame["cost"], errors="coerce")
     return dict(zip(pairs, costs.tolist(), strict=True))
 
 
@@ -243,6 +255,9 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         says = constant.predict(test_data[0])[0]
         row = _curve(constant, encoder, *test_data).iloc[0]
     scored = ("score", "score_se", "test_score", "test_score_se")
+    # Of measurements: codes and days have no unit, and days go on.
+    others = {*encoder.categories_, *table.reading["dates"]}
+    ranges = {name: ends for name, ends in table.reading["ranges"].items() if name not in others}
     saved = SavedModel(
         preprocessor=encoder,
         model=estimator,
@@ -255,7 +270,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         n_rows=tuple(part.size for part in parts),
         n_drawn_from=len(table.y) if rows.size < len(table.y) else None,
         certificate=certificate,
-        reading=table.reading,
+        reading=table.reading | {"ranges": ranges},
         **about,
     )
     saved.held_out = seen(saved, train_data, valid_data, test_data)
@@ -266,6 +281,7 @@ def _curve(estimator, encoder, X_test, y_test, **weighs):
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
     original = encoder.origins_.get
+    curve["cost_se"] = points.get("cost_se", 0.0)  # of `auto`: others quote those of validation
     curve["variables"] = [tuple(dict.fromkeys(map(original, v))) for v in points["variables"]]
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
@@ -318,7 +334,7 @@ def everything(task, train, valid, test):
 
 def rates(saved, X):
     """Return the share of rows that buys each column, a row for each step of the schedule."""
-    encoder, wanted, found = saved.preprocessor, saved.steps(saved.measured_stage()).index, {}
+    encoder, wanted, found = saved.preprocessor, saved.steps(saved.stage()).index, {}
     for index, stage in enumerate(saved.model.stages(X, {"acquired"})):
         if index in wanted:
             found[index] = encoder.original_features(stage.acquired).mean(axis=0)
@@ -336,10 +352,7 @@ def stops(saved, X, y):
     A frame with way (tuple of str, or `OTHERS`), n_rows, cost and score (share right; in regression
     the mean absolute error) of these rows, and predicted: a dict of shares, or the mean.
     """
-    limit = saved.limit()
-    if saved.stage() not in saved.curve.index:
-        limit = saved.curve.loc[saved.measured_stage(), "cost"]
-    made, encoder = saved.model.decisions(X, limit, fallback=True), saved.preprocessor
+    made, encoder = saved.model.decisions(X, saved.limit(), fallback=True), saved.preprocessor
     names, rows = np.array(list(encoder.origins_.values()), dtype=object), []
     # A column of words is several of the model's: it is bought with the first of them.
     ways = [tuple(dict.fromkeys(names[order[order >= 0]])) for order in made.order]

@@ -1,9 +1,11 @@
 """Options that several commands share, and words for the screen: notes, names as shown on it."""
 
 import difflib
+import os
 import re
 import sys
 from functools import partial, reduce
+from pathlib import Path
 
 import click
 
@@ -22,20 +24,25 @@ def _from_pipe(context, parameter, value):
     return InMemory("standard input", sys.stdin.buffer.read())
 
 
-def _no_screen(context, parameter, value):
-    """Return the path of a model or a page; refuse -, as neither is text for a pipe."""
-    if value == "-":
-        raise click.BadParameter("write it to a file, and name that one.")
-    return value
+def check_written(written, read=()):
+    """Refuse files to write before any work: without a place, or read or written as well."""
+    if "-" in written:
+        raise click.UsageError("-: write it to a file, and name that one.")
+    written = [Path(path).resolve() for path in written if path is not None]
+    known = [*written, *(Path(path).resolve() for path in read if isinstance(path, str))]
+    for path in written:
+        place = next(each for each in path.parents if each.exists())
+        if not (place.is_dir() and os.access(place, os.W_OK)):
+            raise click.UsageError(f"{place} is no folder that can be written to.")
+        if known.count(path) > 1:
+            raise click.UsageError(f"{path} would be written over: name another file.")
 
 
 PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 OUT = click.Path(dir_okay=False, writable=True, allow_dash=True)
 table = click.argument("table", type=PIPE, callback=_from_pipe)
-out = click.option("--out", type=OUT, callback=_no_screen, help="Write the model to this file.")
-report = click.option(
-    "--report", type=OUT, callback=_no_screen, help="Write a page about the model (html)."
-)
+out = click.option("--out", type=OUT, help="Write the model to this file.")
+report = click.option("--report", type=OUT, help="Write a page about the model (html).")
 
 
 def _all(*decorators):
@@ -43,30 +50,19 @@ def _all(*decorators):
     return partial(reduce, lambda made, decorator: decorator(made), decorators[::-1])
 
 
-debug = click.option(
-    "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
-)
-
-
+debug = click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback.")
 _ALWAYS_MISSING = f"an empty field, {', '.join(mark for mark in MISSING_MARKS if mark)}"
-
-
 reading = _all(  # how a table is read
     click.option(
         "--separator",
+        callback=lambda context, parameter, value: "\t" if value == "\\t" else value,
         help="Between fields.  [default: the , ; | or tab that the header has most of]",
     ),
     click.option("--decimal", help="Before decimals: . or ,  [default: .]"),
     click.option("--na", help=f"What stands for a missing value, beside {_ALWAYS_MISSING}."),
 )
-row_id = click.option(
-    "--id", "row_id", help="The column that names the rows: kept in the output, never a feature."
-)
-dates = click.option(
-    "--date", "dates", multiple=True, help="A column of dates, taken as days; repeatable."
-)
-
-
+row_id = click.option("--id", "row_id", help="The column that names the rows; never a feature.")
+dates = click.option("--date", "dates", multiple=True, help="A column of dates; repeatable.")
 columns = _all(  # what the columns of a table are
     click.option("--target", required=True, help="The column to predict."),
     click.option(
@@ -76,16 +72,8 @@ columns = _all(  # what the columns of a table are
     ),
     row_id,
     click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
-    click.option(
-        "--keep",
-        multiple=True,
-        help="A column of whole numbers, all different, that is no identifier; repeatable.",
-    ),
-    click.option(
-        "--categorical",
-        multiple=True,
-        help="A column of numbers that name categories; repeatable.",
-    ),
+    click.option("--keep", multiple=True, help="A column that is no identifier; repeatable."),
+    click.option("--categorical", multiple=True, help="Numbers that name categories; repeatable."),
     click.option(
         "--missing",
         type=click.Choice([INDICATOR, MEDIAN, REFUSE]),
@@ -95,8 +83,7 @@ columns = _all(  # what the columns of a table are
     click.option(
         "--task",
         type=click.Choice(["classification", "regression"]),
-        help="[default: regression where the target is numbers with more than 20 values, or "
-        "with decimals]",
+        help="[default: regression for numbers with more than 20 values, or decimals]",
     ),
 )
 trust = click.option(
@@ -104,15 +91,8 @@ trust = click.option(
 )
 seed = click.option("--seed", type=int, default=0, help="Of all that is random.")
 jobs = click.option("--jobs", type=int, default=1, help="Threads; -1: all cores.")
-guaranteed = click.option(
-    "--guaranteed",
-    is_flag=True,
-    help="Keep the mean cost of new rows within --budget with 95 % confidence: a fifth of the rows "
-    "is put aside for it.",
-)
-max_cost = click.option(
-    "--max-cost", type=click.FloatRange(min=0), help="Most that a case may cost."
-)
+guaranteed = click.option("--guaranteed", is_flag=True, help="Keep --budget with 95 % confidence.")
+max_cost = click.option("--max-cost", type=click.FloatRange(0), help="Most that a case may cost.")
 minutes = click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),

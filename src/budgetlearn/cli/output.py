@@ -24,6 +24,17 @@ def plus_minus(score, error):
     return f"{score:.3f} ± {error:.3f}".replace("± 0.", "± .")
 
 
+def money(cost):
+    """Return a cost with two decimals, a small one with the digits that these would hide."""
+    return f"{cost:.3g}" if 0 < cost < 0.1 else f"{cost:.2f}"
+
+
+def spread(row):
+    """Return " ± 0.81", the standard error of what a line of the schedule costs, "" where none."""
+    error = row["cost_se"] if row["cost"] < 0.1 else round(row["cost_se"], 2)
+    return f" ± {money(error)}" if error else ""
+
+
 def bought(row, rates=None):
     """Return the columns of an operating point, in words.
 
@@ -59,16 +70,19 @@ def lines_of(saved, budget=None):
     shown_steps = thinned(steps, chosen)
     rates = saved.held_out.get("rates", pd.DataFrame())
     width = max(13, len(saved.score_name))
-    lines = [f"  {'price':>9}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
+    errors = shown_steps.apply(spread, axis=1)
+    wide = errors.str.len().max()
+    lines = [f"  {'price':>9}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
     for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
         columns = "".join(f"  {score:<{width}}" for score in scores)
+        price = f"{money(row['cost']):>9}{errors[index]:<{wide}}"
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"
         columns_bought = bought(row, rates.loc[index] if index in rates.index else None)
-        lines.append(f"{mark} {row['cost']:>9.2f}{columns}  {columns_bought}{how}")
+        lines.append(f"{mark} {price}{columns}  {columns_bought}{how}")
     if len(shown_steps) < len(steps):
         lines.append("  (and steps between these; --report shows all)")
     return lines
@@ -93,7 +107,7 @@ def print_schedule(saved):
     click.echo(
         f"{saved.method} on {shown(saved.table)}: {train:,} rows to train{to_validate}, "
         f"{test:,} held out{put_aside}{drawn}; {n_columns:,} column{'s' * (n_columns != 1)}, all "
-        f"of them for {saved.costs.full:g}."
+        f"of them for {saved.costs.full:.10g}."
     )
     if hasattr(saved.model, "classes_"):
         click.echo(f"  {shown(saved.target)} is one of: {_classes(saved.model)}")
@@ -107,7 +121,7 @@ def print_schedule(saved):
         notes = [how_kept(saved)]
         if "method" in saved.curve and saved.stage() not in saved.steps().index:
             notes.insert(0, "no better than what costs less, but not surely worse")
-        text = "; ".join([f"→ is what a budget of {saved.budget:g} buys", *filter(None, notes)])
+        text = "; ".join([f"→ is what a budget of {saved.budget:.10g} buys", *filter(None, notes)])
         click.echo(f"{text}.")
     elif "method" in saved.curve:
         click.echo("→ is recommended: what costs more is not surely better.")
@@ -125,7 +139,7 @@ def _classes(model, most=6):
 def mean_cost(saved, stage, n_rows):
     """Return the expected mean cost of new rows, in words."""
     mean, margin = saved.expected_cost(stage, n_rows)
-    return f"{n_rows:,} new rows are expected to cost {mean:.2f} ± {margin:.2f} on average"
+    return f"{n_rows:,} new rows are expected to cost {money(mean)} ± {money(margin)} on average"
 
 
 def how_kept(saved):
@@ -170,6 +184,7 @@ def rendered(template, **values):
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["money"] = money
     return environment.get_template(template).render(**values)
 
 
@@ -182,7 +197,7 @@ def write_page(saved, path):
 
 def _content(saved):
     # The chosen point may lie off the front; it is drawn all the same.
-    index = saved.measured_stage()
+    index = saved.stage()
     steps = saved.steps(index)
     chosen = None if saved.budget is None else index
     columns = _columns(saved)
@@ -195,6 +210,7 @@ def _content(saved):
     return {
         "saved": saved,
         "rows": list(steps.itertuples()),
+        "spreads": steps.apply(spread, axis=1),
         "chosen": None if chosen is None else saved.curve.loc[chosen],
         "chosen_index": chosen,
         "stopping": saved.curve.loc[index],
@@ -224,7 +240,7 @@ def purchases(saved, steps, index):
     place = {name: k for k, name in enumerate(saved.preprocessor.feature_names_in_)}
     prices = [saved.costs.costs[place[name]] for name in rates.columns]
     return {
-        "prices": [f"{cost:.2f}" for cost in steps.loc[rates.index, "cost"]],
+        "prices": [money(cost) for cost in steps.loc[rates.index, "cost"]],
         "chosen": rates.index.get_loc(index),
         "rows": [
             {"name": name, "price": price, "shares": shares.tolist()}

@@ -18,7 +18,7 @@ from ..protocol.prediction import decided
 from ..validation import listed
 from . import options
 from .options import needed_and_found, note, shown
-from .output import mean_cost
+from .output import mean_cost, money
 from .saved_model import SavedModel
 from .table import days, example, with_days
 
@@ -36,11 +36,11 @@ from .table import days, example, with_days
 def predict(model, table, budget, fallback, out, row_id, trust, **how):
     """Predict the rows of TABLE (- for a pipe) with a MODEL of `budgetlearn fit`, as csv.
 
-    Only the columns that are bought are read: others may be empty or absent. Each row gets its
-    prediction, the probability of it and of each class, what it costs, and the columns bought. How
-    the table is read (--separator, --decimal, --na, dates, --id) is as in `fit`, unless it is said
-    here. Rows that lack a value are predicted with what is there; a note says how many.
+    Only the columns that are bought are read. Each row gets its prediction, the probability of it
+    and of each class, what it costs, and the columns bought. The table is read as in `fit`, unless
+    options differ. Rows that lack a value are predicted with what is there; a note says how many.
     """
+    options.check_written([] if out == "-" else [out], [model, table])
     saved = SavedModel.load(model, trust)
     learned = saved.reading
     how = [how[name] or learned.get(name) for name in ("separator", "decimal", "na")]
@@ -53,6 +53,7 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
         known = ", ".join(map(shown, words[:5]))
         note(f"{shown(name)} has categories unknown in training, taken as missing: {known}")
     X = saved.preprocessor.transform(frame)
+    _tell_beyond(saved, frame)
     lacking = cells_to_do_without(saved, X, budget)
     absent = [name for name in wanted if name not in frame.columns]
     if not fallback:
@@ -112,13 +113,27 @@ def _different(names):
     return different
 
 
+def _tell_beyond(saved, frame):
+    """Note numbers outside of what training held, in more rows than chance explains."""
+    ranges = saved.reading.get("ranges", {})
+    for name in frame.columns.intersection(list(ranges), sort=False):
+        low, high = ranges[name]
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        outside = ((numbers < low) | (numbers > high)).sum()
+        if outside > 0.05 * len(frame):
+            note(
+                f"{shown(name)} is outside of {low:g} to {high:g}, which training held, in "
+                f"{outside} of {len(frame)} rows. Is its unit the same?"
+            )
+
+
 def _tell_overspent(saved, costs, budget):
     """Note a mean cost above the budget, and the cost that was to be expected."""
     budget = saved.budget if budget is None else budget
     if budget is None or affords(budget, costs.mean()):
         return
     note(
-        f"these rows cost {costs.mean():.2f} on average, more than the budget of {budget:g}: "
+        f"these rows cost {money(costs.mean())} on average, more than the budget of {budget:g}: "
         "it is kept on average over many rows. By the rows held out in training "
         f"{mean_cost(saved, saved.stage(budget), len(costs))}."
     )
@@ -128,7 +143,7 @@ def needed(saved, budget):
     """Return the columns that a prediction within a budget may look at, as a list."""
     index = saved.stage(budget)
     # Where examples differ any column may be looked at.
-    if saved.model.fixed_costs() is not None and index in saved.curve.index:
+    if saved.model.fixed_costs() is not None:
         return list(saved.curve.loc[index, "variables"])
     return saved.preprocessor.feature_names_in_.tolist()
 
@@ -136,9 +151,7 @@ def needed(saved, budget):
 def cells_to_do_without(saved, X, budget):
     """Return the missing cells that predictions look at, by the table's own columns."""
     model, encoder, stage = saved.model, saved.preprocessor, saved.stage(budget)
-    mask = None
-    if stage in saved.curve.index:  # the constant looks at nothing
-        mask = missing_cells(model, checked_table(model, X)[0], stage)
+    mask = missing_cells(model, checked_table(model, X)[0], stage)
     if mask is None:
         return pd.DataFrame(index=X.index)
     cells = pd.DataFrame(encoder.original_features(mask), columns=encoder.feature_names_in_)
@@ -268,8 +281,11 @@ class Case:
             return text
         if name in self._dates:
             return days(pd.Series([text], name=name), self._dates[name]).iloc[0]
+        decimal = self.saved.reading.get("decimal") or "."
+        # Marks between thousands are refused, as in a table.
+        marks = {"_", "."} - {decimal} if isinstance(text, str) else set()
         try:
-            number = float(str(text).replace(self.saved.reading.get("decimal") or ".", "."))
+            number = float("" if marks & set(str(text)) else str(text).replace(decimal, "."))
         except ValueError:
             number = np.nan
         if not np.isfinite(number):
@@ -278,11 +294,9 @@ class Case:
 
     def beyond(self, name, text):
         """Return a note on a number that no row of the table had, None for others."""
-        low, high = self.saved.reading.get("ranges", {}).get(name, (-np.inf, np.inf))
-        if text is None or str(text).strip() in self._missing or name in self._dates:
-            return None
-        number = self._value(name, text) if np.isfinite(low) else 0.0
-        if low <= number <= high:
+        low, high = self.saved.reading.get("ranges", {}).get(name, (None, None))
+        is_gap = text is None or str(text).strip() in self._missing
+        if low is None or is_gap or low <= self._value(name, text) <= high:
             return None
         return f"{text} is outside of {low:g} to {high:g}, which the table holds. Is it right?"
 
@@ -329,7 +343,7 @@ def _sure(state):
 def _at_the_prompt(case):
     while case.next is not None:
         state, name = case.state(), case.next
-        click.echo(f"next: {shown(name)}, {case.price:.2f}; now {_sure(state)}")
+        click.echo(f"next: {shown(name)}, {money(case.price)}; now {_sure(state)}")
         hint = f" ({', '.join(map(shown, case.words[:8]))})" if case.words else ""
         hint = f" (such as {case.form})" if case.form else hint
         text = click.prompt(f"  {shown(name)}{hint}", default="", show_default=False)
@@ -341,7 +355,7 @@ def _at_the_prompt(case):
         except DatasetError as error:
             click.echo(f"  {error}")
     state = case.state()
-    click.echo(f"prediction: {_sure(state)}, for {state['spent']:.2f}")
+    click.echo(f"prediction: {_sure(state)}, for {money(state['spent'])}")
 
 
 def _in_json(case):

@@ -97,17 +97,15 @@ class SavedModel:
         """Return the index of the operating point for a budget, by default the model's own."""
         return self.model.choose(self.limit(budget))
 
-    def measured_stage(self, budget=None):
-        """Return the operating point for a budget, or the best one where that was not measured."""
-        stage = self.stage(budget)
-        return stage if stage in self.curve.index else self.steps().index[-1]
-
     def limit(self, budget=None):
         """Return the mean cost on validation data that a budget allows.
 
-        That is the budget, by default the model's own; a guaranteed one keeps a distance.
+        That is the budget, by default the model's own, or else the last line of the schedule; a
+        guaranteed one keeps a distance.
         """
         budget = self.budget if budget is None else budget
+        if budget is None and "method" not in self.curve:  # `auto` recommends by itself
+            return float(self.steps()["cost"].iloc[-1])
         guaranteed = self.certificate is not None and budget == self.certificate.cost
         return self.certificate.budget if guaranteed else budget
 

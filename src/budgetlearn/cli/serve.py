@@ -11,7 +11,7 @@ import click
 
 from ..exceptions import DatasetError
 from . import options
-from .output import plus_minus, rendered
+from .output import money, plus_minus, rendered
 from .predict import Case
 from .saved_model import SavedModel
 
@@ -159,12 +159,12 @@ def conversation(saved, budget, max_cost, answers, sure=False):
 
 def about(saved, budget):
     """Describe the expected score of the model in a sentence."""
-    row = saved.curve.loc[saved.measured_stage(budget)]
+    row = saved.curve.loc[saved.stage(budget)]
     quality = plus_minus(row["test_score"], row["test_score_se"])
     return (
         f"{saved.method}, learned from {saved.n_rows[0]:,} rows of {saved.table}. On "
         f"{saved.n_rows[2]:,} rows that it had not seen: {saved.score_name} {quality}, for "
-        f"{row['test_cost']:.2f} on average."
+        f"{money(row['test_cost'])} on average."
     )
 
 
@@ -206,7 +206,7 @@ def enough(case):
     saved = case.saved
     rest = saved.costs.full - case.session.cost
     if saved.model.fixed_costs() is None:
-        reason = "Enough: for this case nothing more is worth its price."
+        reason = "Enough: within the limits nothing more that can be had is worth its price."
     else:
-        reason = "Enough: all that the model looks at within the budget is known."
-    return f"{reason} {case.given} of {saved.costs.n_features} columns; {rest:g} saved."
+        reason = "Enough: all that the model looks at within the budget was asked for."
+    return f"{reason} {case.given} of {saved.costs.n_features} columns; {rest:.10g} saved."

@@ -24,7 +24,7 @@ def form_of(column):
     """Return the form in which all cells of a column are dates, or raise `DatasetError`."""
     fitting = [form for form in FORMS if _odd(column, _parsed(column, form)).size == 0]
     if not fitting:
-        first = column.dropna().iloc[0] if column.notna().any() else None
+        first = str(column.dropna().iloc[0]) if column.notna().any() else None
         raise DatasetError(
             f"Column {column.name!r} (--date) is not dates of one form; the first is {first!r}. "
             f"Write them as {example(ISO)}."
@@ -62,7 +62,8 @@ def example(form):
 
 
 def _parsed(column, form):
-    return pd.to_datetime(column, format=form, errors="coerce")
+    text = column.map(as_word, na_action="ignore") if is_number(column) else column
+    return pd.to_datetime(text, format=form, errors="coerce")
 
 
 def _odd(column, dates):
@@ -136,7 +137,7 @@ def read_own_table(
             "with --keep."
         )
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
-    notes = (*_assumed(frame, left_out, ids, weights), *notes)
+    notes = (*_assumed(frame, left_out, ids, weights), *notes, *_marks_of_gaps(X))
     reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
     return OwnTable(name, X, y, target, task, prices, (*ids, *left_out), notes, reading, weight)
 
@@ -196,6 +197,17 @@ def _assumed(frame, left_out, ids, weights):
         yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")
 
 
+def _marks_of_gaps(X):
+    """Yield notes on nines such as -999 that repeat, farther from all others than these spread."""
+    for name, ends in _ranges(X).items():
+        for end in (end for end in ends if set(f"{abs(end):g}") == {"9"}):
+            others = X[name][X[name] != end]
+            n_rows, spread = (X[name] == end).sum(), others.max() - others.min()
+            if n_rows > 1 and 0 < spread < (others - end).abs().min():
+                what = f"{shown(name)} holds {end:g} in {n_rows} rows, far from all others"
+                yield f"{what}. If it stands for a missing value: --na {end:g}"
+
+
 def table_of(path, options):
     """Return the table that the options of a command describe; say what was taken for granted."""
     names = ("target", "costs", "drop", "task", "separator", "decimal", "na", "row_id")
@@ -234,10 +246,13 @@ def _target(column, task):
                 hint = "If its cells name classes: --task classification."
                 raise DatasetError(f"{error} {hint}") from error
     if task == REGRESSION:
-        if not numbers or not np.isfinite(column.astype(float)).all():
+        odd = np.flatnonzero(~np.isfinite(column.astype(float))) if numbers else np.arange(1)
+        if odd.size or column.min() == column.max():
+            first = str(column.iloc[odd[0] if odd.size else 0])
             raise DatasetError(
-                f"The target {column.name!r} must be finite numbers for regression; the first is "
-                f"{column.iloc[0]!r}. Use --task classification, or correct it."
+                f"The target {column.name!r} must be different finite numbers for regression, but "
+                f"{first!r} stands {in_row(odd) if odd.size else 'in every row'}. Use --task "
+                "classification, or correct it."
             )
         return column.to_numpy(np.float64), task, notes
     labels = column.astype(object).map(as_word).to_numpy(dtype=str)

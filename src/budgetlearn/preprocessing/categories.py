@@ -79,6 +79,7 @@ def refuse_numbers(column):
         raise DatasetError(
             f"Column {column.name!r} holds numbers that are stored as text. Turn it into numbers "
             "(pandas.to_numeric), or name it among the categorical columns if they name categories."
+            " Is --decimal right? Marks between thousands must be taken out."
         )
     first = odd[:_MOST_CELLS]
     named = ", ".join(f"{column.iloc[row]!r} in row {row + 1}" for row in first)
@@ -156,12 +157,7 @@ def kind_of(column, categorical=False):
     text between them, names or free text, words that differ only in blanks, and infinite numbers.
     """
     if is_number(column) and not categorical:
-        rows = np.flatnonzero(np.isinf(column.to_numpy(np.float64, na_value=np.nan)))
-        if rows.size:
-            raise DatasetError(
-                f"Column {column.name!r} holds infinity {in_row(rows)}. Correct or empty these "
-                "cells."
-            )
+        refuse_infinity(column.name, column.to_numpy(np.float64, na_value=np.nan))
         return NUMBERS
     _refuse_dates(column)
     words = as_words(column)
@@ -180,6 +176,15 @@ def kind_of(column, categorical=False):
             "it among the categorical columns if it is one."
         )
     return WORDS
+
+
+def refuse_infinity(name, numbers):
+    """Raise `DatasetError` if a column holds an infinite number."""
+    rows = np.flatnonzero(np.isinf(numbers))
+    if rows.size:
+        raise DatasetError(
+            f"Column {name!r} holds infinity {in_row(rows)}. Correct or empty these cells."
+        )
 
 
 def _refuse_dates(column):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import CostError, DatasetError
 from ..per_feature import PerFeature, merged
 from ..validation import all_or_nothing, check_choice, in_row, listed
+from . import categories
 from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
 
 _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
@@ -195,6 +196,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         whole = frame.reindex(columns=self.feature_names_in_)
         numbers = [name for name in self.feature_names_in_ if name not in self.categories_]
         values, fills = _numbers_of(whole[numbers]), [self._fills[name] for name in numbers]
+        for name, column in zip(numbers, values.T, strict=True):
+            categories.refuse_infinity(name, column)
         made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
         for name in self.categories_:
             made |= self._coded(whole[name])
@@ -307,14 +310,11 @@ def _numbers_of(frame):
 
 
 def _as_numbers(column):
-    try:
-        return column.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = pd.to_numeric(column, errors="coerce")
-        odd = np.flatnonzero(numbers.isna() & column.notna())
-        if not odd.size:
-            return numbers.astype(np.float64)
+    numbers = pd.to_numeric(column, errors="coerce")
+    odd = np.flatnonzero(numbers.isna() & column.notna())
+    if odd.size:
         raise DatasetError(
             f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} "
             f"{in_row(odd)}. Correct or empty these cells. {how_to_read(column.iloc[odd])}"
-        ) from None
+        )
+    return numbers.astype(np.float64)

@@ -143,6 +143,7 @@ def _check_widths(path, rows, header, max_rows):
                 f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
                 f"row{' (the header)' if header else ''}. Every row must have as many: look for a "
                 "separator inside a value, one too many at the end, or a line that was cut off."
+                f"{' Take out lines above the column names.' * (len(first) == 1)}"
             )
     if not count:
         raise DatasetError(f"{path.name} has column names, but no rows.")

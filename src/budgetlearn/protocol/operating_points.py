@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
+from ..costs import affords
 from ..curves import pareto_indices
 from ..exceptions import BudgetError, BudgetlearnWarning, GuaranteeError
 from ..parallel import one_thread
@@ -312,7 +313,7 @@ def _p_values(estimator, outcomes, y, cost, error):
         if cost is not None and not cost >= full:  # what all features cost is never exceeded
             # A cost that is the same for all examples needs no statistics.
             if fixed:
-                p_value = float(costs[0] > cost)
+                p_value = float(not affords(cost, costs[0]))
             else:
                 p_value = hoeffding_bentkus_p(float(costs.mean()) / full, y.size, cost / full)
         if error is not None:

@@ -1,0 +1,305 @@
+"""What newcomers do, and what used to mislead them: prices, errors, units, files, defaults."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.cli import output
+from budgetlearn.cli.output import money
+from budgetlearn.cli.saved_model import SavedModel
+from budgetlearn.cli.serve import conversation
+from tests.cli.conftest import FIT, PRICES, QUICK, patients
+
+ERRORS = "true,predicted,cost\nyes,no,500\nno,yes,40\n"
+AUTO = (*FIT, "--minutes", "0.001", "--error-costs", "errors.csv")
+
+
+def of_table(told, change, *words):
+    """Fit to a changed table, by a quick method unless words name another."""
+    change(patients()).to_csv("table.csv", index=False)
+    return told("fit", "table.csv", "--target", "ill", *(words or QUICK[-2:]))
+
+
+# --- prices
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("15.5", "inf", "line 4: the cost of 'glucose' must be finite and >= 0"),
+        ("15.5", "1e308", "line 4: the cost of 'glucose' must be finite and >= 0"),
+        ("2.1", "1e308", "group_costs must be finite and >= 0"),
+        ("20.7,blood", "20.7,Blood", "cost groups differ in capitals only: 'Blood', 'blood'"),
+    ],
+)
+def test_prices_that_add_up_to_nonsense_are_refused(folder, told, old, new, said):
+    (folder / "prices.csv").write_text(PRICES.replace(old, new))
+    status, out, err = told(*QUICK)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_the_error_of_a_quoted_cost_stands_beside_it(folder, told):
+    assert told(*FIT, "--out", "m", "--report", "m.html")[0] == 0
+    saved = SavedModel.load("m")
+    points = saved.model.operating_points_
+    assert (saved.curve["cost_se"] == points["cost_se"]).all()
+    saved.curve["cost_se"] = [0.0, 0.814, *(0.0 for _ in points["cost"][2:])]
+    nothing, first, *_ = output.lines_of(saved)[1:]
+    assert f"{points['cost'][1]:.2f} ± 0.81  " in first
+    assert "0.00         " in nothing
+    output.write_page(saved, "m.html")
+    assert f">{points['cost'][1]:.2f} ± 0.81</td>" in (folder / "m.html").read_text()
+
+
+def test_small_prices_are_shown_as_they_are(folder, told):
+    words = [money(cost) for cost in (0, 0.0042, 0.053, 0.1, 3, 1234567.891)]
+    assert words == ["0.00", "0.0042", "0.053", "0.10", "3.00", "1234567.89"]
+    prices = "feature,cost\nage,0.0005\nsmoker,0.001\nglucose,0.004\ninsulin,0.005\n"
+    (folder / "prices.csv").write_text(prices)
+    status, out, _ = told(*QUICK, "--out", "m", "--report", "m.html")
+    assert status == 0
+    assert "  0.0005  " in out
+    assert "0.0005" in (folder / "m.html").read_text()
+    assert "for 0.0" in conversation(SavedModel.load("m"), None, None, [])["about"]
+    large = "feature,cost\nage,1234567.5\nsmoker,1\nglucose,1\ninsulin,1\n"
+    (folder / "prices.csv").write_text(large)
+    assert "all of them for 1234570.5." in told(*QUICK)[1]
+
+
+# --- costs of errors
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ERRORS.replace(",", ";"),
+        ERRORS.replace(",", " , "),
+        "predicted,true,cost\nno,yes,500\nyes,no,40\n",
+        ERRORS.replace(",", ";").replace("500", "500,0"),
+        ERRORS.encode("utf-16"),
+        "\ufeff" + ERRORS,
+    ],
+    ids=["semicolons", "blanks", "another order", "decimal commas", "UTF-16", "mark"],
+)
+def test_costs_of_errors_are_read_as_tables_are(folder, told, content):
+    (folder / "errors.csv").write_text(ERRORS)
+    plain = told(*AUTO)
+    assert (plain[0], plain[2]) == (0, "")
+    content = content if isinstance(content, bytes) else content.encode()
+    (folder / "errors.csv").write_bytes(content)
+    assert told(*AUTO) == plain
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (f"{ERRORS}yes,no,5\n", "names the same error once more in row 3"),
+        (ERRORS.replace("40", "-40"), "a number >= 0, but '-40' stands in row 2"),
+        (ERRORS.replace("40", "much"), "a number >= 0, but 'much' stands in row 2"),
+        (ERRORS.replace("40", ""), "a number >= 0, but '' stands in row 2"),
+        (ERRORS.replace(",", ";").replace("40", "1,500"), "line 3: '1,500' may be 1500 or 1.5"),
+        ("", "errors.csv is empty"),
+    ],
+)
+def test_costs_of_errors_that_cannot_be_right(folder, told, content, said):
+    (folder / "errors.csv").write_text(content)
+    status, out, err = told(*AUTO)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_errors_that_are_left_out_are_told(folder, told):
+    (folder / "errors.csv").write_text("true,predicted,cost\nyes,no,500\n")
+    status, _, err = told(*AUTO)
+    assert (status, err) == (
+        0,
+        "Note: errors that errors.csv leaves out cost nothing: no taken for yes.\n",
+    )
+
+
+# --- targets and columns
+
+
+def test_a_target_that_never_varies_is_not_estimated(folder, told):
+    words = ("--task", "regression", "--minutes", "0.001")
+    status, out, err = of_table(told, lambda t: t.assign(ill=1.5), *words)
+    assert (status, out) == (2, "")
+    assert "must be different finite numbers for regression, but '1.5' stands in every row" in err
+
+
+def test_the_cell_of_a_target_that_is_wrong_is_shown(folder, told):
+    table = patients()
+    numbers = table["glucose"].where(table.index != 6, np.inf)
+    err = of_table(told, lambda t: t.assign(ill=numbers), "--minutes", "0.001")[2]
+    assert "but 'inf' stands in row 7" in err
+    assert "the first is '80.7'" in of_table(told, lambda t: t.iloc[2:], "--date", "glucose")[2]
+
+
+@pytest.mark.parametrize("mark", [-999, 999, 99999])
+def test_nines_that_may_stand_for_gaps_are_told(folder, told, mark):
+    status, _, err = of_table(told, lambda t: t.assign(age=t["age"].fillna(mark)))
+    assert status == 0
+    assert f"age holds {mark} in 16 rows, far from all others" in err
+    assert f"--na {mark}" in err
+    assert of_table(told, lambda t: t.assign(age=t["age"].fillna(mark)), *QUICK[-2:], "--na", mark)[
+        2
+    ] == ("")
+
+
+@pytest.mark.parametrize("other", [99, 81, -998])
+def test_nines_beside_such_numbers_are_numbers(folder, told, other):
+    assert of_table(told, lambda t: t.assign(age=t["age"].fillna(other)))[2] == ""
+
+
+def test_lines_above_the_names_are_told(folder, told):
+    (folder / "table.csv").write_text("Patients of 2024\n" + (folder / "table.csv").read_text())
+    assert "Take out lines above the column names." in told(*QUICK)[2]
+
+
+def test_a_tab_may_be_written_as_a_shell_passes_it(folder, told):
+    patients().to_csv("table.csv", index=False, sep="\t")
+    assert told(*QUICK, "--separator", "\\t") == told(*QUICK)
+
+
+def test_numbers_as_text_lead_to_the_option(folder, told):
+    patients().to_csv("table.csv", index=False, sep=";")
+    assert "Is --decimal right?" in told(*QUICK, "--decimal", ",")[2]
+
+
+# --- files
+
+
+@pytest.mark.parametrize("option", ["--out", "--report"])
+@pytest.mark.parametrize("name", ["table.csv", "prices.csv", "./table.csv", "link"])
+def test_what_is_read_is_not_written_over(folder, told, option, name):
+    before = (folder / "table.csv").read_bytes()
+    (folder / "link").symlink_to("table.csv")
+    status, out, err = told(*QUICK, option, name)
+    assert (status, out) == (2, "")
+    assert "would be written over: name another file" in err
+    assert (folder / "table.csv").read_bytes() == before
+    assert (folder / "prices.csv").read_text() == PRICES
+
+
+def test_two_files_have_two_names(folder, told):
+    assert "m would be written over" in told(*QUICK, "--out", "m", "--report", "m")[2]
+    assert told(*QUICK, "--out", "m")[0] == told(*QUICK, "--out", "m")[0] == 0
+    for name in ("m", "table.csv"):
+        assert "would be written over" in told("predict", "m", "table.csv", "--out", name)[2]
+    assert told("predict", "m", "table.csv", "--out", "-")[0] == 0
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_fit(folder, told, monkeypatch):
+    for name in ("table.csv/m", "table.csv/a/m"):
+        status, out, err = told(*QUICK, "--out", name)
+        assert (status, out) == (2, "")
+        assert "table.csv is no folder that can be written to" in err
+    monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != folder)
+    assert "no folder that can be written to" in told(*QUICK, "--report", "new/m.html")[2]
+
+
+def test_no_threads_are_no_number_of_threads(folder, told):
+    status, out, err = told(*FIT, "--jobs", "0")
+    assert (status, out) == (2, "")
+    assert "--jobs must be -1 (all cores), or 1 or more" in err
+
+
+# --- predictions
+
+
+def test_another_unit_is_told(folder, told):
+    assert told(*QUICK, "--out", "m")[0] == 0
+    new = patients().iloc[1:48]
+    new.to_csv("new.csv", index=False)
+    assert told("predict", "m", "new.csv")[2] == ""
+    new.assign(glucose=new["glucose"] / 18).to_csv("new.csv", index=False)
+    status, _, err = told("predict", "m", "new.csv")
+    assert status == 0
+    assert "glucose is outside of 24.6 to 155.1, which training held, in 47 of 47 rows" in err
+    # One of 47 rows a little beyond is what chance explains.
+    new.assign(age=new["age"].where(new.index != 3, 99)).to_csv("new.csv", index=False)
+    assert told("predict", "m", "new.csv")[2] == ""
+
+
+def test_later_dates_are_no_other_unit(folder, told):
+    days = pd.Series(pd.date_range("2023-01-01", periods=240).strftime("%Y-%m-%d"))
+    table = patients().assign(came=days, ill=np.where(np.arange(240) > 90, "yes", "no"))
+    table.to_csv("table.csv", index=False)
+    words = ("fit", "table.csv", "--target", "ill", "--date", "came", *QUICK[-2:])
+    assert told(*words, "--out", "m")[0] == 0
+    table.head(9).assign(came="2026-01-01").to_csv("new.csv", index=False)
+    status, out, err = told("predict", "m", "new.csv")
+    assert (status, err) == (0, "")
+    assert "came" in out
+
+
+def test_infinity_is_refused_by_its_column(folder, told):
+    assert told(*QUICK, "--out", "m")[0] == 0
+    patients().iloc[1:9].assign(age=np.inf).to_csv("new.csv", index=False)
+    status, out, err = told("predict", "m", "new.csv")
+    assert (status, out) == (2, "")
+    assert "'age' holds infinity in row 1" in err
+
+
+def test_without_a_budget_the_schedule_says_what_is_bought(folder, told):
+    table = patients().assign(ill=lambda t: np.where(t["glucose"] > 100, "yes", "no"))
+    table.to_csv("table.csv", index=False)
+    assert told(*QUICK, "--out", "m")[0] == 0
+    saved = SavedModel.load("m")
+    last = saved.steps().iloc[-1]
+    # The most expensive model is no better, and no line of the schedule.
+    assert last["cost"] < saved.curve["cost"].max()
+    rows = pd.read_csv(io.StringIO(told("predict", "m", "table.csv")[1]))
+    assert rows["cost"].to_numpy() == pytest.approx(last["cost"])
+    assert set(rows["bought"]) == {"; ".join(last["variables"])}
+
+
+@pytest.fixture
+def of_zips(folder, told):
+    """A model of a column of numbers that name categories."""
+    zips = np.tile([1010, 1020, 8010], 80)
+    pd.DataFrame({"zip": zips, "ill": np.where(zips == 1020, "yes", "no")}).to_csv(
+        "zips.csv", index=False
+    )
+    words = ("zips.csv", "--target", "ill", "--categorical", "zip", *QUICK[-2:])
+    assert told("fit", *words, "--out", "m")[0] == 0
+    return SavedModel.load("m")
+
+
+def test_numbers_that_name_categories_are_asked_for_as_words(of_zips, told, monkeypatch):
+    assert conversation(of_zips, None, None, [])["asked"]["words"] == ["1010", "1020", "8010"]
+    (step,) = conversation(of_zips, None, None, [("zip", "1020")])["steps"]
+    assert step["prediction"] == "yes"
+    assert "is unknown" in conversation(of_zips, None, None, [("zip", "9")])["said"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("1020\n"))
+    status, out, err = told("ask", "m")
+    assert (status, err) == (0, "")
+    assert "prediction: yes" in out
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"value": 1020}\n'))
+    out = told("ask", "m", "--json")[1]
+    assert json.loads(out.splitlines()[-1])["prediction"] == "yes"
+
+
+@pytest.mark.parametrize(("decimal", "typed"), [(",", "50.5"), (",", "1.050"), (".", "5_0")])
+def test_marks_between_thousands_are_no_decimals(folder, told, decimal, typed):
+    patients().to_csv("table.csv", index=False, sep=";", decimal=decimal)
+    words = ("fit", "table.csv", "--target", "ill", "--decimal", decimal, *QUICK[-2:])
+    assert told(*words, "--out", "m")[0] == 0
+    saved = SavedModel.load("m")
+    assert conversation(saved, None, None, [])["asked"]["name"] == "age"
+    assert "is no number" in conversation(saved, None, None, [("age", typed)])["said"]
+    # Numbers of a program have a point, whatever the table has.
+    assert conversation(saved, None, None, [("age", 50.5)])["said"] is None
+
+
+def test_the_end_of_a_case_says_why(of_zips):
+    told = conversation(of_zips, None, None, [("zip", None)])["enough"]
+    assert "nothing more that can be had is worth its price. 0 of 1" in told
+    capped = conversation(of_zips, None, 0.5, [])["enough"]
+    assert "within the limits nothing more" in capped
