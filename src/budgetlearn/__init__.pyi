@@ -378,7 +378,6 @@ class _BaseGIF(_CompactMethods, BudgetedEstimator):
     @property
     def trees_(self) -> Any: ...
     def within(self, node_budget: int) -> Any: ...
-    alpha_: float | None
     byte_budget: int | None
     byte_format: str
     candidate_window: int | None
@@ -397,6 +396,7 @@ class _BaseGIF(_CompactMethods, BudgetedEstimator):
     node_budget: int
     prune_factor: float
     ridge: Any
+    ridge_: float | None
     split_on: str
     validation_fraction: float
 

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 from budgetlearn import AutoBudgetClassifier, AutoBudgetRegressor
 from budgetlearn.auto.evidence import of_all_classes
 from budgetlearn.auto.scores import Objective
+from budgetlearn.auto.subset_average import SubsetRegressor
 from budgetlearn.validation import ParameterError
 
 X, Y = make_classification(
@@ -131,3 +133,13 @@ def test_what_validation_rows_lack_others_may_lack():
     made = AutoBudgetClassifier(feature_costs=PRICES, random_state=0)
     made.fit(X[TEST], Y[TEST], some, Y[TRAIN])
     assert made.predict(few, budget=PRICES.sum()).shape == (3,)
+
+
+def test_numbers_far_from_zero_are_learned_as_well():
+    X, y = make_regression(300, 4, noise=5.0, random_state=0)
+    model = SubsetRegressor(kinds=("boosting",), shares=(1.0,), random_state=0)
+    far = 1e9 * y.std()  # beyond the seven digits of single precision
+    near, moved = (clone(model).fit(X[:200], y[:200] + centre) for centre in (0.0, far))
+    score = near.score(X[200:], y[200:])
+    assert score > 0.5
+    assert moved.score(X[200:], y[200:] + far) == pytest.approx(score, abs=0.03)

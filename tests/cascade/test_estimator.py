@@ -489,3 +489,15 @@ def test_no_operating_point_in_regression_promises_less_than_the_mean():
     points = cascade.operating_points_
     assert points[["score", "observed"]].to_numpy().min() >= 0.0
     np.testing.assert_allclose(cascade.predict(X[:3], budget=0), y.mean())
+
+
+@pytest.mark.parametrize("kind", ["linear", "kernel", "boosting"])
+def test_numbers_far_from_zero_are_learned_as_well(numbers, kind):
+    _, X, y = numbers
+    model = ScheduleCascadeRegressor(estimators=kind, orders=[[[0, 1, 2]]], cv=2, random_state=0)
+    far = 1e9 * y.std()  # beyond the seven digits of single precision
+    near, moved = (clone(model).fit(X[:250], y[:250] + centre) for centre in (0.0, far))
+    assert near.score(X[250:], y[250:]) > 0.2
+    assert moved.score(X[250:], y[250:] + far) > near.score(X[250:], y[250:]) - 0.03
+    told, again = (each.operating_points_["score"].iloc[-1] for each in (near, moved))
+    assert again == pytest.approx(told, abs=0.03)

@@ -13,6 +13,7 @@ from budgetlearn.export.compact_forest import binned, float32_below
 from budgetlearn.export.serialization import FormatError, stored
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.gif import GIFClassifier, GIFRegressor
+from budgetlearn.tree.convert import from_lightgbm
 from budgetlearn.tree.predictor import Tree
 from budgetlearn.validation import ParameterError
 from tests.looping import check_each
@@ -269,3 +270,14 @@ def test_widths_of_features_offsets_and_heads(n_splits, n_features):
             down = tree.children_left if x <= tree.threshold[at[i]] else tree.children_right
             at[i] = down[at[i]]
     np.testing.assert_array_equal(read.predict(X), tree.value[at, 0])
+
+
+def test_trees_that_send_missing_values_left_are_refused():
+    lightgbm = pytest.importorskip("lightgbm")
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = np.where(X[:, 0] < 0, 1.0, 0.0)
+    X[(y == 1) & (X[:, 1] > 0), 0] = np.nan  # like those on the left
+    parameters = {"objective": "regression", "verbose": -1, "num_threads": 1}
+    booster = lightgbm.train(parameters, lightgbm.Dataset(X, y), 2)
+    with pytest.raises(ParameterError, match="no place for missing values"):
+        CompactForest.of(from_lightgbm(booster), 2)

@@ -6,6 +6,7 @@ from sklearn.datasets import make_classification
 
 from budgetlearn.peers import (
     ASTCClassifier,
+    FilterBoostingClassifier,
     FilterForestClassifier,
     GreedyMiserClassifier,
     LightGBMCostClassifier,
@@ -36,3 +37,16 @@ def test_a_cap_alone_takes_a_model_that_fits_into_it(peer):
     if (costs > 0).all():
         few = peer.decisions(X[300:], max_cost=0.5 * costs.min(), fallback=True)
         assert few.cost.max() <= 0.5 * costs.min()
+
+
+@pytest.mark.parametrize("peer", [GreedyMiserClassifier(), FilterBoostingClassifier()], ids=type)
+def test_a_bill_does_not_depend_on_the_other_examples_of_the_table(peer):
+    peer = peer.set_params(feature_costs=PRICES).fit(X[:200], Y[:200], X[200:300], Y[200:300])
+    table = X[300:340].copy()
+    table[np.random.default_rng(0).random(table.shape) < 0.2] = np.nan
+    # A sum of trees ends at the first one that lacks a value: what lies behind is of no use.
+    together = peer.decisions(table, fallback=True)
+    rows = [peer.decisions(row[None], fallback=True) for row in table]
+    np.testing.assert_array_equal(together.acquired, [each.acquired[0] for each in rows])
+    np.testing.assert_array_equal(together.order, [each.order[0] for each in rows])
+    np.testing.assert_array_equal(peer.acquired_features(table, fallback=True), together.acquired)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import ensemble
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
@@ -55,8 +55,9 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
         ]
 
     def _fitted(self, kind, train, subset, seed):
-        model = self._model(kind, seed)
-        return fit_weighed(model, train.X[:, subset], train.targets, train.weight)
+        # Numbers less their mean: LightGBM holds them in single precision.
+        centred = train.targets if is_classifier(self) else train.targets - self.constant_[0]
+        return fit_weighed(self._model(kind, seed), train.X[:, subset], centred, train.weight)
 
     def _takes_missing(self):
         return True
@@ -109,6 +110,7 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
             stage.output = self.classes_[stage.probabilities.argmax(axis=1)]
         else:
             stage.output = np.mean([model.predict(X) for model in models], axis=0)
+            stage.output += self.constant_[0]
 
 
 def boosted_trees(classifies, share=1.0, n_jobs=1, **settings):

@@ -274,9 +274,13 @@ class LightGBMKind(FoldedKind):
 
 @dataclass(frozen=True, eq=False)
 class BoostedModel:
-    """A LightGBM booster that answers in one column for each class: most predict a fold and go."""
+    """A LightGBM booster that answers in one column for each class: most predict a fold and go.
+
+    LightGBM holds numbers in single precision: it learns how far they are from a `centre`.
+    """
 
     booster: object
+    centre: float | None  # None in classification
 
     @classmethod
     def trained(cls, X, y, n_classes, seed, weight=None, **more):
@@ -287,23 +291,25 @@ class BoostedModel:
         # One thread each: models are fitted side by side, and sums in one order repeat.
         one = {"learning_rate": rate, "num_threads": 1, "force_row_wise": True}
         parameters = boosting_parameters(n_classes, seed, **one, **more)
-        data = lightgbm.Dataset(X, y, weight=weight, params=dict(parameters))
+        centre = float(np.average(y, weights=weight)) if n_classes is None else None
+        targets = y if centre is None else y - centre
+        data = lightgbm.Dataset(X, targets, weight=weight, params=dict(parameters))
         count_fit()
         booster = lightgbm.train(parameters, data, n_rounds, keep_training_booster=True)
-        return cls(booster.free_dataset())
+        return cls(booster.free_dataset(), centre)
 
     def packed(self, n_features):
         """Return the model that is kept, without LightGBM and what only training needs."""
-        regresses = self.booster.params["objective"] == "regression"
-        return BoostedTrees(ForestPredictor(from_lightgbm(self.booster), n_features), regresses)
+        trees = ForestPredictor(from_lightgbm(self.booster), n_features)
+        return BoostedTrees(trees, self.centre)
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
         found = self.booster.predict(X, num_threads=1)
         if found.ndim == 2:
             return found
-        if self.booster.params["objective"] == "regression":
-            return found[:, None]
+        if self.centre is not None:
+            return found[:, None] + self.centre
         return np.column_stack([1 - found, found])
 
 
@@ -312,13 +318,13 @@ class BoostedTrees:
     """The trees of a LightGBM booster, packed: it prepares a prediction longer than one row's."""
 
     trees: ForestPredictor
-    regresses: bool
+    centre: float | None  # as of `BoostedModel`
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
         scores = self.trees.walk(X, values=True).values
-        if self.regresses:
-            return scores
+        if self.centre is not None:
+            return scores + self.centre
         if scores.shape[1] > 1:
             return softmax(scores)
         found = np.empty((len(scores), 2))

@@ -153,8 +153,10 @@ class LinearModel:
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        scores = self.scaling.scaled(X) @ self.weights + self.intercept
-        return steady(softmax(scores) if self.classifies else scores)
+        scores = self.scaling.scaled(X) @ self.weights
+        if self.classifies:
+            return steady(softmax(scores + self.intercept))
+        return steady(scores) + self.intercept  # which may be large beside the scores
 
 
 def steady(predictions):
@@ -203,15 +205,17 @@ class KernelKind:
         for fold in np.unique(table.folds):
             out = table.folds == fold
             length, penalty = _least(total - errors[:, :, out].sum(axis=2))
-            scores[out] = fits[length].left_out(out, PENALTIES[penalty]) + centre
+            scores[out] = fits[length].left_out(out, PENALTIES[penalty])
         length, penalty = _least(total)
         weights = fits[length].weights(PENALTIES[penalty])
-        sharpness, held_out = None, scores
-        if table.n_classes is not None:
-            sharpness, held_out = _sharpened(scores, table)
+        if table.n_classes is None:
+            sharpness, held_out = None, steady(scores) + centre
+        else:
+            sharpness, held_out = _sharpened(scores + centre, table)
+            held_out = steady(held_out)
         columns = np.asfortranarray(Z[landmarks])
         model = KernelModel(scaling, columns, lengths[length], weights, centre, sharpness)
-        return steady(held_out), model
+        return held_out, model
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples, whose length and penalty leave each one out."""
@@ -314,5 +318,7 @@ class KernelModel:
             scores = gaussian_sums(Z, self.landmarks.T, self.length, self.weights)
         else:
             scores = np.exp(-self.length * squared_distances(Z, self.landmarks)) @ self.weights
+        if self.sharpness is None:
+            return steady(scores) + self.centre
         scores += self.centre
-        return steady(scores if self.sharpness is None else softmax(self.sharpness * scores))
+        return steady(softmax(self.sharpness * scores))

@@ -116,6 +116,10 @@ def scaled_int8(value, constant, shared):
 
 FORMATS = ("float32", "float16", "int8")
 REGRESSION, SCORES = 0, 1  # besides VOTES
+NO_GAPS = (
+    "the compact format has no place for missing values, and this forest has learned from some: "
+    "fit it on a table without NaN."
+)
 
 
 @dataclass(eq=False)
@@ -159,6 +163,8 @@ class CompactForest:
         format.
         """
         check_choice(format, "format", FORMATS)
+        if any(tree.missing_left is not None for tree in trees):
+            raise ParameterError(NO_GAPS)
         if n_features > 1 << 16:
             raise ParameterError(
                 f"the compact format holds at most 65,536 features, got {n_features:,}."

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import MissingExtraError
 from ..validation import ParameterError, check_choice
 from .c_code import LAYOUTS, c_header
-from .compact_forest import FORMATS, REGRESSION, VOTES
+from .compact_forest import FORMATS, NO_GAPS, REGRESSION, VOTES
 from .serialization import rebuilt
 
 # Of operators and of the file: old enough for the runtimes of the last years.
@@ -34,10 +34,7 @@ class CompactMethods:
         # Refused, not dropped: without the learned side, NaN would always go right.
         check_is_fitted(self)
         if self.missing_in_training_.any():
-            raise ParameterError(
-                "the compact format has no place for missing values, and this forest has learned "
-                "from some: fit it on a table without NaN."
-            )
+            raise ParameterError(NO_GAPS)
         return self._compact(format)
 
     def nbytes(self, format="float32"):

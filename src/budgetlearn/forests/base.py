@@ -81,8 +81,9 @@ def tree_acquisitions(
     # for next, of equals the cheapest. Under a cap an example takes one tree after another, so that
     # what it can pay for is spent on whole trees.
     summed = per_step > 0
-    # A sum says little before its first trees are through, and one example has nothing to batch.
-    one_by_one = ledger.capped or (summed and n_samples == 1)
+    # A sum ends where a feature is refused, and says little before its first trees are through:
+    # where asking together saves no time, nobody acquires what lies behind that.
+    one_by_one = ledger.capped or (summed and (ledger.at_hand or n_samples == 1))
     walking = predictor.waiting_trees(
         n_samples, n_trees, one_by_one=one_by_one, until_refused=summed
     )

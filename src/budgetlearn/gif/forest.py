@@ -138,7 +138,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     intercept_ : ndarray of shape (n_outputs,)
         The loss-optimal constant, to which the trees are added; of the ridge regression with
         `joint_fit="ridge"`.
-    alpha_ : float or None
+    ridge_ : float or None
         Penalty of the ridge regression that was used; None without one.
     feature_importances_ : ndarray of shape (n_features,)
         Decrease of impurity by the model's splits on each feature, weighted by the share of

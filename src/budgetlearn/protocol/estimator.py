@@ -497,7 +497,7 @@ class BudgetedEstimator(BaseEstimator):
         X, _ = checked_table(self, X)
         stage = prediction.chosen_stage(self, *limits)
         source, (_, max_cost, fallback, _) = prediction.from_table(self, X), limits
-        return prediction.acquired_from(self, source, len(X), stage, max_cost, fallback)
+        return prediction.acquired_from(self, source, len(X), stage, max_cost, fallback, True)
 
     @limited
     def predict_acquiring(

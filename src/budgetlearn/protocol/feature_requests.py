@@ -154,10 +154,14 @@ def in_all_classes(probabilities, seen, n_classes):
 
 
 class Ledger:
-    """Acquisitions of each example, their order and their cost, within a cap for each (or none)."""
+    """Acquisitions of each example, their order and their cost, within a cap for each (or none).
 
-    def __init__(self, costs, n_samples, max_cost=None):
+    With the values `at_hand`, in a table, it saves no time to ask for those of many examples.
+    """
+
+    def __init__(self, costs, n_samples, max_cost=None, at_hand=False):
         self.costs, self.max_cost = costs, np.inf if max_cost is None else max_cost
+        self.at_hand = at_hand
         # Kept by the kernel `_charging`, which fills all four arrays in one pass.
         shape = (n_samples, costs.n_features)
         self.acquired = np.zeros(shape, dtype=bool, order="F")  # is read and written by column

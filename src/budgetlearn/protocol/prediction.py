@@ -104,8 +104,8 @@ def decided(estimator, X, want, limits):
             refuse_missing(estimator, missing, absent)
             return next(iter(estimator._stages(X, [index], frozenset(want))))
     # A cap or a missing cell: only acquiring one feature after another says who gets which model.
-    source = from_table(estimator, X)
-    made = acquired_from(estimator, source, len(X), index, max_cost, fallback)
+    how = index, max_cost, fallback, True
+    made = acquired_from(estimator, from_table(estimator, X), len(X), *how)
     return Stage({}, made.prediction, made.probabilities, made.acquired)
 
 
@@ -125,10 +125,10 @@ def translated(estimator, source, one):
     return told
 
 
-def acquired_from(estimator, source, n_samples, stage, max_cost, fallback):
+def acquired_from(estimator, source, n_samples, stage, max_cost, fallback, at_hand=False):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
     # One ledger for all examples: it is what charges, and what the cap is compared with.
-    ledger = Ledger(estimator.feature_costs_, n_samples, max_cost)
+    ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
         acquisitions = estimator._acquisitions(n_samples, stage, ledger)

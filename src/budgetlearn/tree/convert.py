@@ -84,7 +84,8 @@ def from_sklearn(estimator):
     """Return the trees of a fitted scikit-learn estimator, as a list of `Tree`.
 
     See `READABLE`, with one target; trees and forests of regression may have several. `TypeError`
-    for any other. scikit-learn compares float32 features: pass X as float32 to walk its paths.
+    for any other. scikit-learn compares float32 features: pass X as float32 to walk its paths, and
+    without NaN, which these trees send right.
 
     Node values are those of scikit-learn: class shares in classification trees, forests and bagging
     (the mean over the trees is `predict_proba`), means in those of regression, learning rate times
