@@ -89,3 +89,19 @@ def test_shares_that_do_not_sum_to_1_are_refused_at_planning(sizes):
         with pytest.raises(ConfigError, match="Shares of a split must sum to 1, got"):
             planned(more)
     planned({"split": {"train": 60, "valid": 20, "test": "rest"}})
+
+
+@pytest.mark.parametrize("value", [3, None, "n_trees"])
+def test_overrides_that_are_no_settings_are_told_so(value):
+    more = {"overrides": {"random_forest": value}}
+    with pytest.raises(ConfigError, match=r"overrides\.random_forest: .* is not of type 'object'"):
+        planned(more)
+    with pytest.raises(ConfigError, match=r"overrides\.random_forest: .* is not of type 'object'"):
+        planned({"by_dataset": {"wine": more}})
+
+
+def test_a_split_by_classes_stands_in_place_of_the_shares_of_every_study():
+    assert planned({"split": {"per_class": [10, 10, 10]}}).sizes("wine") == {
+        "per_class": [10, 10, 10]
+    }
+    assert planned({"split": {"train": 0.5, "valid": 0.3}}).sizes("wine") == [0.5, 0.3, 0.2]

@@ -393,6 +393,8 @@ def with_defaults(config, root):
     base = read_yaml(folder / "config.yaml")
     if "study" not in config or not config.keys() & {"datasets", "methods"}:
         base = merged(base, read_yaml(folder / "studies" / "default.yaml"))
+    if isinstance(config.get("split"), dict) and "per_class" in config["split"]:
+        base = base | {"split": None}  # another form of split, which shares are no part of
     return merged(base, config)
 
 
