@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.study.study import check_schema, typed
+from budgetbench.study.study import Study, check_schema, typed, with_defaults
 from budgetlearn.exceptions import ConfigError
 
-SCHEMA = Path(__file__).resolve().parents[2] / "workflow" / "schemas" / "config.schema.yaml"
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,12 @@ def test_text_is_read_as_the_schema_asks(key, text, value):
     assert typed({key: text}, SCHEMA) == {key: value}
 
 
+def planned(more):
+    """Return the study of a configuration of one data set and two methods."""
+    asked = {"study": "odd", "datasets": ["wine"], "methods": ["random_forest", "constant"]}
+    return Study.from_config(with_defaults(asked | more, ROOT), ROOT)
+
+
 def test_what_cannot_be_read_so_is_refused():
     config = typed({"offline": "yes please"}, SCHEMA)
     with pytest.raises(ConfigError, match="offline: 'yes please' is not of type 'boolean'"):
@@ -45,3 +52,56 @@ def test_a_study_without_the_constant_is_told_so():
     config = {"methods": ["msb"]}
     with pytest.raises(ConfigError, match=r"methods: \['msb'\] lacks 'constant', which every"):
         check_schema(config, SCHEMA, "the study")
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"parameters": {"n_treees": 5}}, "has no parameter n_treees; it has .*n_trees"),
+        ({"space": {"estimater__depth": [1]}}, "has no parameter estimater__depth"),
+        ({"grid": {"depht": [1]}}, "has no parameter depht"),
+    ],
+)
+@pytest.mark.parametrize("place", ["overrides", "by_dataset"])
+def test_a_misspelt_parameter_is_refused_at_planning(own, said, place):
+    more = {"overrides": {"random_forest": own}}
+    with pytest.raises(ConfigError, match=said):
+        planned(more if place == "overrides" else {"by_dataset": {"wine": more}})
+
+
+def test_a_misspelt_parameter_of_an_inner_estimator_is_refused_at_planning():
+    inner = {"class": "budgetlearn.forests.RandomForestClassifier", "parameters": {"n_tree": 5}}
+    with pytest.raises(ConfigError, match="RandomForestClassifier has no parameter n_tree"):
+        planned({"overrides": {"random_forest": {"parameters": {"estimator": inner}}}})
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"train": 0.6, "valid": 0.3, "test": 0.2},
+        {"train": 0.6, "valid": 0.2, "test": 0.1},
+        {"train": 0.6, "valid": 0.2, "test": "rest"},
+        {"train": 60, "valid": 0.2, "test": 0.2},
+    ],
+)
+def test_shares_that_do_not_sum_to_1_are_refused_at_planning(sizes):
+    for more in ({"split": sizes}, {"by_dataset": {"wine": {"split": sizes}}}):
+        with pytest.raises(ConfigError, match="Shares of a split must sum to 1, got"):
+            planned(more)
+    planned({"split": {"train": 60, "valid": 20, "test": "rest"}})
+
+
+@pytest.mark.parametrize("value", [3, None, "n_trees"])
+def test_overrides_that_are_no_settings_are_told_so(value):
+    more = {"overrides": {"random_forest": value}}
+    with pytest.raises(ConfigError, match=r"overrides\.random_forest: .* is not of type 'object'"):
+        planned(more)
+    with pytest.raises(ConfigError, match=r"overrides\.random_forest: .* is not of type 'object'"):
+        planned({"by_dataset": {"wine": more}})
+
+
+def test_a_split_by_classes_stands_in_place_of_the_shares_of_every_study():
+    assert planned({"split": {"per_class": [10, 10, 10]}}).sizes("wine") == {
+        "per_class": [10, 10, 10]
+    }
+    assert planned({"split": {"train": 0.5, "valid": 0.3}}).sizes("wine") == [0.5, 0.3, 0.2]

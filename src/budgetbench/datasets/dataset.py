@@ -283,8 +283,9 @@ def _per_class(dataset, sizes, rng):
     return part
 
 
-def _counts(dataset, sizes):
-    n_samples, known = dataset.n_samples, [size for size in sizes if size != "rest"]
+def check_sizes(sizes):
+    """Refuse three sizes of a split that are neither numbers of rows nor shares of all."""
+    known = [size for size in sizes if size != "rest"]
     plain = all(isinstance(s, numbers.Real) and not isinstance(s, bool) for s in known)
     if len(sizes) != 3 or not plain or len(known) < 2 or min(known) < 0:
         raise ConfigError(
@@ -292,6 +293,14 @@ def _counts(dataset, sizes):
             f"only one of them 'rest'; got {sizes}."
         )
     # Whole numbers are rows, also 1; shares are floats.
+    rows = all(isinstance(size, numbers.Integral) for size in known)
+    if not rows and (len(known) < 3 or abs(sum(known) - 1) > 1e-9):
+        raise ConfigError(f"Shares of a split must sum to 1, got {sizes}.")
+
+
+def _counts(dataset, sizes):
+    check_sizes(sizes)
+    n_samples, known = dataset.n_samples, [size for size in sizes if size != "rest"]
     if all(isinstance(size, numbers.Integral) for size in known):
         left = n_samples - sum(known)
         if left < 0:
@@ -299,8 +308,6 @@ def _counts(dataset, sizes):
                 f"Data set {dataset.id!r} has {n_samples} rows, the sizes {sizes} ask for more."
             )
         return [left if size == "rest" else int(size) for size in sizes]
-    if len(known) < 3 or abs(sum(known) - 1) > 1e-9:
-        raise ConfigError(f"Shares of a split must sum to 1, got {sizes}.")
     # Rounded ends, not rounded sizes: the parts then always sum to all rows.
     ends = np.rint(np.cumsum(sizes) * n_samples).astype(int)
     return np.diff(ends, prepend=0).tolist()

@@ -76,26 +76,41 @@ def _value(value):
     return value
 
 
+def _class(name, asked):
+    """Return a class and its parameters by its signature; refuse others that are asked for."""
+    cls = resolve(name)
+    if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):
+        raise ConfigError(
+            f"{name} is neither an estimator (a class with `get_params` and `fit`) nor a model "
+            "sequence (one with `subsets`)."
+        )
+    accepted = inspect.signature(cls).parameters
+    unknown = sorted(one for one in asked if one.partition("__")[0] not in accepted)
+    if unknown:
+        known = ", ".join(accepted)
+        raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has {known}.")
+    return cls, accepted
+
+
+def check_parameters(spec):
+    """Refuse parameters, grids and spaces with names that a class of a specification has not."""
+    for part in nested(spec):
+        space = part.get("space")
+        asked = [part.get("parameters"), part.get("grid")]
+        asked += space if isinstance(space, list) else [space]
+        names = {name for one in asked for name in one or ()}
+        if names and isinstance(part.get("class"), str):
+            _class(part["class"], names)
+
+
 def build(spec, **extra):
     """Build an estimator from its specification; `extra` are set where the class has them.
 
     `parameters` may hold specifications again, and `growth__max_depth` names a parameter of the
     parameter `growth`. Where these do not say what counts, `scoring` of the specification does.
     """
-    cls = resolve(spec["class"])
-    if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):
-        raise ConfigError(
-            f"{spec['class']} is neither an estimator (a class with `get_params` and `fit`) nor a "
-            "model sequence (one with `subsets`)."
-        )
     parameters = {name: _value(value) for name, value in (spec.get("parameters") or {}).items()}
-    # By the signature: the message can then say which names there are.
-    accepted = inspect.signature(cls).parameters
-    unknown = sorted(name for name in parameters if name.partition("__")[0] not in accepted)
-    if unknown:
-        raise ConfigError(
-            f"{spec['class']} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}."
-        )
+    cls, accepted = _class(spec["class"], parameters)
     if "scoring" in spec and "scoring" in accepted:
         parameters = {"scoring": spec["scoring"]} | parameters
     # Costs, seed and threads are the run's: an entry of the methods file cannot change them.

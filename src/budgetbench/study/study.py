@@ -15,10 +15,11 @@ import numpy as np
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
+from ..datasets.dataset import check_sizes
 from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
 from .job_traces import folder_of, split_at_folder
-from .methods import sequence_name
+from .methods import check_parameters, sequence_name
 from .source_code import check_classes, refuse_untrusted
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
@@ -145,16 +146,18 @@ class Study:
         if absent:
             config["left_out"] = config.get("left_out", {}) | absent
         # Overrides of one data set may spoil what the others leave right.
-        for specs in (chosen, *(_overridden(chosen, own) for own in _own(config))):
-            _check_methods(specs, schemas, trust)
+        for own in (config, *_own(config)):
+            _check_methods(_overridden(chosen, own), own.get("overrides", {}), schemas, trust)
         datasets = {name: registry[name] for name in config["datasets"]}
         study = cls(dict(config), datasets, chosen, root)
         study._check_tasks()
         return study
 
     def _check_tasks(self):
-        """Refuse scores of another task, and classifiers where numbers are to be predicted."""
+        """Refuse splits and scores without sense, and classifiers where numbers are asked for."""
         for name, spec in self.datasets.items():
+            if isinstance(sizes := self.sizes(name), list):
+                check_sizes(sizes)
             scoring = self.scoring(name, len(spec.classes or ()) or None)
             if scoring and (self.published or self.budget(name) == MEMORY):
                 where = "published tables and errors against memory have scores of their own"
@@ -390,6 +393,8 @@ def with_defaults(config, root):
     base = read_yaml(folder / "config.yaml")
     if "study" not in config or not config.keys() & {"datasets", "methods"}:
         base = merged(base, read_yaml(folder / "studies" / "default.yaml"))
+    if isinstance(config.get("split"), dict) and "per_class" in config["split"]:
+        base = base | {"split": None}  # another form of split, which shares are no part of
     return merged(base, config)
 
 
@@ -451,7 +456,7 @@ def _installed(config, specs):
     return present, reasons
 
 
-def _check_methods(specs, schemas, trust):
+def _check_methods(specs, overridden, schemas, trust):
     check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
     for name, spec in specs.items():
         if "grid" in spec and spec.get("kind") == SCHEDULE:
@@ -462,3 +467,5 @@ def _check_methods(specs, schemas, trust):
         if not trust:
             refuse_untrusted(name, spec)
         check_classes(name, spec)
+        if name in overridden:  # these alone: it takes the import of the class
+            check_parameters(spec)

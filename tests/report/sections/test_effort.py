@@ -76,7 +76,7 @@ def test_straw_men_are_told_on_the_page_and_on_top():
     assert "is no better than the free constant in all 5 runs (mean AUP 0." in wine
     assert "in all 5 runs" in cancer
     assert section.summary(built) == [
-        "Doubtful rivals in 2 places: see the warning under “What it took”."
+        "In 2 comparisons a rival may be set up wrongly: see the warning under “What it took”."
     ]
 
 
@@ -88,7 +88,7 @@ def test_data_from_which_nobody_learns_are_doubted_once():
     built = build_tables([section], make_report(points))
     (sentence,) = section.context(built)["warnings"]
     assert sentence.startswith("On Wine none of 2 methods is better than the free constant in any")
-    assert section.summary(built)[0].startswith("Doubtful rivals in one place")
+    assert section.summary(built)[0].startswith("In 1 comparison a rival may be set up wrongly")
 
 
 def test_without_straw_men_nothing_is_said(report):

@@ -70,12 +70,12 @@ def test_the_sentence_compares_where_every_method_has_a_model(display):
         dataset="wine", costs="random", variant="", n_bytes=np.nan, valid_score=0.5
     )  # fmt: skip
     (sentence,) = memory_sentences(table, display)
-    assert sentence.endswith("of 1 data set: msB on 1.")
+    assert sentence.endswith("test error on 1 data set comes from msB.")
     table["n_bytes"] = [800, 900, 1000, 100, 400]  # as a few leaves of many classes take
     in_nodes, in_bytes = memory_sentences(table, display)
     assert in_nodes == sentence
     assert "fewest bytes" in in_bytes
-    assert in_bytes.endswith("of 1 data set: logitB on 1.")
+    assert in_bytes.endswith("on 1 data set comes from logitB.")
     assert memory_sentences(table.iloc[:0], display) == []
 
 
@@ -99,7 +99,7 @@ def test_settings_of_a_grid_are_lines_and_rivals_of_their_own(display):
     assert labels == ["msB, depth=1", "msB, depth=2"]
     assert len({container.lines[0].get_color() for container in figure.axes[0].containers}) == 2
     for sentence in memory_sentences(table, display):
-        assert sentence.endswith("of 1 data set: depth=2 on 1.")
+        assert sentence.endswith("on 1 data set comes from depth=2.")
 
 
 def test_many_settings_of_a_grid_are_points(display):

@@ -7,7 +7,7 @@ from ...analysis.schedules import CASE
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
 from ..style import drawing, legend_below, message_figure, plain_decades
-from ..text import number, seconds
+from ..text import counted, number, seconds
 
 # Shorter times are the clock's; a logarithmic axis needs some floor.
 _SHORTEST = 1e-4
@@ -48,8 +48,8 @@ class Effort(Section):
         n_found = len(straw_man_sentences(report.tables["straw_men"], report.display))
         if not n_found:
             return []
-        where = "one place" if n_found == 1 else f"{n_found} places"
-        return [f"Doubtful rivals in {where}: see the warning under “What it took”."]
+        what = counted(n_found, "comparison")
+        return [f"In {what} a rival may be set up wrongly: see the warning under “What it took”."]
 
     def figures(self, report):
         return {"effort": effort_figure(_over_data_sets(report), report.display)}

@@ -111,12 +111,13 @@ def memory_sentences(table, display):
         best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
         # A variant of a method that is alone stands for itself: it has no label.
         counts = counts_of(best).rename(lambda name: labels.get(name, name))
-        winners = "; ".join(f"{name} on {n}" for name, n in counts.items())
+        alone = len(best) == 1  # "on 1 data set: GIF on 1" counts once too often
+        winners = ", ".join(name if alone else f"{name} ({n})" for name, n in counts.items())
         if winners:
             found.setdefault((counted(len(best), "data set"), winners), []).append(unit)
     return [
-        f"Where memory is short (the fewest {' or '.join(units)} in which every method has a "
-        f"model), the lowest mean test error, of {cases}: {winners}."
+        f"In the fewest {' or '.join(units)} in which every method has a model, the lowest mean "
+        f"test error on {cases} comes from {winners}."
         for (cases, winners), units in found.items()
     ]
 
