@@ -33,7 +33,7 @@ def test_without_children_it_is_ridge_on_the_best_features_for_their_price(wine)
     model = ASTCClassifier(feature_costs=PRICES, node_budgets=[60], max_depth=0, ridge=0.01).fit(
         X, y
     )
-    (node,) = model.trees_[0].nodes
+    (node,) = model.trees_[0]
     assert PRICES[list(node.acquired)].sum() <= 60
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     peer = Ridge(alpha=0.01 * len(X)).fit(Z[:, node.features], np.eye(3)[y])
@@ -49,19 +49,19 @@ def test_an_example_pays_a_budget_at_most_at_each_of_its_nodes(wine):
     for budget, tree, acquired in zip(
         (60, 120), model.trees_, model.staged_acquired_features(X), strict=True
     ):
-        assert len(tree.nodes) > 1
-        for node in tree.nodes:
+        assert len(tree) > 1
+        for node in tree:
             assert PRICES[list(node.acquired)].sum() <= budget
         assert (model.feature_costs_.total(acquired) <= 3 * budget).all()
         assert len(np.unique(acquired, axis=0)) > 1  # leaves differ
-        owned = [acquired[:, list(node.acquired)].all(axis=1).any() for node in tree.nodes]
+        owned = [acquired[:, list(node.acquired)].all(axis=1).any() for node in tree]
         assert all(owned)
 
 
 def test_children_take_half_of_the_examples_each(wine):
     X, y = wine
     (tree,) = ASTCClassifier(feature_costs=PRICES, node_budgets=[80], max_depth=1).fit(X, y).trees_
-    leaves = tree.walk(X)[1]
+    leaves = tree[0].child_of(tree[0].scores(X))
     assert sorted(np.bincount(leaves, minlength=3)) == [0, len(X) // 2, len(X) // 2]
     # The half that is more sure of the class that the root tells best has more of it.
     assert abs(np.diff([np.bincount(y[leaves == leaf], minlength=3) for leaf in (1, 2)])).max() > 20
@@ -72,7 +72,7 @@ def test_a_child_gets_what_its_parent_acquired_for_nothing():
     X = random.normal(size=(400, 3))
     y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 0).astype(int) + 2 * (X[:, 0] > 0)
     model = ASTCClassifier(feature_costs=[1, 5, 5], node_budgets=[5.0], max_depth=1).fit(X, y)
-    root, *children = model.trees_[0].nodes
+    root, *children = model.trees_[0]
     assert root.acquired == (0,)
     assert {child.acquired for child in children} == {(1,), (2,)}
     assert all(set(child.features) - set(child.acquired) <= {0} for child in children)
@@ -86,14 +86,14 @@ def test_a_group_is_paid_for_once():
     costs = FeatureCosts([1, 1], groups=[0, 0], group_costs=[10])
     y = (X.sum(axis=1) > 0).astype(int)
     both = ASTCClassifier(feature_costs=costs, node_budgets=[12], max_depth=0).fit(X, y)
-    assert set(both.trees_[0].nodes[0].acquired) == {0, 1}
+    assert set(both.trees_[0][0].acquired) == {0, 1}
     assert both.acquisition_cost(X).max() == 12
 
 
 def test_whoever_cannot_pay_keeps_what_the_node_above_says(wine):
     X, y = wine
     model = ASTCClassifier(feature_costs=PRICES, node_budgets=[40], max_depth=2).fit(X, y)
-    root = model.trees_[0].nodes[0]
+    root = model.trees_[0][0]
     made = model.predict(X, max_cost=PRICES[list(root.acquired)].sum())
     expected = root.scores(X).argmax(axis=1)
     assert (made == expected).mean() > 0.9  # those whose next nodes acquire nothing differ

@@ -1,7 +1,6 @@
 """ASTC: a tree of linear classifiers whose nodes acquire features greedily."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Request, Stage, WeightedFit
 from ..protocol.checked_data import working_dtype
 from ..protocol.documenting import estimator_class
+from ..protocol.feature_requests import Ledger, drive
 from ..validation import check_number
 from .staged import check_increasing
 
@@ -58,36 +58,6 @@ def along(scores, direction):
     return total
 
 
-@dataclass(frozen=True, eq=False)
-class LinearTree:
-    """Nodes of all levels, the root first and children after their parents."""
-
-    nodes: tuple
-    n_features: int
-
-    @cached_property
-    def paths(self):
-        """Features acquired on the way to each node, bool of shape (n_nodes, n_features)."""
-        paths = np.zeros((len(self.nodes), self.n_features), dtype=bool)
-        for place, node in enumerate(self.nodes):
-            paths[place, list(node.acquired)] = True
-            # Parents come before children: their path is complete here.
-            for child in node.children:
-                paths[child] |= paths[place]
-        return paths
-
-    def walk(self, X):
-        """Return the scores of examples, and the nodes of the leaves that they end at."""
-        at = np.zeros(len(X), dtype=np.intp)
-        scores = np.empty((len(X), self.nodes[0].intercept.size))
-        for place, node in enumerate(self.nodes):
-            here = np.flatnonzero(at == place)
-            scores[here] = node.scores(X[here])
-            if node.children:
-                at[here] = node.child_of(scores[here])
-        return scores, at
-
-
 class LinearTreeGrower:
     """Grows trees on a table whose examples count as much as `weight` says, 1 on average.
 
@@ -113,7 +83,10 @@ class LinearTreeGrower:
         return (values - self._mean(values, rows)) * np.sqrt(self.weight[rows])[:, None]
 
     def grow(self, budget):
-        """Grow a tree each of whose nodes may spend a budget on features that are new there."""
+        """Grow a tree each of whose nodes may spend a budget on features that are new there.
+
+        Its nodes are returned: the root first, and children after their parents.
+        """
         count_fit()
         nodes = []
         waiting = [(np.arange(len(self.X)), np.zeros(self.X.shape[1], dtype=bool), 0)]
@@ -129,7 +102,7 @@ class LinearTreeGrower:
                 split = {"direction": direction, "threshold": threshold}
                 node = replace(node, children=(first, first + 1), **split)
             nodes.append(node)
-        return LinearTree(tuple(nodes), self.X.shape[1])
+        return tuple(nodes)
 
     def _model(self, rows, known, budget):
         """Return the node that examples reach with some features known."""
@@ -225,8 +198,8 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     Attributes
     ----------
-    trees_ : list of LinearTree
-        One for each node budget.
+    trees_ : list of tuple of LinearNode
+        The nodes of a tree for each node budget, the root first, children after their parents.
     stage_settings_ : list of dict
         What tells stages apart: {"node_budget": b}.
 
@@ -272,16 +245,16 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     def _stages(self, X, which, want):
         for index in which:
-            tree = self.trees_[index]
-            scores, leaves = tree.walk(X)
-            stage = Stage(dict(self.stage_settings_[index]))
-            stage.output = self.classes_[scores.argmax(axis=1)]
-            stage.probabilities = _shares(scores)
-            stage.acquired = tree.paths[leaves]
-            yield stage
+            ledger = Ledger(self.feature_costs_, len(X))
+            acquisitions = self._acquisitions(len(X), index, ledger)
+            # Gaps are taken as they come: whoever looks at one is refused before.
+            known = {"describe": int, "missing_ok": np.ones(X.shape[1], dtype=bool)}
+            made = drive(acquisitions, lambda rows, feature: X[rows, feature], ledger, **known)
+            setting = dict(self.stage_settings_[index])
+            yield Stage(setting, made.output, made.probabilities, ledger.acquired)
 
     def _acquisitions(self, n_samples, stage, ledger):
-        nodes = self.trees_[stage].nodes
+        nodes = self.trees_[stage]
         X = np.full((n_samples, self.n_features_in_), np.nan)
         scores = np.full((n_samples, self.classes_.size), np.nan)
         at = np.zeros(n_samples, dtype=np.intp)
