@@ -5,7 +5,7 @@ import runpy
 import sys
 from pathlib import Path
 
-import pytest
+from mypy import api
 
 import budgetlearn
 
@@ -41,7 +41,6 @@ def test_every_public_name_has_types():
 
 def checked(text, tmp_path, name="calls.py"):
     """Return the lines in which mypy finds an error, and its report."""
-    api = pytest.importorskip("mypy.api")
     file = tmp_path / name
     file.write_text(text)
     options = ["--strict", "--ignore-missing-imports", "--follow-imports=silent"]
