@@ -15,9 +15,16 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import budgetlearn
-from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
+from budgetlearn import (
+    BudgetPreprocessor,
+    BudgetRFClassifier,
+    FeatureCosts,
+    ModelScheduleSearch,
+    RandomForestClassifier,
+)
 from budgetlearn.budgetrf import Growth
 from budgetlearn.exceptions import BudgetlearnError
+from budgetlearn.forests.directions import directions_of
 from budgetlearn.msb.search import SequenceProblem
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.protocol.checked_data import checked_examples
@@ -223,6 +230,24 @@ def test_importance_of_every_sequence():
     check_each(itertools.product(given, FORMS, NAMES), check_importance)
 
 
+def check_directions(form, kind):
+    frame, values = frame_of(kind), (1, -1, 0, 1)
+    own = NAMES[kind] or range(N)
+    given = FORMS[form](values, own)
+    table = frame.to_numpy() if kind == "array" else frame
+    forest = RandomForestClassifier(n_estimators=1, monotonic_cst=given)
+
+    def found():
+        return directions_of(given, forest.fit(table, np.arange(40) % 2))
+
+    right_or_refused(found, given, own)
+
+
+@pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
+def test_directions_of_every_form():
+    check_each(itertools.product(FORMS, NAMES), check_directions)
+
+
 @given(st.permutations(range(N)), st.data())
 def test_acquired_marks_are_those_of_their_columns(order, data):
     names = NAMES["text"]
@@ -418,6 +443,7 @@ def test_an_indicator_of_two_columns_is_refused():
 
 PER_FEATURE = ("n_features,)", "n_groups,)", "dict, Series", "nested sets")
 HERE = {"feature_costs", "costs", "groups", "group_costs", "importance", "acquired", "x"}
+HERE |= {"monotonic_cst"}
 # Nested sets have tests beside the cascade; what a display draws comes with its own names.
 ELSEWHERE = {"orders", "rates", "prices"}
 

@@ -81,35 +81,6 @@ def check_max_features(max_features, n_features):
     )
 
 
-def check_directions(monotonic_cst, estimator):
-    """Return scikit-learn's `monotonic_cst` as int8 of shape (n_features,), None where it is 0.
-
-    A list of 1, -1 and 0, one for each feature, or a dict of some columns by name.
-    """
-    if monotonic_cst is None:
-        return None
-    n_features, names = estimator.n_features_in_, getattr(estimator, "feature_names_in_", ())
-    given = monotonic_cst
-    if isinstance(given, dict):
-        unknown = [name for name in given if name not in set(names)]
-        if unknown:
-            raise ParameterError(f"monotonic_cst names unknown columns: {listed(unknown)}.")
-        given = [given.get(name, 0) for name in names]
-    given = np.asarray(given, dtype=object).ravel()
-    if given.size != n_features or not all(each in (-1, 0, 1) for each in given):
-        raise ParameterError(
-            f"monotonic_cst must hold 1, -1 or 0 for each of {n_features} features, or be a dict "
-            f"of such numbers by column name, got {monotonic_cst!r}."
-        )
-    n_classes = len(getattr(estimator, "classes_", (0, 1)))
-    if n_classes != 2:
-        raise ParameterError(
-            "monotonic_cst needs numbers or two classes, the second of which grows likelier with "
-            f"the feature, got {n_classes} classes."
-        )
-    return given.astype(np.int8) if given.any() else None
-
-
 def check_classes(y):
     """Return the class labels, two at least, and each example's index among them."""
     # Here: planning a study checks numbers only, and scikit-learn takes a second to load.

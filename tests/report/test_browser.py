@@ -53,8 +53,13 @@ def every(driver, selector):
 def chart(driver, case="wine_random"):
     """Return the case's figure once its chart is drawn."""
     figure = one(driver, f"[data-curves={case}]")
-    driver.execute_script("arguments[0].scrollIntoView()", figure)
-    wait(driver, lambda: "drawn" in figure.get_attribute("class"))
+
+    def drawn():
+        # Again and again: what is drawn above it moves it out of sight.
+        driver.execute_script("arguments[0].scrollIntoView()", figure)
+        return "drawn" in figure.get_attribute("class")
+
+    wait(driver, drawn)
     return figure
 
 

@@ -57,11 +57,16 @@ def areas(wide):
 def page(browser, wide):
     resize(browser, WIDTHS["desktop"])
     emulate(browser)
-    browser.get("about:blank")
-    browser.get((wide / "report.html").as_uri())
+    return opened(browser, (wide / "report.html").as_uri())
+
+
+def opened(driver, address):
+    """Return the driver once it has opened a page anew and the page's table is there."""
+    driver.get("about:blank")
+    driver.get(address)
     drawn = "return document.readyState === 'complete' && 'comparison' in window"
-    wait_for(browser, lambda: browser.execute_script(drawn))
-    return browser
+    wait_for(driver, lambda: driver.execute_script(drawn))
+    return driver
 
 
 def table_of(driver):
@@ -161,8 +166,7 @@ def test_the_address_keeps_the_choice(page, wide):
     press(page, "charge", "hard")
     unpick(page, "filter-methods", "m0")
     kept, before = fragment(page), table_of(page)
-    page.get("about:blank")
-    page.get((wide / "report.html").as_uri() + kept)
+    opened(page, (wide / "report.html").as_uri() + kept)
     pd.testing.assert_frame_equal(table_of(page), before)
     assert one(page, "#filter [name=horizon][value='10 %']").is_selected()
 

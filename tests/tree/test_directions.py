@@ -184,7 +184,7 @@ def test_a_path_of_forests_keeps_the_directions():
     [
         (directed(RandomForestClassifier(**FEW), [1, 0]), "for each of 5 features"),
         (directed(RandomForestClassifier(**FEW), [2, 0, 0, 0, 0]), "must hold 1, -1 or 0"),
-        (directed(RandomForestClassifier(**FEW), {"z": 1}), "unknown columns: z"),
+        (directed(RandomForestClassifier(**FEW), {"z": 1}), "unknown features: z"),
         (directed(BudgetRFClassifier(leaves=Leaves(joint_fit=10), **FEW)), "leaves.joint_fit"),
         (directed(BudgetRFClassifier(leaves=Leaves(voting="counts"), **FEW)), "leaves.voting"),
     ],

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..curves import pareto_indices
 from ..exceptions import BudgetError
+from ..forests.directions import directions_of
 from ..parallel import progress
 from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned
@@ -21,14 +22,7 @@ from ..protocol.operating_points import measured, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import ImpurityFunction
-from ..validation import (
-    ParameterError,
-    check_choice,
-    check_directions,
-    check_max_features,
-    check_number,
-    is_flag,
-)
+from ..validation import ParameterError, check_choice, check_max_features, check_number, is_flag
 from .growing import PENALTIES, WEIGHTS, BudgetedForest, Validation, grow_within_budget
 from .growing_on_sets import Candidates, Regrowth, found_sets, judging_rows, near_front
 
@@ -447,7 +441,7 @@ class GrownOnBudget:
         check_choice(growth.ties, "growth.ties", TIES)
         check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
         drawn = check_max_features(growth.max_features, n_features)
-        directions = check_directions(growth.monotonic_cst, self)
+        directions = directions_of(growth.monotonic_cst, self)
         adds_counts = self._leaves.voting == "counts" and growth.regrow is None
         if directions is not None and (adds_counts or self._leaves.joint_fit):
             raise ParameterError(

@@ -21,13 +21,8 @@ from ..tree.binning import bin_features
 from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
-from ..validation import (
-    INT32_MAX,
-    ParameterError,
-    check_directions,
-    check_max_features,
-    check_number,
-)
+from ..validation import INT32_MAX, ParameterError, check_max_features, check_number
+from .directions import directions_of
 
 
 def gini_importance(trees, n_features):
@@ -440,7 +435,7 @@ class GrownTrees:
         if self.max_depth is not None:
             check_number(self.max_depth, "max_depth", low=1, integer=True)
         drawn = check_max_features(self.max_features, n_features)
-        directions = check_directions(self.monotonic_cst, self)
+        directions = directions_of(self.monotonic_cst, self)
         how |= {"max_features": drawn, "max_depth": self.max_depth, "directions": directions}
         return GrowthRule(**how)
 
