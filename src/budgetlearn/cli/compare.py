@@ -211,7 +211,9 @@ def refuse_outdated(study, own, method, points):
 )
 @click.option("--runs", type=click.IntRange(min=1), default=5)
 @click.option("--cores", type=click.IntRange(min=1), default=1)
-@click.option("--time-limit", type=click.IntRange(1), default=600, help="Seconds, of a method.")
+@click.option(
+    "--time-limit", type=click.IntRange(1), default=600, help="Seconds of a method in a run."
+)
 @options.max_rows(20_000, "each run draws so many rows")
 @click.option("--dry-run", is_flag=True, help="Show the configuration; write and run nothing.")
 @options.reading

@@ -76,7 +76,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--error-costs",
     type=options.FILE,
-    help="Of auto: true,predicted,cost; then purchases and errors together are made small.",
+    help="Of auto: true,predicted,cost in the unit of the prices; purchases and errors count then.",
 )
 @click.option("--weights", help="Of auto: the column that says how much a row counts.")
 @options.budget()

@@ -62,7 +62,9 @@ reading = _all(  # how a table is read
     click.option("--na", help=f"What stands for a missing value, beside {_ALWAYS_MISSING}."),
 )
 row_id = click.option("--id", "row_id", help="The column that names the rows; never a feature.")
-dates = click.option("--date", "dates", multiple=True, help="A column of dates; repeatable.")
+dates = click.option(
+    "--date", "dates", multiple=True, help="A column of dates, as days; repeatable."
+)
 columns = _all(  # what the columns of a table are
     click.option("--target", required=True, help="The column to predict."),
     click.option(
@@ -72,7 +74,9 @@ columns = _all(  # what the columns of a table are
     ),
     row_id,
     click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
-    click.option("--keep", multiple=True, help="A column that is no identifier; repeatable."),
+    click.option(
+        "--keep", multiple=True, help="A column of different numbers, no identifier; repeatable."
+    ),
     click.option("--categorical", multiple=True, help="Numbers that name categories; repeatable."),
     click.option(
         "--missing",
@@ -91,7 +95,11 @@ trust = click.option(
 )
 seed = click.option("--seed", type=int, default=0, help="Of all that is random.")
 jobs = click.option("--jobs", type=int, default=1, help="Threads; -1: all cores.")
-guaranteed = click.option("--guaranteed", is_flag=True, help="Keep --budget with 95 % confidence.")
+guaranteed = click.option(
+    "--guaranteed",
+    is_flag=True,
+    help="Keep the mean cost of new rows within --budget with 95 % confidence, by a fifth of rows.",
+)
 max_cost = click.option("--max-cost", type=click.FloatRange(0), help="Most that a case may cost.")
 minutes = click.option(
     "--minutes",
