@@ -520,6 +520,7 @@ class MaskedModel:
 
     boosted: object
     trees: ForestModel
+    centre: float  # of numbers: scikit-learn's trees lose what is far from zero
 
     @classmethod
     def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES, weight=None):
@@ -535,7 +536,9 @@ class MaskedModel:
         # Copies of one example must not fill a leaf: it would learn that example by heart.
         in_leaf = max(2, copies // 2)
         forest = _extra_trees(n_classes, n_trees, min_samples_leaf=in_leaf, random_state=seed)
-        return cls(boosted, masked_trees(forest, hidden, y[rows], n_classes, weight))
+        centre = 0 if n_classes is not None else float(y.mean())
+        trees = masked_trees(forest, hidden, y[rows] - centre, n_classes, weight)
+        return cls(boosted, trees, centre)
 
     @staticmethod
     def _boosted(X, y, n_classes, n_examples, copies, seed, weight):
@@ -553,4 +556,4 @@ class MaskedModel:
 
     def predict(self, X):
         """Return the predictions from the known cells."""
-        return (self.boosted.predict(X) + self.trees.predict(X)) / 2
+        return (self.boosted.predict(X) + (self.trees.predict(X) + self.centre)) / 2
