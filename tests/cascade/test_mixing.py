@@ -6,10 +6,10 @@ from scipy.special import softmax as expected_softmax
 
 from budgetlearn.cascade.mixing import (
     gaussian_sums,
+    mixed,
     softmax,
     standardised,
     tempered,
-    weighted_sum,
 )
 
 
@@ -38,8 +38,18 @@ def test_a_temperature_is_a_power_above_the_floor(random, n_temperatures):
 def test_tables_are_added_with_their_weights(random):
     tables = random.normal(size=(3, 40, 2))
     expected = np.tensordot([0.2, 0.5, 3.0], tables, 1)
-    found = weighted_sum(list(tables), np.array([0.2, 0.5, 3.0]))
+    found = mixed(list(tables), np.array([0.2, 0.5, 3.0]), None, 0.01)
     np.testing.assert_allclose(found, expected, atol=1e-14)
+
+
+def test_each_table_has_its_temperature(random):
+    tables = random.dirichlet([0.2, 1, 1], (3, 40))
+    weights, temperatures = np.array([0.2, 0.5, 0.3]), np.array([0.5, 1.0, 3.0])
+    given = list(tables.copy())
+    found = mixed(given, weights, temperatures, 0.01)
+    alone = [tempered(each, temperatures[[k]], 0.01) for k, each in enumerate(tables)]
+    np.testing.assert_allclose(found, np.tensordot(weights, alone, 1), atol=1e-14)
+    np.testing.assert_array_equal(given, tables)
 
 
 def test_values_are_standardised_cut_and_without_gaps(random):

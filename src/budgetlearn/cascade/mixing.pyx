@@ -29,34 +29,51 @@ def softmax(const double[:, :] scores):
     return found
 
 
+cdef inline void temper(
+    double* values, Py_ssize_t n, double temperature, double floor
+) noexcept nogil:
+    """Replace probabilities by shares ∝ p^(1 / T), none taken to be below a floor."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        values[k] = log(max(values[k], floor)) / temperature
+    to_shares(values, n)
+
+
 def tempered(const double[:, ::1] probabilities, const double[::1] temperatures, double floor):
     """Return probabilities ∝ p^(1 / T), none taken to be below a floor; one T, or one a row."""
-    cdef Py_ssize_t n_classes = probabilities.shape[1], row, k
+    cdef Py_ssize_t row
     cdef bint one = temperatures.shape[0] == 1
-    cdef double temperature
-    found = np.empty((probabilities.shape[0], n_classes))
+    found = np.array(probabilities)
     cdef double[:, ::1] shares = found
     with nogil:
         for row in range(shares.shape[0]):
-            temperature = temperatures[0 if one else row]
-            for k in range(n_classes):
-                shares[row, k] = log(max(probabilities[row, k], floor)) / temperature
-            to_shares(&shares[row, 0], n_classes)
+            temper(&shares[row, 0], shares.shape[1], temperatures[0 if one else row], floor)
     return found
 
 
-def weighted_sum(list predictions, const double[::1] weights):
-    """Return the sum of tables, (n_rows, n_columns) each, so many times each."""
-    cdef Py_ssize_t k, row, column
+def mixed(
+    list predictions, const double[::1] weights, const double[::1] temperatures, double floor
+):
+    """Return the weighted sum of tables, (n_rows, n_columns) each.
+
+    With temperatures, one for each table, of its probabilities as `tempered` gives them; else None.
+    """
+    cdef Py_ssize_t n_columns = predictions[0].shape[1], k, row, column
+    cdef bint tempers = temperatures is not None
     cdef const double[:, ::1] each
-    found = np.zeros(predictions[0].shape)
+    cdef double[::1] values = np.empty(n_columns)
+    found = np.zeros((predictions[0].shape[0], n_columns))
     cdef double[:, ::1] total = found
     # In one order: a matrix product's last bits differ with the number of rows.
     for k in range(weights.shape[0]):
         each = predictions[k]
         for row in range(total.shape[0]):
-            for column in range(total.shape[1]):
-                total[row, column] += weights[k] * each[row, column]
+            for column in range(n_columns):
+                values[column] = each[row, column]
+            if tempers:
+                temper(&values[0], n_columns, temperatures[k], floor)
+            for column in range(n_columns):
+                total[row, column] += weights[k] * values[column]
     return found
 
 
