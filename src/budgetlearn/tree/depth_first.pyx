@@ -529,6 +529,8 @@ cdef class Grower:
                 &self.search, sorted, column.size, <int32_t> column.high == missing, self.parts,
                 &cut,
             )
+            if cut.n_tied == 0:
+                return True  # there are thresholds, of which none can win
             # Keys are (code - low) << 32 | position; the cut is the last code on the left.
             cut.place = column.low + (sorted[cut.place - 1] >> 32)
         offer_cut(&self.search, &cut, <int32_t> cut.place)
