@@ -185,6 +185,7 @@ CALLS = {
         PRICED,
         table(lambda t: t.assign(ill=pd.qcut(t["glucose"], 3, labels=["low", "mid", "high"]))),
         out=("ill is one of: high (",),
+        err=("glucose alone predicts ill almost perfectly",),
     ),
     "classes by number": Call(
         PRICED,
@@ -238,6 +239,12 @@ CALLS = {
         table(lambda t: t.assign(id=RANDOM.permutation(N))),
         out=("4 columns",),
         err=("id has a different whole number in each row", "--keep id"),
+    ),
+    "a copy of the target left in": Call(
+        FOREST,
+        table(lambda t: t.assign(code=np.where(t["ill"] == "yes", "A", "B"))),
+        out=("5 columns",),
+        err=("code alone predicts ill almost perfectly", "--drop code"),
     ),
     "a name of each row left in": Call(
         FOREST,

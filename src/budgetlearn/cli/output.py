@@ -1,5 +1,6 @@
 """The two faces of a model: lines of text, and a page of html with its curve."""
 
+import shlex
 from decimal import Decimal
 from math import ceil, floor, log10
 
@@ -9,11 +10,13 @@ import pandas as pd
 
 from ..exceptions import extra
 from ..files import whole_file
-from .options import shown
+from .options import note, shown
 
 MOST_NAMES = 5
 MOST_STEPS = 12
 MOST_COLUMNS, MOST_WORDS = 500, 50
+# A column with such a score may have been written down after the target was known.
+TOO_GOOD = 0.999
 # The picture of the curve, in its own units; drawn without a drawing library.
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
@@ -128,6 +131,12 @@ def print_schedule(saved):
     for method, why in getattr(saved.model, "skipped_", {}).items():
         click.echo(f"Not compared: {method}, {why}.")
     click.echo(for_nothing(saved))
+    alone = saved.curve[saved.curve["variables"].map(len) == 1]
+    for (column,) in alone["variables"][alone["test_score"] >= TOO_GOOD].unique()[:1]:
+        note(
+            f"{shown(column)} alone predicts {shown(saved.target)} almost perfectly on the "
+            f"rows held out. If it is not known beforehand: --drop {shlex.quote(column)}"
+        )
 
 
 def _classes(model, most=6):
