@@ -195,7 +195,20 @@ def quick_scores():
 
 
 @pytest.fixture(scope="module")
-def quick_cascade():
+def quick_cascade(small_cascade):
+    """Let cascades be small, and choose their points for fewer tradeoffs."""
+    from budgetlearn.cascade import pool
+
+    with pytest.MonkeyPatch.context() as patch:
+        few = pool.TRADEOFFS[::3]  # the last is still 0
+        patch.setattr(pool, "TRADEOFFS", few)
+        more = pool.exit_thresholds.__defaults__[1:]
+        patch.setattr(pool.exit_thresholds, "__defaults__", (few, *more))
+        yield
+
+
+@pytest.fixture(scope="module")
+def small_cascade():
     """Let cascades be of small models and of orders found with few: they take most of a fit.
 
     For tests of what a cascade does with its models, of which there are as many, however good.
