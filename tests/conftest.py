@@ -1,6 +1,7 @@
 """Fixtures that several packages' tests share."""
 
 import csv
+import functools
 import gc
 import os
 import sys
@@ -141,6 +142,7 @@ def pytest_collection():
         gc.set_threshold(20_000, 20, 20)
         _know_arrays()
         _know_parameters()
+        _know_signatures()
 
 
 def _know_arrays():
@@ -171,6 +173,12 @@ def _know_parameters():
         base.BaseEstimator._get_param_names = classmethod(known)
 
 
+def _know_signatures():
+    """Let scikit-learn read the signature of a function once: it does so at every call."""
+    if checks := sys.modules.get("sklearn.utils._param_validation"):
+        checks.signature = functools.cache(checks.signature)
+
+
 @pytest.fixture(scope="module")
 def quick_scores():
     """Let standard errors of scores be of few draws, whose parameters scikit-learn does not check.
@@ -182,12 +190,25 @@ def quick_scores():
     from budgetlearn.protocol import scoring
 
     with pytest.MonkeyPatch.context() as patch, config_context(skip_parameter_validation=True):
-        patch.setattr(scoring, "RESAMPLES", 30)
+        patch.setattr(scoring, "RESAMPLES", 8)
         yield
 
 
 @pytest.fixture(scope="module")
-def quick_cascade():
+def quick_cascade(small_cascade):
+    """Let cascades be small, and choose their points for fewer tradeoffs."""
+    from budgetlearn.cascade import pool
+
+    with pytest.MonkeyPatch.context() as patch:
+        few = pool.TRADEOFFS[::3]  # the last is still 0
+        patch.setattr(pool, "TRADEOFFS", few)
+        more = pool.exit_thresholds.__defaults__[1:]
+        patch.setattr(pool.exit_thresholds, "__defaults__", (few, *more))
+        yield
+
+
+@pytest.fixture(scope="module")
+def small_cascade():
     """Let cascades be of small models and of orders found with few: they take most of a fit.
 
     For tests of what a cascade does with its models, of which there are as many, however good.

@@ -120,6 +120,7 @@ def test_every_score_orders_the_schedule(scoring):
     assert held_out["score"][made.recommended_] > held_out["score"][0]
 
 
+@pytest.mark.usefixtures("fast")
 def test_f1_stays_that_of_one_class_where_other_rows_have_more_of_it():
     made = AutoBudgetClassifier(
         feature_costs=PRICES, scoring="f1", max_minutes=1e-6, random_state=0
@@ -153,6 +154,7 @@ def test_a_class_of_five_rows(fast):
     assert not made.skipped_
 
 
+@pytest.mark.usefixtures("quick_cascade")
 def test_without_time_the_constant_and_all_features_remain():
     made = AutoBudgetClassifier(feature_costs=PRICES, max_minutes=1e-6, random_state=0).fit(X, Y)
     assert {"cascade", "msB", "average"} <= set(made.skipped_)
@@ -218,6 +220,7 @@ def test_every_method_can_be_made_and_copied():
     assert "msB" not in {each.name for each in competitors(True, 61)}
 
 
+@pytest.mark.usefixtures("quick_cascade")
 def test_what_a_model_remembers_costs_more_on_other_rows():
     costs = FeatureCosts(PRICES)
     model = BudgetRFClassifier(feature_costs=PRICES, n_estimators=2, random_state=0).fit(X, Y)

@@ -16,6 +16,8 @@ from budgetlearn.cascade.dynamic import BayesTrees, Units, foresees_class
 from budgetlearn.cascade.models import Table, assign_folds
 from budgetlearn.costs import FeatureCosts
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 INFINITE = np.full(1, np.inf)
 
 

@@ -14,6 +14,8 @@ from budgetlearn.cascade.pool import candidates, class_evidence, mean_and_error,
 from budgetlearn.cascade.smooth_models import PENALTIES, KernelFit, LinearKind
 from budgetlearn.validation import ParameterError
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 N = 150
 X, Y = make_classification(N, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=3)
 TIMES = np.random.default_rng(0).integers(1, 4, N)

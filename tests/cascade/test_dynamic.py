@@ -14,7 +14,7 @@ from budgetlearn.exceptions import BudgetError
 from budgetlearn.protocol.feature_requests import Ledger, drive
 from budgetlearn.testing import check_budgeted_estimator
 
-pytestmark = pytest.mark.usefixtures("quick_cascade")
+pytestmark = pytest.mark.usefixtures("small_cascade")
 
 QUICK = {"orders": "gain_per_cost", "n_stages": 5, "cv": 2, "dynamic": True, "random_state": 0}
 PRICES = [1.0, 10, 10, 10, 2]

@@ -28,7 +28,7 @@ from budgetlearn.cascade.pool import (
     number_evidence,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_cascade")
+pytestmark = pytest.mark.usefixtures("small_cascade")
 
 STAGES = ((1,), (1, 0), (1, 0, 3, 2))
 COSTS = np.array([1.0, 3.0, 10.0])

@@ -24,6 +24,8 @@ from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import PRICES, called_in, compared_in, limit_methods, patients
 from tests.workflow.conftest import Workflow
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 METHODS = ("--methods", "cascade", "--methods", "filter_forest")
 OWN = ("--target", "ill", "--costs", "prices.csv", "--runs", "1")
 

@@ -14,6 +14,8 @@ from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from tests.cli.conftest import FIT, PRICES, patients
 
+pytestmark = pytest.mark.usefixtures("quick_cascade")
+
 
 @pytest.mark.parametrize(
     ("low", "high", "shown"),

@@ -14,6 +14,7 @@ from budgetlearn.cli.output import money
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
+from tests.looping import check_each
 
 ERRORS = "true,predicted,cost\nyes,no,500\nno,yes,40\n"
 AUTO = (*FIT, "--minutes", "0.001", "--error-costs", "errors.csv")
@@ -75,25 +76,27 @@ def test_small_prices_are_shown_as_they_are(folder, told):
 # --- costs of errors
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        ERRORS.replace(",", ";"),
-        ERRORS.replace(",", " , "),
-        "predicted,true,cost\nno,yes,500\nyes,no,40\n",
-        ERRORS.replace(",", ";").replace("500", "500,0"),
-        ERRORS.encode("utf-16"),
-        "\ufeff" + ERRORS,
-    ],
-    ids=["semicolons", "blanks", "another order", "decimal commas", "UTF-16", "mark"],
-)
-def test_costs_of_errors_are_read_as_tables_are(folder, told, content):
+def test_costs_of_errors_are_read_as_tables_are(folder, told):
     (folder / "errors.csv").write_text(ERRORS)
     plain = told(*AUTO)
     assert (plain[0], plain[2]) == (0, "")
-    content = content if isinstance(content, bytes) else content.encode()
-    (folder / "errors.csv").write_bytes(content)
-    assert told(*AUTO) == plain
+    forms = {
+        "semicolons": ERRORS.replace(",", ";"),
+        "blanks": ERRORS.replace(",", " , "),
+        "another order": "predicted,true,cost\nno,yes,500\nyes,no,40\n",
+        "decimal commas": ERRORS.replace(",", ";").replace("500", "500,0"),
+        "UTF-16": ERRORS.encode("utf-16"),
+        "mark": "\ufeff" + ERRORS,
+    }
+
+    def check(name):
+        content = forms[name]
+        (folder / "errors.csv").write_bytes(
+            content if isinstance(content, bytes) else content.encode()
+        )
+        assert told(*AUTO) == plain
+
+    check_each(forms, check)
 
 
 @pytest.mark.parametrize(

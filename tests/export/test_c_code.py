@@ -62,14 +62,19 @@ def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
 
 
-def printed(folder, model, X, format, layout, nan="nan"):
-    """Return what the compiled program prints for rows: the prediction, and the scores."""
+def compiled(folder, model, format, layout):
+    """Return the program of a model."""
     model.export_c(folder / "model.h", format, name="tiny", layout=layout)
     source = folder / "main.c"
     source.write_text('#define TINY_MAIN\n#include "model.h"\n')
     run("cc", *FLAGS, "-o", folder / "main", source)
+    return folder / "main"
+
+
+def printed(program, X, nan="nan"):
+    """Return what a program prints for rows: the prediction, and the scores."""
     rows = "\n".join(" ".join(f"{x:.9g}" for x in row) for row in X.tolist())
-    lines = run(folder / "main", input=rows.replace("nan", nan)).splitlines()
+    lines = run(program, input=rows.replace("nan", nan)).splitlines()
     return np.array([line.split() for line in lines])
 
 
@@ -97,7 +102,7 @@ def hostile(model, X):
 def test_c_is_python_bit_for_bit(fitted, tmp_path, name, format, layout):  # noqa: F811
     model, X, _ = fitted(name)
     X = np.vstack([X, hostile(model, X)])
-    numbers = printed(tmp_path, model, X, format, layout)
+    numbers = printed(compiled(tmp_path, model, format, layout), X)
     forest = model.compact(format)
     np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(forest.scores(X)))
     if hasattr(model, "classes_"):
@@ -117,8 +122,9 @@ def test_missing_numbers_go_right_in_both_layouts(fitted, tmp_path, name):  # no
     # Beyond every threshold, whatever the sign of NaN.
     expected = bits(model.compact().scores(np.where(np.isnan(X), np.float32(np.inf), X)))
     for layout in LAYOUTS:
+        program = compiled(tmp_path, model, "float32", layout)
         for nan in ("nan", "-nan"):
-            numbers = printed(tmp_path, model, X, "float32", layout, nan)
+            numbers = printed(program, X, nan)
             np.testing.assert_array_equal(bits(numbers[:, 1:]), expected)
 
 

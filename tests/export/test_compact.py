@@ -33,16 +33,16 @@ MODELS = {
     "ten classes": (GIFClassifier(600, **SMALL), TEN),
     "ten classes, pruned": (GIFClassifier(200, **RIDGE), TEN),
     "BudgetRF": (BudgetRFClassifier(n_estimators=9, random_state=0), TWO),
-    "BudgetRF of ten classes": (BudgetRFClassifier(n_estimators=9, random_state=0), TEN),
+    "BudgetRF of ten classes": (BudgetRFClassifier(n_estimators=3, random_state=0), TEN),
     "BudgetRF, counts": (
-        BudgetRFClassifier(n_estimators=9, leaves=Leaves(voting="counts"), random_state=0),
+        BudgetRFClassifier(n_estimators=3, leaves=Leaves(voting="counts"), random_state=0),
         TEN,
     ),
     "BudgetRF of numbers": (
         BudgetRFRegressor(n_estimators=9, growth=Growth(max_depth=6), random_state=0),
         REGRESSION,
     ),
-    "random forest": (RandomForestClassifier(n_estimators=9, random_state=0), TEN),
+    "random forest": (RandomForestClassifier(n_estimators=3, random_state=0), TEN),
 }
 
 

@@ -305,7 +305,7 @@ PRUNED = {
 
 @pytest.mark.parametrize(
     "estimator",
-    [GIFRegressor(60, **PRUNED), GIFClassifier(20, **PRUNED | LOGISTIC)],
+    [GIFRegressor(30, **PRUNED), GIFClassifier(10, **PRUNED | LOGISTIC | {"n_estimators": 4})],
     ids=type,
 )
 def test_scikit_learn_contract(estimator):

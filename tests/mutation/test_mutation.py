@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.mutation import by_hand
+from tests.mutation import by_hand, plugin
 from tests.mutation.__main__ import ROOT, sample_of
 from tests.mutation.operators import mutants_of, mutated
 from tests.mutation.running import KILLED, SURVIVED, TIMEOUT, trace, try_mutant
@@ -86,7 +86,8 @@ def tree(tmp_path):
     return tree
 
 
-def test_what_became_of_mutants(tree):
+def test_what_became_of_mutants(tree, monkeypatch):
+    monkeypatch.setattr(plugin, "GRACE", 1)  # for the one that never ends
     runs = trace(tree, "src/", ["test_steps.py"])
     assert runs["lines"]["test_steps.py::test_elsewhere"] == []
     lines = runs["lines"]["test_steps.py::test_count"]

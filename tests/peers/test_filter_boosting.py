@@ -13,7 +13,7 @@ pytest.importorskip("lightgbm")
 PRICES = np.random.default_rng(1).integers(1, 101, 13).astype(float)
 
 
-@pytest.mark.parametrize("estimator", [FilterBoostingClassifier(n_estimators=5)], ids=type)
+@pytest.mark.parametrize("estimator", [FilterBoostingClassifier(n_estimators=3)], ids=type)
 def test_scikit_learn_conventions(estimator):
     check_conventions(estimator)
 

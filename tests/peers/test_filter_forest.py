@@ -11,7 +11,7 @@ from budgetlearn.peers import FilterForestClassifier
 from tests.looping import check_conventions
 
 
-@pytest.mark.parametrize("estimator", [FilterForestClassifier(n_estimators=10)], ids=type)
+@pytest.mark.parametrize("estimator", [FilterForestClassifier(n_estimators=5)], ids=type)
 def test_scikit_learn_conventions(estimator):
     check_conventions(estimator)
 

@@ -23,8 +23,8 @@ STUMPS = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))
 @pytest.mark.parametrize(
     "estimator",
     [
-        GIFNodeShares(GIFClassifier(n_estimators=10, learning_rate=0.3), (5, 50), 10),
-        GIFNodeShares(GIFRegressor(n_estimators=10, learning_rate=0.3), (5, 50), 10),
+        GIFNodeShares(GIFClassifier(n_estimators=10, learning_rate=0.3), (5, 50), 5),
+        GIFNodeShares(GIFRegressor(n_estimators=10, learning_rate=0.3), (5, 50), 5),
         BoostingNodeShares(STUMPS, (25, 30), 4),
         BoostingNodeShares(GradientBoostingRegressor(max_depth=1), (25, 30), 4),
     ],

@@ -1,6 +1,7 @@
 """Every example of the gallery runs, in seconds, and prints or draws something.
 
-`auto` compares its fast methods only; `make docs-html` runs the examples as they are.
+`auto` compares its fast methods only, and forests are small; `make docs-html` runs the examples as
+they are.
 """
 
 import runpy
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from budgetlearn import RandomForestClassifier
 from tests.auto.conftest import limit_methods
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
@@ -19,6 +21,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("plot_*
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path, capsys, monkeypatch):
     limit_methods(monkeypatch)
+    monkeypatch.setitem(RandomForestClassifier.__init__.__kwdefaults__, "n_estimators", 20)
     import matplotlib as mpl
 
     mpl.use("Agg")

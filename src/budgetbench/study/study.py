@@ -145,8 +145,8 @@ class Study:
         chosen, absent = _installed(config, _overridden(chosen, config))
         if absent:
             config["left_out"] = config.get("left_out", {}) | absent
-        # Overrides of one data set may spoil what the others leave right.
-        for own in (config, *_own(config)):
+        # Overrides of one data set may spoil what the others leave right; without, all is the same.
+        for own in (config, *(own for own in _own(config) if "overrides" in own)):
             _check_methods(_overridden(chosen, own), own.get("overrides", {}), schemas, trust)
         datasets = {name: registry[name] for name in config["datasets"]}
         study = cls(dict(config), datasets, chosen, root)
