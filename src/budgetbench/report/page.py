@@ -90,17 +90,14 @@ def build_figures(sections, report):
 
 def build_cases(sections, report):
     """Return the data of each case for the page's scripts, as `script_data` takes them."""
+    scripted, display = [section for section in sections if section.script], report.display
     cases = {}
-    for section in sections:
-        for case, data in section.script_data(report).items():
-            cases.setdefault(case, {})[section.id] = data
-    display = report.display
-    for dataset, costs in report.cases:
-        if (name := case_name(dataset, costs)) in cases:
-            titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
-            bounded = dataset in display.bounded  # JSON has no infinity
-            titles |= {"bounded": bounded, "best": display.datasets[dataset].span[1]}
-            cases[name] = titles | cases[name]
+    for dataset, costs in report.cases if scripted else ():
+        titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
+        bounded = dataset in display.bounded  # JSON has no infinity
+        titles |= {"bounded": bounded, "best": display.datasets[dataset].span[1]}
+        data = {section.id: section.script_data(report, dataset, costs) for section in scripted}
+        cases[case_name(dataset, costs)] = titles | data
     return cases
 
 

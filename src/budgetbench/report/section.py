@@ -71,9 +71,12 @@ class Section:
     title = ""  # of the link on top of the page
     place = 0  # sections stand on the page from small to large
     under = None  # the budget by which the study must compare some data set, if any
-    script = None  # name of its script beside the module, if it has one
+    # Name of its script beside the module, if it has one: `script_data(report, *case)` returns what
+    # the script shows of a case.
+    script = None
     inputs = ()  # files that it reads, beside operating points, data sets and prices
-    stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
+    # Of the figure of each case, if there is one: the method `draw(report, *case)` returns it.
+    stem, category = "", ""
     pictures = ()  # name and label of each other figure
     names = ()  # of its tables
 
@@ -109,10 +112,6 @@ class Section:
         shown = self.cases if self.stem else ()
         return {case_name(*case, stem=self.stem): self.draw(report, *case) for case in shown}
 
-    def draw(self, report, *case):
-        """Return the figure of a case, in a section that has a `stem`."""
-        raise NotImplementedError
-
     def files(self, report):
         """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""
         return {}
@@ -123,10 +122,6 @@ class Section:
 
     def context(self, report):
         """Return the values of the template, by name."""
-        return {}
-
-    def script_data(self, report):
-        """Return {<dataset>_<costs>: what the section's script shows of that case}."""
         return {}
 
     @property

@@ -38,12 +38,9 @@ class WhatToBuy(Section):
         # Text, also where there is none: else the column of no rows would be numbers.
         return {"recommendations": found.assign(runners_up=np.array(named, dtype=object))}
 
-    def script_data(self, report):
-        schedules, table = report.results.schedules, report.results.recommendations
-        return {
-            case_name(*case): offers_of(of_case(table, *case), schedules, report.prices, *case)
-            for case in report.cases
-        }
+    def script_data(self, report, *case):
+        table = of_case(report.results.recommendations, *case)
+        return offers_of(table, report.results.schedules, report.prices, *case)
 
 
 def offers_of(table, schedules, prices, dataset, costs):
