@@ -191,9 +191,18 @@ def script_data(cases, display):
         }
         for m in display.methods.values()
     ]
-    study = {"methods": methods, "cases": cases}
+    study = {"methods": methods, "cases": _without_nan(cases)}
     text = json.dumps(study, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")  # no text of the data can end the script element
+
+
+def _without_nan(data):
+    """Return data with None in place of NaN, which JSON has not."""
+    if isinstance(data, dict):
+        return {key: _without_nan(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return list(map(_without_nan, data))
+    return None if data != data else data
 
 
 def shape_path(marker):

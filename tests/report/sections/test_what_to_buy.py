@@ -49,7 +49,7 @@ def test_every_interval_of_accuracy_is_within_its_bounds(n_runs):
 
 def test_one_run_has_no_spread():
     kept = compressed_points(make_points(n_runs=1))
-    assert offers(kept)["offers"][0]["valid_sd"] is None
+    assert np.isnan(offers(kept)["offers"][0]["valid_sd"])
 
 
 def test_nothing_completed_offers_nothing(kept):

@@ -200,7 +200,8 @@ class Downloads(Section):
     def context(self, report):
         from . import sections_of  # here: this package imports its modules
 
-        return {"parts": [part for section in sections_of(self.study) for part in section.parts]}
+        parts = [part for section in sections_of(self.study) for part in section.parts]
+        return {"rows": [[{"file": p.path}, {"text": p.caption, "kind": "long"}] for p in parts]}
 
 
 def _packed(frame):

@@ -192,4 +192,4 @@ def case_curves(schedules, display, dataset, costs, hard):
 
 
 def _digits(values):
-    return [None if np.isnan(v) else float(f"{v:.5g}") for v in np.asarray(values, dtype=float)]
+    return [float(f"{value:.5g}") for value in np.asarray(values, dtype=float)]

@@ -61,30 +61,18 @@ def offers_of(table, schedules, prices, dataset, costs):
     full = dict(zip(case["run"], full_costs(case), strict=True))
     table = table.drop(columns=["dataset", "costs"], errors="ignore")
     offers = [
-        _plain(row) | {"models": [place[model] for model in row["models"][: len(runs)]]}
+        row | {"models": [place[model] for model in row["models"][: len(runs)]]}
         for row in table.to_dict("records")
     ]
     return {
         "offers": offers,
         "runs": [
-            {"run": int(run), "full": _number(full[run]), "prices": priced["cost"].tolist()}
+            {"run": int(run), "full": full[run], "prices": priced["cost"].tolist()}
             for run, priced in zip(runs, lists, strict=True)
         ],
         "names": lists[0]["feature"].tolist() if lists else [],
         "models": [_model(row) for row in schedules.loc[used].to_dict("records")],
     }
-
-
-def _number(value):
-    """Return a value as JSON has it, which has no NaN: None."""
-    return None if value != value else value
-
-
-def _plain(row):
-    """Return a recommendation as JSON has it, with its runners-up."""
-    plain = {key: _number(value) for key, value in row.items()}
-    others = row.get("runners_up")
-    return plain if others is None else plain | {"runners_up": list(map(_plain, others))}
 
 
 def _model(row):
