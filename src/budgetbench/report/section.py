@@ -1,7 +1,7 @@
 """The base of all sections in `budgetbench.report.sections`, and the files that they announce."""
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from budgetlearn.files import read_yaml
@@ -38,17 +38,11 @@ def texts():
     return read_yaml(Path(__file__).parent / "sections" / "texts.yaml")
 
 
-def figure(name, category, stem=None, **labels):
-    """Return the `Part` of a figure, with the caption of its name, or else of a `stem`."""
-    caption = texts()[FIGURE][stem or name]
-    return Part(name, FIGURE, category, caption, labels or {"figure": name})
-
-
-def table(name, stem=None, kind=TABLE):
-    """Return the `Part` of a table, or of another kind of file, named with its ending."""
+def part(name, kind=TABLE, category="Tables", stem=None, **labels):
+    """Return the `Part` of a file, with the caption of its name, or else of a `stem`."""
     # A figure and the table that it draws say the same.
     caption = (texts()[FIGURE] | texts()[kind])[stem or name]
-    return Part(name, kind, "Tables", caption, {"table": name})
+    return Part(name, kind, category, caption, labels or {"table": name})
 
 
 def case_name(dataset, costs=None, stem=None):
@@ -96,12 +90,13 @@ class Section:
     @property
     def parts(self):
         """The `Part` of each figure, table and file."""
-        figures = [figure(name, self.category, figure=label) for name, label in self.pictures]
+        figure = partial(part, kind=FIGURE, category=self.category)
+        figures = [figure(name, figure=label) for name, label in self.pictures]
         for case in self.cases if self.stem else ():
             labels = dict(zip(("data set", "costs"), case, strict=False))
             name = case_name(*case, stem=self.stem)
-            figures.append(figure(name, self.category, self.stem, **labels))
-        return [*figures, *map(table, self.names)]
+            figures.append(figure(name, stem=self.stem, **labels))
+        return [*figures, *map(part, self.names)]
 
     def tables(self, report):
         """Return {name: DataFrame}; `report` is the `Report` without tables and images."""

@@ -9,7 +9,7 @@ from ...analysis.budgets import acquisition_table
 from ...analysis.schedules import full_costs, of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
-from ..section import Section, case_name, table
+from ..section import Section, case_name, part
 from ..sheets import prices_of
 from ..text import counted, number
 
@@ -104,7 +104,7 @@ class ModelSchedules(Section):
 
     @property
     def parts(self):
-        return [table(case_name(*case, "schedule"), "schedule") for case in self.cases]
+        return [part(case_name(*case, "schedule"), stem="schedule") for case in self.cases]
 
     def tables(self, report):
         return {case_name(*case, "schedule"): _example(report, *case) for case in self.cases}
