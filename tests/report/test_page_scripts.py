@@ -15,6 +15,13 @@ def test_script_data_cannot_end_their_script():
     assert json.loads(text)["cases"]["wine"]["title"] == "</script><!--"
 
 
+def test_what_is_not_known_is_null():
+    text = page.script_data(
+        {"wine": {"offers": [{"low": float("nan"), "n_runs": 1}]}}, make_display()
+    )
+    assert json.loads(text)["cases"]["wine"]["offers"] == [{"low": None, "n_runs": 1}]
+
+
 @pytest.mark.parametrize("marker", [*MARKERS, *CONTROL_MARKERS])
 def test_markers_become_paths_in_the_unit_square(marker):
     path = page.shape_path(marker)

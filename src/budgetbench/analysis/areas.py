@@ -13,7 +13,7 @@ from budgetlearn.curves import CostAccuracyCurve
 from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK, RecordError
-from .schedules import CASE_RUN, GROUP, RUN, check_points, counted_runs, first_message
+from .schedules import CASE_RUN, GROUP, RUN, counted_runs, first_message
 
 CONSTANT = "constant"  # the control that buys nothing
 MOST_BUDGETS = 100
@@ -53,6 +53,11 @@ def lowess_mean(costs, scores):
     with np.errstate(all="ignore"):
         smooth = lowess(scores, costs, frac=max(0.4, 10 / costs.size), it=0, xvals=grid)
     return (grid, smooth) if np.isfinite(smooth).all() else None
+
+
+def free_scores(case):
+    """Return the free constant's test score by run: the level from which curves start."""
+    return case[case["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
 
 
 def distinct_budgets(costs, most):
@@ -151,7 +156,6 @@ def area_table(points, schedules, expected=None):
     cheapest model's carried left; n_points: length of the schedule; status: "ok", else why there is
     no model.
     """
-    points = check_points(points)
     # Section 5.2 of Yan et al.: left of the cheapest model stands the majority class.
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()

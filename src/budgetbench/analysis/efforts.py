@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..study.records import OK
 from .areas import CONSTANT, area_table
-from .schedules import CASE, CASE_RUN, GROUP, RUN, check_points, columns_of, compressed_points
+from .schedules import CASE, CASE_RUN, GROUP, RUN, columns_of, compressed_points
 
 EQUAL = 1e-9  # areas that differ by less are equal
 
@@ -19,7 +19,6 @@ def time_table(points):
     fit is of all fits of a run, predict the mean per operating point, n_points their mean number.
     Runs without a single completed point are left to the coverage table.
     """
-    points = check_points(points)
     good = points[points["status"] == OK]
     # Each operating point has the seconds of its own fit: they count once.
     fits = good.groupby([*RUN, "fit"])["fit_seconds"].first()

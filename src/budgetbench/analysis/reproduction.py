@@ -123,11 +123,8 @@ class OurValues:
 
 
 def _rows(frame, where):
-    """Return the rows of `frame` that have the values of `where`; none where one is missing."""
-    hit = np.ones(len(frame), dtype=bool)
-    for column, value in where.items():
-        hit &= False if pd.isna(value) else (frame[column] == value).to_numpy(dtype=bool)
-    return frame[hit]
+    """Return the rows of `frame` that have the values of `where`, by column."""
+    return frame[(frame[[*where]] == pd.Series(where)).all(axis=1)]
 
 
 def _note(row):
@@ -323,34 +320,28 @@ def with_variants(table, entries, variants):
     whether the variant's number lies within the margin of the printed one, and of an entry with
     `one_sample` also whether one sample may differ as much.
     """
-    explained = []
-    for row in table.to_dict("records"):
-        entry = entry_of(row, entries) if row["variant"] else None
-        found = _variant_row(row, entry, variants)
-        explained.append(found is not None and _confirms(found, entry))
+    explained = [
+        row["variant"] in variants and _explains(entry_of(row, entries), row, variants)
+        for row in table.to_dict("records")
+    ]
     return table.assign(explained=explained)
 
 
-def _confirms(found, entry):
-    if not entry.get("one_sample"):
+def _explains(entry, row, variants):
+    """Return True if a variant's number confirms the cause that an entry names."""
+    # The variant may answer by another quantity, such as another reading of the area.
+    wanted = {key: row[key] for key in NUMBER} | {"quantity": entry.get("reading", row["quantity"])}
+    rows = _rows(variants[entry["variant"]].query("n_runs > 0"), wanted)
+    if rows.empty:
+        return False
+    found = rows.iloc[0]
+    if not (found["in_margin"] and entry.get("one_sample")):
         return bool(found["in_margin"])
     # The margin alone would be no test of numbers that lie within it anyway. What is printed is one
     # draw: its distance from our mean has the spread over samples, and that of our mean. That over
     # training sets is in it in full, though what is printed averages several: a generous interval.
     variance = found["sd"] ** 2 * (1 + 1 / found["n_runs"]) + found["unit"] ** 2 / 12
-    near = abs(found["difference"]) <= NORMAL * np.sqrt(variance)
-    return bool(found["in_margin"]) and bool(near)
-
-
-def _variant_row(row, entry, variants):
-    """Return the row of the same printed number in the variant study, None where it has none."""
-    if entry is None or entry["variant"] not in variants:
-        return None
-    # The variant may answer by another quantity, such as another reading of the area.
-    wanted = {key: row[key] for key in NUMBER} | {"quantity": entry.get("reading", row["quantity"])}
-    numbers = variants[entry["variant"]]
-    rows = _rows(numbers[numbers["n_runs"] > 0], wanted)
-    return rows.iloc[0] if len(rows) else None
+    return bool(abs(found["difference"]) <= NORMAL * np.sqrt(variance))
 
 
 def with_outcomes(numbers, impossible):

@@ -114,7 +114,6 @@ def coverage_table(points, expected=None):
 
     message is the first status that is not ok, else "".
     """
-    points = check_points(points)
     if expected is None:
         # Every method in every run: here a method without any record of a case is missing there.
         runs = points[CASE_RUN].drop_duplicates()
@@ -136,8 +135,7 @@ def coverage_table(points, expected=None):
 
 def score_table(points, methods):
     """Return mean, sd and n_runs of the test score of one-point methods in each case."""
-    own = check_points(points)
-    own = own[own["method"].isin(methods)]
+    own = points[points["method"].isin(methods)]
     # NaN, not dropped: the count says how many completed.
     scores = own["test_score"].where(own["status"] == OK).groupby(columns_of(own, GROUP))
     return scores.agg(mean="mean", sd="std", n_runs="count").reset_index()

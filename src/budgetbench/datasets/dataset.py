@@ -19,7 +19,8 @@ FORMAT = 2  # of the parquet file; raise it when the layout changes
 LEFT_OUT, TRAIN, VALID, TEST = -1, 0, 1, 2  # parts of a split
 _NAMES = ("train", "validation", "test")
 _KEY = b"budgetlearn"
-_TARGET, _GROUP, _PART = "__target__", "__group__", "__part__"
+# What the file holds beside the features: attribute → its column, where the data have it.
+_BESIDE = {"y": "__target__", "groups": "__group__", "part": "__part__"}
 # Beside the columns, in this order.
 _ABOUT = (
     *("id", "title", "task", "class_names"),
@@ -95,7 +96,7 @@ class Dataset:
             repeated = sorted({n for n in names if names.count(n) > 1})
             self._fail(f"feature names must differ; repeated: {', '.join(repeated)}")
         # These are the names of other columns of the parquet file.
-        refused = sorted({"", _TARGET, _GROUP, _PART}.intersection(names))
+        refused = sorted({"", *_BESIDE.values()}.intersection(names))
         if refused:
             self._fail(f"a feature must not be named {refused[0]!r}: give it another name")
         nameless = next((n for n in names if n.startswith("Unnamed: ")), None)
@@ -108,7 +109,7 @@ class Dataset:
     def _check(self):
         self._check_names()
         n_samples = self.X.shape[0]
-        for name in ("y", "groups", "part"):
+        for name in _BESIDE:
             values = getattr(self, name)
             if values is not None and values.shape != (n_samples,):
                 self._fail(f"{name} must have one entry for each of the {n_samples} rows")
@@ -173,11 +174,9 @@ class Dataset:
 
     def save(self, path):
         """Write one parquet file, under its name only when it is complete."""
-        columns = dict(zip(self.feature_names, self.X.T, strict=True)) | {_TARGET: self.y}
-        if self.groups is not None:
-            columns[_GROUP] = self.groups
-        if self.part is not None:
-            columns[_PART] = self.part
+        columns = dict(zip(self.feature_names, self.X.T, strict=True))
+        beside = {column: getattr(self, name) for name, column in _BESIDE.items()}
+        columns |= {column: values for column, values in beside.items() if values is not None}
         about = {name: getattr(self, name) for name in _ABOUT} | {"format": FORMAT}
         table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about)})
         # An interrupted job leaves no half of a table under the name that the next one reads.
@@ -195,13 +194,12 @@ class Dataset:
             if about.pop("format") != FORMAT:
                 raise DatasetError(f"{path} has another format version: prepare it again.")
             recorded = about.pop("sha256")
-            beside = {"y": _TARGET, "groups": _GROUP, "part": _PART}
             extra = {
                 name: table.column(column).to_numpy()
-                for name, column in beside.items()
+                for name, column in _BESIDE.items()
                 if column in table.column_names
             }
-            names = [name for name in table.column_names if name not in beside.values()]
+            names = [name for name in table.column_names if name not in _BESIDE.values()]
             # Made column-major at once; `to_pandas` would hold the table twice.
             kind = table.schema.field(0).type.to_pandas_dtype()
             X = np.empty((table.num_rows, len(names)), kind, "F")

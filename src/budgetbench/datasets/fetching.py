@@ -11,7 +11,7 @@ import tempfile
 import time
 import zipfile
 import zlib
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from tqdm import tqdm
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.files import is_gzip, whole_file
 from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk, reading
+
+from .registry import DatasetSpec
 
 # Our own, not pooch: several mirrors and hashes of one file, hashes of what is inside a gzip
 # file, limits on seconds and bytes, and copies of files at hand are guarantees here that pooch
@@ -98,8 +100,6 @@ def fetch(spec, folder, data_dir=None, offline=False):
     folder = Path(folder)
     if data_dir is None:
         data_dir = os.environ.get(DATA_DIR_VARIABLE) or None
-    if not spec.files:
-        return []
     paths = [folder / file.path for file in spec.files]
     pairs = zip(spec.files, paths, strict=True)
     # Looked at first: a complete folder may belong to somebody else, or lie on a medium to read.
@@ -181,16 +181,16 @@ def _record_of(path):
     return path.with_name(path.name + ".sha256")
 
 
+@dataclass
 class _Fetch:
     """The fetching of one data set; keeps archives, so that many members cost one download."""
 
-    def __init__(self, spec, folder, workplace, data_dir, offline):
-        self.spec = spec
-        self.folder = folder
-        self.workplace = workplace
-        self.offline = offline
-        self.ready = [Path(place) for place in (spec.folder, data_dir) if place is not None]
-        self.downloads = {}
+    spec: DatasetSpec
+    folder: Path
+    workplace: Path
+    data_dir: str | Path | None
+    offline: bool
+    downloads: dict = field(default_factory=dict)  # address → file
 
     def bring(self, file):
         target = self.folder / file.path
@@ -230,9 +230,9 @@ class _Fetch:
 
     def _places(self, file):
         """Yield places that may have a file, and functions that bring it from there to a path."""
-        for folder in self.ready:
+        for folder in filter(None, (self.spec.folder, self.data_dir)):
             # A folder given for one data set may hold its files without the data set's own folder.
-            options = [folder / file.path, folder / Path(file.path).name]
+            options = [Path(folder, file.path), Path(folder, Path(file.path).name)]
             source = next((option for option in options if option.is_file()), None)
             yield source or options[0], partial(self._from_folder, source)
         if (packed := SHIPPED / f"{file.path}.gz").is_file():

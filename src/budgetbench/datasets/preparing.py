@@ -76,8 +76,7 @@ def prepare(spec, folder=None):
     except DatasetError as error:
         raise DatasetError(f"{error}{_remedy(spec, folder)}") from error
     # Only now: a hash is recorded of files that gave what the registry expects.
-    if spec.files:
-        pin(spec, folder)
+    pin(spec, folder)
     return dataset
 
 

@@ -90,17 +90,14 @@ def build_figures(sections, report):
 
 def build_cases(sections, report):
     """Return the data of each case for the page's scripts, as `script_data` takes them."""
+    scripted, display = [section for section in sections if section.script], report.display
     cases = {}
-    for section in sections:
-        for case, data in section.script_data(report).items():
-            cases.setdefault(case, {})[section.id] = data
-    display = report.display
-    for dataset, costs in report.cases:
-        if (name := case_name(dataset, costs)) in cases:
-            titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
-            bounded = dataset in display.bounded  # JSON has no infinity
-            titles |= {"bounded": bounded, "best": display.datasets[dataset].span[1]}
-            cases[name] = titles | cases[name]
+    for dataset, costs in report.cases if scripted else ():
+        titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
+        bounded = dataset in display.bounded  # JSON has no infinity
+        titles |= {"bounded": bounded, "best": display.datasets[dataset].span[1]}
+        data = {section.id: section.script_data(report, dataset, costs) for section in scripted}
+        cases[case_name(dataset, costs)] = titles | data
     return cases
 
 
@@ -194,9 +191,18 @@ def script_data(cases, display):
         }
         for m in display.methods.values()
     ]
-    study = {"methods": methods, "cases": cases}
+    study = {"methods": methods, "cases": _without_nan(cases)}
     text = json.dumps(study, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")  # no text of the data can end the script element
+
+
+def _without_nan(data):
+    """Return data with None in place of NaN, which JSON has not."""
+    if isinstance(data, dict):
+        return {key: _without_nan(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return list(map(_without_nan, data))
+    return None if data != data else data
 
 
 def shape_path(marker):

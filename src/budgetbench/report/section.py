@@ -1,7 +1,7 @@
 """The base of all sections in `budgetbench.report.sections`, and the files that they announce."""
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from budgetlearn.files import read_yaml
@@ -38,17 +38,11 @@ def texts():
     return read_yaml(Path(__file__).parent / "sections" / "texts.yaml")
 
 
-def figure(name, category, stem=None, **labels):
-    """Return the `Part` of a figure, with the caption of its name, or else of a `stem`."""
-    caption = texts()[FIGURE][stem or name]
-    return Part(name, FIGURE, category, caption, labels or {"figure": name})
-
-
-def table(name, stem=None, kind=TABLE):
-    """Return the `Part` of a table, or of another kind of file, named with its ending."""
+def part(name, kind=TABLE, category="Tables", stem=None, **labels):
+    """Return the `Part` of a file, with the caption of its name, or else of a `stem`."""
     # A figure and the table that it draws say the same.
     caption = (texts()[FIGURE] | texts()[kind])[stem or name]
-    return Part(name, kind, "Tables", caption, {"table": name})
+    return Part(name, kind, category, caption, labels or {"table": name})
 
 
 def case_name(dataset, costs=None, stem=None):
@@ -71,9 +65,12 @@ class Section:
     title = ""  # of the link on top of the page
     place = 0  # sections stand on the page from small to large
     under = None  # the budget by which the study must compare some data set, if any
-    script = None  # name of its script beside the module, if it has one
+    # Name of its script beside the module, if it has one: `script_data(report, *case)` returns what
+    # the script shows of a case.
+    script = None
     inputs = ()  # files that it reads, beside operating points, data sets and prices
-    stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
+    # Of the figure of each case, if there is one: the method `draw(report, *case)` returns it.
+    stem, category = "", ""
     pictures = ()  # name and label of each other figure
     names = ()  # of its tables
 
@@ -93,12 +90,13 @@ class Section:
     @property
     def parts(self):
         """The `Part` of each figure, table and file."""
-        figures = [figure(name, self.category, figure=label) for name, label in self.pictures]
+        figure = partial(part, kind=FIGURE, category=self.category)
+        figures = [figure(name, figure=label) for name, label in self.pictures]
         for case in self.cases if self.stem else ():
             labels = dict(zip(("data set", "costs"), case, strict=False))
             name = case_name(*case, stem=self.stem)
-            figures.append(figure(name, self.category, self.stem, **labels))
-        return [*figures, *map(table, self.names)]
+            figures.append(figure(name, stem=self.stem, **labels))
+        return [*figures, *map(part, self.names)]
 
     def tables(self, report):
         """Return {name: DataFrame}; `report` is the `Report` without tables and images."""
@@ -108,10 +106,6 @@ class Section:
         """Return {name: matplotlib figure}; `report.tables` holds the tables of all sections."""
         shown = self.cases if self.stem else ()
         return {case_name(*case, stem=self.stem): self.draw(report, *case) for case in shown}
-
-    def draw(self, report, *case):
-        """Return the figure of a case, in a section that has a `stem`."""
-        raise NotImplementedError
 
     def files(self, report):
         """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""
@@ -123,10 +117,6 @@ class Section:
 
     def context(self, report):
         """Return the values of the template, by name."""
-        return {}
-
-    def script_data(self, report):
-        """Return {<dataset>_<costs>: what the section's script shows of that case}."""
         return {}
 
     @property

@@ -7,7 +7,7 @@ import json
 from ...analysis.schedules import CASE, columns_of
 from ...study.methods import settings_tried
 from ...study.records import POINTS
-from ..section import FILE, Section, table, texts
+from ..section import FILE, Section, part, texts
 from ..text import DASH, as_text
 
 _WORDS = {"n_ok": "ok", "n_partial": "in part", "n_failed": "failed", "n_missing": "missing"}
@@ -188,7 +188,7 @@ class Downloads(Section):
 
     @property
     def parts(self):
-        return [table(name, kind=FILE) for name in texts()[FILE]]
+        return [part(name, FILE) for name in texts()[FILE]]
 
     def files(self, report):
         # Rates are arrays, which a csv cannot hold; tables/acquisition.csv has their means.
@@ -200,7 +200,8 @@ class Downloads(Section):
     def context(self, report):
         from . import sections_of  # here: this package imports its modules
 
-        return {"parts": [part for section in sections_of(self.study) for part in section.parts]}
+        parts = [part for section in sections_of(self.study) for part in section.parts]
+        return {"rows": [[{"file": p.path}, {"text": p.caption, "kind": "long"}] for p in parts]}
 
 
 def _packed(frame):

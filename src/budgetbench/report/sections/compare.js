@@ -6,13 +6,15 @@ const cases = Object.keys(study.cases);
 const rivals = study.methods.filter(({ id }) => cases.some((name) => id in study.cases[name].compare.mean));
 const horizons = [...form.elements.horizon].map(({ value }) => value);
 const PREFIX = "#compare?";
+// What the address calls the choices; those that are as they were at first are left out.
+const FIELDS = { spend: "horizon", charge: "charge", data: "filter-cases", methods: "filter-methods" };
 
 const make = (tag, facts = {}) => Object.assign(document.createElement(tag), facts);
 
 function boxes(place, entries) {
   document.getElementById(place).append(...entries.map(([value, text]) => {
     const label = make("label");
-    const box = make("input", { type: "checkbox", checked: true, value, name: place });
+    const box = make("input", { type: "checkbox", defaultChecked: true, value, name: place });
     label.append(box, ` ${text}`);
     return label;
   }));
@@ -20,16 +22,13 @@ function boxes(place, entries) {
 
 const all = (name) => [...form.querySelectorAll(`[name=${name}]`)];
 const picked = (name) => all(name).filter(({ checked }) => checked).map(({ value }) => value);
+const short = (value) => value.replace(" %", "");
 
-// The choice as the address has it; what is not restricted is left out.
 function toFragment() {
-  const { horizon, charge } = form.elements;
   const parts = new URLSearchParams();
-  if (horizon.value !== "100 %") parts.set("spend", horizon.value.replace(" %", ""));
-  if (charge.value !== "mean") parts.set("charge", charge.value);
-  for (const [key, name] of [["data", "filter-cases"], ["methods", "filter-methods"]]) {
-    const chosen = picked(name);
-    if (chosen.length < all(name).length) parts.set(key, chosen.join(" "));
+  for (const [key, name] of Object.entries(FIELDS)) {
+    const changed = all(name).some(({ checked, defaultChecked }) => checked !== defaultChecked);
+    if (changed) parts.set(key, picked(name).map(short).join(" "));
   }
   const text = parts.toString();
   const here = location.pathname + location.search;
@@ -38,14 +37,14 @@ function toFragment() {
 
 function fromFragment() {
   if (!location.hash.startsWith(PREFIX)) return;
-  const parts = new URLSearchParams(location.hash.slice(PREFIX.length));
-  const spend = parts.get("spend") ?? "100";
-  const wanted = spend === "log" ? spend : `${spend} %`;
-  form.elements.horizon.value = horizons.includes(wanted) ? wanted : "100 %";
-  form.elements.charge.value = parts.get("charge") === "hard" ? "hard" : "mean";
-  for (const [key, name] of [["data", "filter-cases"], ["methods", "filter-methods"]]) {
-    const chosen = parts.has(key) ? new Set(parts.get(key).split(" ")) : null;
-    for (const box of all(name)) box.checked = chosen === null || chosen.has(box.value);
+  form.reset();
+  for (const [key, text] of new URLSearchParams(location.hash.slice(PREFIX.length))) {
+    const wanted = text.split(" ");
+    for (const input of all(FIELDS[key])) {
+      const chosen = wanted.includes(short(input.value));
+      // One of several is unset by another one alone: an unknown word changes nothing.
+      if (chosen || input.type === "checkbox") input.checked = chosen;
+    }
   }
 }
 
@@ -130,7 +129,7 @@ function update() {
   fillTable(rows, chosen);
   document.getElementById("compared").textContent = words(rows, ranked, chosen, methods);
   window.comparison = {
-    cases: chosen, methods: [...names], best: rows.slice(0, 5).map(({ method }) => method.id),
+    cases: chosen, best: rows.slice(0, 5).map(({ method }) => method.id),
     horizon: horizon.value, hard: charge.value === "hard",
   };
   document.dispatchEvent(new Event("comparison"));
@@ -143,7 +142,6 @@ update();
 form.addEventListener("change", changed);
 form.elements.everything.addEventListener("click", () => {
   form.reset();
-  for (const box of [...all("filter-cases"), ...all("filter-methods")]) box.checked = true;
   changed();
 });
 addEventListener("hashchange", () => {

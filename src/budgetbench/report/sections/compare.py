@@ -5,12 +5,12 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from ...analysis.areas import CONSTANT, HORIZONS, mean_curve
+from ...analysis.areas import CONSTANT, HORIZONS, free_scores, mean_curve
 from ...analysis.ranks import horizon_ranks, ranking_of, survives_leaving_one_out, winners
 from ...analysis.recommendations import HARD, MEAN
 from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION
-from ..section import Section, case_name
+from ..section import Section
 from ..style import drawing, label_ends, legend_below, marked_line, message_figure, split_axis
 from ..text import listed, mean_rank
 
@@ -50,8 +50,7 @@ def overview_figure(report, narrow=False):
         return message_figure("No method completed a run.")
     display, case = report.display, report.cases[0]
     frame = of_case(report.results.schedules, *case)
-    free = frame[frame["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
-    ends = []
+    free, ends = free_scores(frame), []
     with drawing(*((4.0, 2.7) if narrow else (7.6, 3.9))) as (figure, axes):
         for method in map(display.methods.get, names):
             own = mean_curve(frame[frame["method"] == method.id], "cost_fraction", free)
@@ -94,12 +93,9 @@ class Compare(Section):
         }
         return {"horizons": list(HORIZONS), "keeping": keeping}
 
-    def script_data(self, report):
+    def script_data(self, report, *case):
         views = _views(report.results).items()
-        return {
-            case_name(*case): {k: _areas(of_case(t, *case), report.display) for k, t in views}
-            for case in report.cases
-        }
+        return {name: _areas(of_case(table, *case), report.display) for name, table in views}
 
 
 def _views(results):
@@ -107,15 +103,11 @@ def _views(results):
 
 
 def _areas(table, display):
-    """Return {method: mean AUP at each horizon, None where it has none} of the competitors."""
-    # Six digits: the script ranks by these, and bytes are the page's weight.
+    """Return {method: mean AUP at each horizon} of the competitors."""
     known = table.pivot_table(index="method", columns="horizon", values="mean_test")
-    known = known.reindex(columns=list(HORIZONS))
-    return {
-        name: [None if value != value else round(value, 6) for value in known.loc[name]]
-        for name in display.competitors
-        if name in known.index
-    }
+    # Six digits: the script ranks by these, and bytes are the page's weight.
+    known = known.reindex(columns=list(HORIZONS)).round(6)
+    return {name: known.loc[name].tolist() for name in display.competitors if name in known.index}
 
 
 class Horizons(Section):

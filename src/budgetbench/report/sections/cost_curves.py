@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...analysis.areas import CONSTANT, control_point, lowess_mean, mean_curve
+from ...analysis.areas import control_point, free_scores, lowess_mean, mean_curve
 from ...analysis.recommendations import MEAN
 from ...analysis.schedules import GROUP, of_case
 from ...study.study import ACQUISITION
@@ -31,7 +31,7 @@ class CostCurves(Section):
         columns = [*GROUP, "budget", "mean", "sd", "n_affording", "n_runs"]
         frames = [pd.DataFrame(columns=columns)] if schedules.empty else []
         for (dataset, costs, method), own in schedules.groupby(GROUP):
-            free = _baselines(of_case(schedules, dataset, costs))
+            free = free_scores(of_case(schedules, dataset, costs))
             curve = mean_curve(own, "cost_fraction", free)
             frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
         return {"curves": pd.concat(frames, ignore_index=True)[columns]}
@@ -47,17 +47,13 @@ class CostCurves(Section):
         ]
         return {"score": display.score(), "cases": cases}
 
-    def script_data(self, report):
+    def script_data(self, report, *case):
         results, display = report.results, report.display
         uneven = [name for name, kind in results.budget_kinds.items() if kind == MEAN]
         # Where all examples cost the same, hard and mean budgets are one curve: sent once.
         hard = results.hard_schedules[results.hard_schedules["method"].isin(uneven)]
-        absent = _absent(results.coverage, display)
-        return {
-            case_name(*case): case_curves(results.schedules, display, *case, hard)
-            | {"absent": absent.get(case, [])}
-            for case in report.cases  # also of those that nobody completed: scripts go by the list
-        }
+        curves = case_curves(results.schedules, display, *case, hard)
+        return curves | {"absent": _absent(of_case(results.coverage, *case), display)}
 
 
 def curve_figure(schedules, display, dataset, costs):
@@ -144,18 +140,13 @@ def _draw_control(axes, points, method):
 
 
 def _absent(coverage, display):
-    """Return {case: texts}: the methods without any completed run there, and why."""
-    absent = {}
+    """Return in words the methods without any completed run, and why."""
     # A method that is missing from a figure must not look as if nobody had tried it.
-    for row in coverage[coverage["n_ok"] + coverage["n_partial"] == 0].itertuples():
-        text = f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
-        absent.setdefault((row.dataset, row.costs), []).append(text)
-    return absent
-
-
-def _baselines(case):
-    """Return the free constant's test score by run: the level from which curves start."""
-    return case[case["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
+    absent = coverage[coverage["n_ok"] + coverage["n_partial"] == 0]
+    return [
+        f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
+        for row in absent.itertuples()
+    ]
 
 
 def case_curves(schedules, display, dataset, costs, hard):
@@ -166,7 +157,7 @@ def case_curves(schedules, display, dataset, costs, hard):
     of the n_runs runs.
     """
     frame, hard = of_case(schedules, dataset, costs), of_case(hard, dataset, costs)
-    baselines, curves = _baselines(frame), []
+    baselines, curves = free_scores(frame), []
     for method in display.methods.values():
         own, charged = (part[part["method"] == method.id] for part in (frame, hard))
         if own.empty:
@@ -201,4 +192,4 @@ def case_curves(schedules, display, dataset, costs, hard):
 
 
 def _digits(values):
-    return [None if np.isnan(v) else float(f"{v:.5g}") for v in np.asarray(values, dtype=float)]
+    return [float(f"{value:.5g}") for value in np.asarray(values, dtype=float)]

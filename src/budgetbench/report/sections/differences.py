@@ -2,7 +2,7 @@
 
 from ...analysis import differences as paired
 from ...study.study import ACQUISITION
-from ..section import Section, table
+from ..section import Section
 from ..text import DASH, interval
 
 
@@ -15,9 +15,9 @@ class Differences(Section):
     under = ACQUISITION
 
     @property
-    def parts(self):
+    def names(self):
         crossed = ["variances"] if self.study.config.get("crossed") else []
-        return [table(name) for name in ("differences", "differences_overall", *crossed)]
+        return ["differences", "differences_overall", *crossed]
 
     def tables(self, report):
         results, display = report.results, report.display

@@ -5,7 +5,7 @@ from budgetlearn.curves import pareto_indices
 from ...analysis.efforts import effort_table, equal_seconds_table, straw_men
 from ...analysis.schedules import CASE
 from ...study.study import ACQUISITION
-from ..section import Section, figure, table
+from ..section import Section
 from ..style import drawing, legend_below, message_figure, plain_decades
 from ..text import counted, number, seconds
 
@@ -20,11 +20,13 @@ class Effort(Section):
     title = "Effort"
     place = 24
     under = ACQUISITION
+    category = "Time"
+    pictures = (("effort", "effort"),)
 
     @property
-    def parts(self):
+    def names(self):
         equal = ["equal_seconds"] if self._other else []
-        return [figure("effort", "Time"), *map(table, ("effort", "straw_men", *equal))]
+        return ["effort", "straw_men", *equal]
 
     @property
     def _other(self):

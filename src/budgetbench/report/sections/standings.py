@@ -68,34 +68,32 @@ def standings(summary, ranking, display):
     Returned are the cells that head the cases, and the rows: name, mean rank and areas.
     """
     rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
-    mean, competes = summary["mean_test"], summary["method"].isin(rivals)
+    competes = summary["method"].isin(rivals)
     # Last bits do not make one of two equal areas the best.
-    rounded = mean.where(competes).round(12)
+    rounded = summary["mean_test"].where(competes).round(12)
     groups = rounded.groupby(columns_of(summary, CASE))
     best = (rounded == groups.transform("max")) & (groups.transform("count") > 1)
     # Runs that count as the constant are in the mean, so they are in its number.
     runs = (summary["n_runs"] + summary["n_constant"]).where(competes, 0)
     most = runs.groupby(columns_of(summary, CASE)).transform("max")
-    table = summary.assign(mean=mean, sd=summary["sd_test"], best=best, most=most)
+    table = summary.assign(best=best, most=most)
     titles, rows = display.matrix(table, rivals, _area_cell)
     counts = table.groupby(CASE)["most"].first()[display.cases(table)]
     heads = [
         {"text": title, "note": counted(count, "run")}
         for title, count in zip(titles, counts, strict=True)
     ]
-    notes = ["peer" if display.methods[name].peer else "" for name in rivals]
-    ranks = [mean_rank(ranking.mean.get(name)) for name in rivals]
-    return heads, [
-        [{"text": label, "note": note}, rank, *cells]
-        for (label, *cells), note, rank in zip(rows, notes, ranks, strict=True)
-    ]
+    for name, row in zip(rivals, rows, strict=True):
+        note = "peer" if display.methods[name].peer else ""
+        row[:1] = {"text": row[0], "note": note}, mean_rank(ranking.mean.get(name))
+    return heads, rows
 
 
 def _area_cell(row):
     if not row:  # the study does not ask for it
         return {"text": DASH}
     note = f"{row['n_constant']} of {row['most']} as the constant" if row["n_constant"] else ""
-    return {"text": plus_minus(row["mean"], row["sd"]), "best": row["best"], "note": note}
+    return {"text": plus_minus(row["mean_test"], row["sd_test"]), "best": row["best"], "note": note}
 
 
 def control_rows(scores, display):
@@ -112,14 +110,12 @@ def lead_rows(table, display):
     """Return the leads of `lead_table` as rows of texts, in the order of the data sets."""
     rows = []
     for case, row in table.set_index(CASE).loc[display.cases(table)].iterrows():
-        lead, names = interval(row["lead"], row["low"], row["high"]), [display.label(row["best"])]
-        # A method alone has no lead.
-        if pd.isna(row["runner_up"]):
-            names, wins = [*names, DASH], DASH
-        else:
-            names.append(display.label(row["runner_up"]))
+        best, lead = display.label(row["best"]), interval(row["lead"], row["low"], row["high"])
+        second, wins = DASH, DASH  # a method alone has no lead
+        if pd.notna(row["runner_up"]):
+            second = display.label(row["runner_up"])
             wins = f"{row['wins']:.0f} of {row['n_runs']:.0f}"
-        rows.append([display.case_title(*case), *names, lead, wins])
+        rows.append([display.case_title(*case), best, second, lead, wins])
     return rows
 
 

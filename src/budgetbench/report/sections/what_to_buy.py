@@ -9,7 +9,7 @@ from ...analysis.budgets import acquisition_table
 from ...analysis.schedules import full_costs, of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
-from ..section import Section, case_name, table
+from ..section import Section, case_name, part
 from ..sheets import prices_of
 from ..text import counted, number
 
@@ -38,12 +38,9 @@ class WhatToBuy(Section):
         # Text, also where there is none: else the column of no rows would be numbers.
         return {"recommendations": found.assign(runners_up=np.array(named, dtype=object))}
 
-    def script_data(self, report):
-        schedules, table = report.results.schedules, report.results.recommendations
-        return {
-            case_name(*case): offers_of(of_case(table, *case), schedules, report.prices, *case)
-            for case in report.cases
-        }
+    def script_data(self, report, *case):
+        table = of_case(report.results.recommendations, *case)
+        return offers_of(table, report.results.schedules, report.prices, *case)
 
 
 def offers_of(table, schedules, prices, dataset, costs):
@@ -64,30 +61,18 @@ def offers_of(table, schedules, prices, dataset, costs):
     full = dict(zip(case["run"], full_costs(case), strict=True))
     table = table.drop(columns=["dataset", "costs"], errors="ignore")
     offers = [
-        _plain(row) | {"models": [place[model] for model in row["models"][: len(runs)]]}
+        row | {"models": [place[model] for model in row["models"][: len(runs)]]}
         for row in table.to_dict("records")
     ]
     return {
         "offers": offers,
         "runs": [
-            {"run": int(run), "full": _number(full[run]), "prices": priced["cost"].tolist()}
+            {"run": int(run), "full": full[run], "prices": priced["cost"].tolist()}
             for run, priced in zip(runs, lists, strict=True)
         ],
         "names": lists[0]["feature"].tolist() if lists else [],
         "models": [_model(row) for row in schedules.loc[used].to_dict("records")],
     }
-
-
-def _number(value):
-    """Return a value as JSON has it, which has no NaN: None."""
-    return None if value != value else value
-
-
-def _plain(row):
-    """Return a recommendation as JSON has it, with its runners-up."""
-    plain = {key: _number(value) for key, value in row.items()}
-    others = row.get("runners_up")
-    return plain if others is None else plain | {"runners_up": list(map(_plain, others))}
 
 
 def _model(row):
@@ -119,7 +104,7 @@ class ModelSchedules(Section):
 
     @property
     def parts(self):
-        return [table(case_name(*case, "schedule"), "schedule") for case in self.cases]
+        return [part(case_name(*case, "schedule"), stem="schedule") for case in self.cases]
 
     def tables(self, report):
         return {case_name(*case, "schedule"): _example(report, *case) for case in self.cases}
