@@ -21,13 +21,11 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import suppress
+from typing import NamedTuple
 
-import psutil
-
-from .isolation import CALLER, die_with_caller, die_with_parent, is_alive
-
+CALLER = "BUDGETLEARN_CALLER"
 WAIT = 60.0  # seconds that a server may take to start
-LOOK = 1.0  # seconds between two looks at whether the caller is still there
 _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
@@ -46,7 +44,6 @@ def leave_to_server():
     connection = _connect(caller)
     if connection is None:
         return
-    die_with_caller()
     job = {"script": os.path.abspath(sys.argv[0]), "folder": os.getcwd(), "path": sys.path}
     # A line each way: the job, with its output and errors to write to, and its exit code.
     message = json.dumps({**job, "environment": dict(os.environ)}).encode()
@@ -102,64 +99,101 @@ def _start(caller, errors):
     return subprocess.Popen(command, **quiet, stderr=errors, start_new_session=True)
 
 
+def serve_from_here():
+    """Start the server as a fork of this process, the caller, which has imported much already."""
+    caller = os.getpid()
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for place in range(3):
+            os.dup2(nothing, place)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # locks among them
+        serve(str(caller))
+    finally:
+        os._exit(0)
+
+
+class _Job(NamedTuple):
+    connection: socket.socket
+    worker: int  # the process that works for it
+    ended: int  # a descriptor that tells when that has ended
+
+
 def serve(caller):
     """Answer the jobs of a caller, a process id, until it is gone."""
-    listener = socket.socket(socket.AF_UNIX)
+    listener, jobs = socket.socket(socket.AF_UNIX), {}
     try:
         listener.bind(_address(caller))
     except OSError:
         return  # another was first
-    program = psutil.Process(int(caller))
+    gone = os.pidfd_open(int(caller))
+    _warm_up()
+    listener.listen(64)
+    events = select.epoll()
+    for descriptor in (listener.fileno(), gone):
+        events.register(descriptor, select.EPOLLIN)
+    # One at a time: the next one may be of a descriptor that the first one closes.
+    while (ready := events.poll(maxevents=1)[0][0]) != gone:
+        if ready == listener.fileno():
+            job = _begin(listener)
+            # A job says no more after its first line; all there is to hear of is its end.
+            events.register(job.connection, select.EPOLLRDHUP | select.EPOLLONESHOT)
+            events.register(job.ended, select.EPOLLIN)
+            jobs |= dict.fromkeys((job.connection.fileno(), job.ended), job)
+        elif ready == jobs[ready].ended:
+            job = jobs[ready]
+            for descriptor in (job.ended, job.connection.fileno()):
+                events.unregister(descriptor)
+                del jobs[descriptor]
+            _end(job)
+        else:  # the job is gone, and what its fork started goes with it
+            signal.pidfd_send_signal(jobs[ready].ended, signal.SIGKILL)
+
+
+def _warm_up():
+    """Do what each job would do again: its fork finds it done."""
     for name in _IMPORTS:
         importlib.import_module(name)
+    importlib.import_module("budgetbench.study.provenance").origin()
+    importlib.import_module("threadpoolctl").ThreadpoolController()  # it remembers the paths
     gc.freeze()  # what was imported is never garbage: a fork need not copy it to find that out
-    listener.listen(64)
-    listener.settimeout(LOOK)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
-    while is_alive(program):
-        try:
-            connection, _ = listener.accept()
-        except TimeoutError:
-            continue
-        server = os.getpid()
-        if not os.fork():
-            die_with_parent(server)
-            listener.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _attend(connection)
-        connection.close()
 
 
-def _attend(connection):
-    """Fork for the work, send its exit code, or kill it if the job is gone; then exit."""
-    _, output, *_ = socket.recv_fds(connection, 1, 2)
-    if len(output) < 2 or not _is_ours(connection):
-        sys.exit(1)
-    job = json.loads(connection.makefile().readline())
-    attendant = os.getpid()
+def _begin(listener):
+    """Fork for the work of the job that calls."""
+    (connection, _), server = listener.accept(), os.getpid()
     worker = os.fork()
     if not worker:
-        die_with_parent(attendant)
+        importlib.import_module("budgetbench.study.isolation").die_with_parent(server)
         os.setpgid(0, 0)
-        connection.close()
-        _work(job, output)
-    ended = os.pidfd_open(worker)
-    if ended not in select.select([connection, ended], [], [])[0]:
-        os.kill(worker, signal.SIGKILL)  # what it started goes with it
-        sys.exit(1)
-    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-    connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells put a signal
-    sys.exit()
+        listener.close()
+        _work(connection)
+    return _Job(connection, worker, os.pidfd_open(worker))
 
 
-def _work(job, output):
+def _end(job):
+    """Tell a job how its fork ended."""
+    code = os.waitstatus_to_exitcode(os.waitpid(job.worker, 0)[1])
+    with suppress(OSError):  # it did not wait for that
+        job.connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells do
+    job.connection.close()
+    os.close(job.ended)
+
+
+def _work(connection):
     """Be the job: run its script as a process of its own would, and end as that would."""
+    _, output, *_ = socket.recv_fds(connection, 1, 2)
+    if len(output) < 2 or not _is_ours(connection):
+        os._exit(1)
+    job = json.loads(connection.makefile().readline())
     for place, descriptor in enumerate(output, start=1):
         os.dup2(descriptor, place)
     os.chdir(job["folder"])
     os.environ.clear()
     os.environ.update(job["environment"])
-    del os.environ[CALLER]  # the job that waits looks after its caller, and this one after the job
+    del os.environ[CALLER]  # the server looks after that, and after the job that waits
     os.environ[_SERVED] = "1"
     sys.path[:], sys.argv[:] = job["path"], [job["script"]]
     code = 0

@@ -1,11 +1,14 @@
 """A study of one's own table: `compare`, the files that it writes, and `recommend`."""
 
+import multiprocessing
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
@@ -260,12 +263,38 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         write_files(files, folder)
         click.echo(f"Configuration: {folder / STUDY}")
         click.echo(f"In {root}: {shlex.join(command)}")
-        command = [sys.executable, "-m", *command, "--quiet", "rules"]
-        # The lock is inherited: it lasts as long as the programs that Snakemake starts.
-        done = subprocess.run(command, cwd=root, check=False, pass_fds=[lock])
+        failed = run_snakemake([*command, "--quiet", "rules"], root, lock)
     if (folder / "report.html").is_file():
         click.echo(f"Report: {folder / 'report.html'}")
-    return int(done.returncode != 0)
+    return int(failed)
+
+
+def run_snakemake(command, root, lock):
+    """Return True if a call of Snakemake fails; it inherits the lock, which lasts as long as it."""
+    if sys.platform != "linux":
+        command = [sys.executable, "-m", *command]
+        return subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode != 0
+    # As a fork: what it and its jobs import is here already.
+    child = multiprocessing.get_context("fork").Process(target=_snakemake, args=(command, root))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
+        child.start()
+    # Ctrl-C is for Snakemake: it unlocks the folder, and ends by itself.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    child.join()
+    signal.signal(signal.SIGINT, before)
+    return child.exitcode != 0
+
+
+def _snakemake(command, root):
+    from snakemake.cli import main
+
+    from budgetbench.study.fork_server import serve_from_here
+
+    os.chdir(root)
+    serve_from_here()
+    sys.argv = command
+    main(command[1:])
 
 
 CONTROLS = ("constant", "all_features")  # the engine has its own
