@@ -81,6 +81,7 @@ def compared_in(folder, *words):
     def run_in_fork(command, root, _):
         assert command[0] == "snakemake"
         Workflow(root).again(*command[1:])
+        return False
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules[compare.callback.__module__], "run_snakemake", run_in_fork)

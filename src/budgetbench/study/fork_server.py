@@ -1,8 +1,8 @@
 """A process that has imported everything, of which all jobs of one call of Snakemake are forks.
 
-Two seconds of imports would be more than half of a short job. The first job starts the server,
-which ends with the program that `isolation.announce_caller` named. Without a server (not Linux, no
-caller) a job does its work itself, with the same result.
+Two seconds of imports would be more than half of a short job. The server is a fork of Snakemake
+itself and ends with it. Without a server (not Linux, or it was killed) a job does its work itself,
+with the same result.
 """
 
 import atexit
@@ -16,16 +16,13 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import sys
-import tempfile
-import time
 import traceback
 from contextlib import suppress
+from functools import cache
 from typing import NamedTuple
 
 CALLER = "BUDGETLEARN_CALLER"
-WAIT = 60.0  # seconds that a server may take to start
 _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
@@ -41,8 +38,12 @@ def leave_to_server():
     caller = os.environ.get(CALLER)
     if sys.platform != "linux" or caller is None or os.environ.pop(_SERVED, None):
         return
-    connection = _connect(caller)
-    if connection is None:
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(_address(caller))
+    except OSError:
+        return
+    if not _is_ours(connection):
         return
     job = {"script": os.path.abspath(sys.argv[0]), "folder": os.getcwd(), "path": sys.path}
     # A line each way: the job, with its output and errors to write to, and its exit code.
@@ -58,54 +59,19 @@ def _address(caller):
     return f"\0budgetlearn-{os.getuid()}-{caller}-{of}"
 
 
-def _connect(caller):
-    """Return a connection to the server, started first if there is none; None without success."""
-    starting, end = None, time.monotonic() + WAIT
-    with tempfile.TemporaryFile("w+") as errors:
-        while time.monotonic() < end:
-            connection = socket.socket(socket.AF_UNIX)
-            try:
-                connection.connect(_address(caller))
-            except OSError:
-                connection.close()
-            else:
-                return connection if _is_ours(connection) else None
-            if starting is None:
-                starting = _start(caller, errors)
-            elif starting.poll():  # it failed: where another was first, it ends with 0
-                errors.seek(0)
-                reason = (errors.read().strip().splitlines() or ["no reason given"])[-1]
-                return _without(f"it ended with exit code {starting.returncode} ({reason})")
-            time.sleep(0.05)
-    return _without(f"it did not answer in {WAIT:g} s")
-
-
-def _without(reason):
-    """Say why this job does its imports itself: nobody would notice but by the time."""
-    print(f"No server of warm jobs: {reason}; each job takes its own start-up.", file=sys.stderr)
-
-
 def _is_ours(connection):
     """Return True if the other end belongs to this user: a socket without a file has no owner."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return struct.unpack("3i", credentials)[1] == os.getuid()
 
 
-def _start(caller, errors):
-    command = [sys.executable, "-m", "budgetbench.study.fork_server", caller]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    # A session of its own: it is to outlive the job that starts it, and Ctrl-C is not for it.
-    # Its errors go to a file: the job's own pipe would stay open as long as the server lives.
-    return subprocess.Popen(command, **quiet, stderr=errors, start_new_session=True)
-
-
 def serve_from_here():
-    """Start the server as a fork of this process, the caller, which has imported much already."""
+    """Start a server, as a fork of this process, for the jobs that it is going to start."""
     caller = os.getpid()
-    if os.fork():
+    if sys.platform != "linux" or os.fork():
         return
     try:
-        os.setsid()
+        os.setsid()  # Ctrl-C is not for it
         nothing = os.open(os.devnull, os.O_RDWR)
         for place in range(3):
             os.dup2(nothing, place)
@@ -123,20 +89,19 @@ class _Job(NamedTuple):
 
 def serve(caller):
     """Answer the jobs of a caller, a process id, until it is gone."""
-    listener, jobs = socket.socket(socket.AF_UNIX), {}
+    listener, jobs, events = socket.socket(socket.AF_UNIX), {}, select.epoll()
     try:
         listener.bind(_address(caller))
     except OSError:
         return  # another was first
     gone = os.pidfd_open(int(caller))
-    _warm_up()
     listener.listen(64)
-    events = select.epoll()
     for descriptor in (listener.fileno(), gone):
         events.register(descriptor, select.EPOLLIN)
     # One at a time: the next one may be of a descriptor that the first one closes.
     while (ready := events.poll(maxevents=1)[0][0]) != gone:
         if ready == listener.fileno():
+            _warm_up()
             job = _begin(listener)
             # A job says no more after its first line; all there is to hear of is its end.
             events.register(job.connection, select.EPOLLRDHUP | select.EPOLLONESHOT)
@@ -152,10 +117,12 @@ def serve(caller):
             signal.pidfd_send_signal(jobs[ready].ended, signal.SIGKILL)
 
 
+@cache
 def _warm_up():
-    """Do what each job would do again: its fork finds it done."""
+    """Do what each job would do again; when the first one calls, as a look at a plan has none."""
     for name in _IMPORTS:
-        importlib.import_module(name)
+        with suppress(Exception):  # a method that needs it says so
+            importlib.import_module(name)
     importlib.import_module("budgetbench.study.provenance").origin()
     importlib.import_module("threadpoolctl").ThreadpoolController()  # it remembers the paths
     gc.freeze()  # what was imported is never garbage: a fork need not copy it to find that out
@@ -211,7 +178,3 @@ def _work(connection):
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1])

@@ -15,7 +15,7 @@ import numpy as np
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
-from ..datasets.dataset import check_sizes
+from ..datasets.dataset import check_sizes, split
 from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
 from .job_traces import folder_of, split_at_folder
@@ -26,6 +26,7 @@ SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
 ACQUISITION, MEMORY = "acquisition", "memory"  # the budgets that methods are compared under
 PUBLISHED = "resources/published"
+AT_HAND = 5e6  # bytes of a table that is read while a study is planned
 # Settings that say how the work is done; no number depends on them.
 WORKING = (
     *("runs_per_job", "threads_per_job", "time_limit", "memory_limit", "strict", "retry_failed"),
@@ -180,6 +181,20 @@ class Study:
         """Return the study of a job: the `snakemake` of a script, and a file in its folder."""
         study = cls.from_config(job.config, Path(job.scriptdir).resolve().parents[1])
         return replace(study, head=split_at_folder(job.config, path)[0])
+
+    def check_tables(self):
+        """Refuse what tables of the user's own, where they are small, have not the rows for."""
+        for name, spec in self.datasets.items():
+            for path in map(Path, self.own_table(name)):
+                if path.is_file() and path.stat().st_size <= AT_HAND:
+                    from ..datasets.preparing import target_of  # here: it takes time
+
+                    self.check_target(target_of(spec))
+
+    def check_target(self, target):
+        """Refuse a score and a split which a data set, of which the target counts, cannot have."""
+        self.scoring(target.id, len(target.class_names) or None)
+        split(target, 0, self.sizes(target.id))  # each class must have rows for every part
 
     @property
     def name(self):

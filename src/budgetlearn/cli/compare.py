@@ -15,7 +15,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import click
-import numpy as np
 from sklearn.utils import check_random_state
 
 import budgetlearn
@@ -148,17 +147,6 @@ def checked_study(config, root, trust=True):
     return Study.from_config(config, root, trust)
 
 
-def target_of(own, study):
-    """Return a table's target as a `Dataset` without features: a split asks for no more."""
-    from budgetbench.datasets.dataset import Dataset
-
-    (name,) = study.datasets
-    # A split needs classes and their counts; one column of zeros stands for the features.
-    words, y = np.unique(own.y, return_inverse=True)
-    words, y = ((), own.y) if own.task == REGRESSION else (words.tolist(), y)
-    return Dataset(name, own.name, own.task, np.zeros((len(y), 1)), y, ("any",), words)
-
-
 def read_study(folder, root, trust=False):
     """Return the `Study` that `compare` wrote to a folder, its table and its encoding.
 
@@ -232,7 +220,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         import snakemake  # noqa: F401
         import yaml  # noqa: F401
 
-        from budgetbench.datasets import split
+        from budgetbench.datasets.preparing import target_of
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
@@ -248,9 +236,8 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         registry = Path(place) / REGISTRY
         registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
         study = checked_study(files[STUDY] | {"datasets_file": str(registry)}, workflow)
-    target = target_of(own, study)
-    study.scoring(target.id, len(target.class_names) or None)
-    split(target, 0, study.sizes(target.id))  # each class must have rows for every part
+    (spec,) = study.datasets.values()
+    study.check_target(target_of(spec, own.y))
     command = ["snakemake", "--cores", str(cores), "--configfile", f"results/{name}/{STUDY}"]
     if workflow != root:
         command += ["--snakefile", str(workflow / "Snakefile")]
@@ -289,10 +276,7 @@ def run_snakemake(command, root, lock):
 def _snakemake(command, root):
     from snakemake.cli import main
 
-    from budgetbench.study.fork_server import serve_from_here
-
     os.chdir(root)
-    serve_from_here()
     sys.argv = command
     main(command[1:])
 
@@ -359,6 +343,7 @@ def _best(study, folder, own, budget):
     """Return the row of recommendations for a budget, and the method's setting in its grid."""
     from budgetbench.analysis.recommendations import recommendations
     from budgetbench.analysis.schedules import compressed_points
+    from budgetbench.datasets.preparing import target_of
     from budgetbench.study import records
     from budgetbench.study.experiment import settings_of
     from budgetbench.study.runs import ratio_of_test_rows
@@ -368,7 +353,10 @@ def _best(study, folder, own, budget):
     schedules = compressed_points(records.read([folder / "points.parquet"]))
     ((dataset, kind),) = study.cases
     bounded = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span == (0, 1)
-    known = {"ratio": ratio_of_test_rows(target_of(own, study), study), "bounded": bounded}
+    known = {
+        "ratio": ratio_of_test_rows(target_of(study.datasets[dataset], own.y), study),
+        "bounded": bounded,
+    }
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
