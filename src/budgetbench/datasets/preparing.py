@@ -16,7 +16,7 @@ from .fetching import check_file, fetch, pin, pinned, refuse_changed
 from .formats import read_cifar, read_idx, read_svmlight
 from .registry import Registry, load_registry
 from .synthetic import generate, read_embedded
-from .table_files import Table, read_excel, read_own, read_own_target, read_paired, read_table
+from .table_files import Table, read_excel, read_own, read_paired, read_table
 
 _READERS = {
     "table": read_table,
@@ -142,16 +142,10 @@ def _read(spec, folder):
     return _READERS[spec.reader](paths, **spec.parameters)
 
 
-def target_of(spec, y=None):
-    """Return the user's own table as a `Dataset` without features: a split asks for no more.
-
-    `y` is its target, where it has been read before.
-    """
-    groups = None
-    if y is None:
-        y, groups = read_own_target(**spec.parameters)
+def target_of(spec, y):
+    """Return a target as a `Dataset` without features: a split asks for no more."""
     # One column of zeros stands for the features.
-    table = Table(np.zeros((len(y), 1)), y, ("any",), groups=groups)
+    table = Table(np.zeros((len(y), 1)), y, ("any",))
     table, names = make_target(table, spec.task, spec.labels)
     return Dataset(spec.id, spec.title, spec.task, **vars(table), class_names=names)
 

@@ -252,14 +252,6 @@ def read_own(
     return Table(X.to_numpy(np.float64), y, tuple(X.columns), None, groups, encoder.categories_)
 
 
-def read_own_target(path, target, group=None, separator=None, decimal=".", na=None, **_):
-    """Return the target of the user's own table, and the query of each row or None."""
-    frame = read_user_table(Path(path), separator, decimal, na)
-    _places(frame, [target, *([] if group is None else [group])])
-    groups = None if group is None else pd.factorize(frame[group])[0]
-    return frame[target].to_numpy(), groups
-
-
 def own_prices(path, unpriced=(), content=None):
     """Return a price list, of a sha256 (None: any), without columns that are no features."""
     prices = read_prices(path)

@@ -98,9 +98,9 @@ def check_parameters(spec):
     """Refuse names and values in parameters, grids and spaces that a class does not take."""
     for part in nested(spec):
         space = part.get("space")
-        drawn = [part.get("grid"), *(space if isinstance(space, list) else [space])]
-        asked = [(name, [value]) for name, value in (part.get("parameters") or {}).items()]
-        asked += [pair for one in drawn for pair in (one or {}).items()]
+        tried = [part.get("grid"), *(space if isinstance(space, list) else [space])]
+        tried += [{name: [value] for name, value in (part.get("parameters") or {}).items()}]
+        asked = [pair for one in tried for pair in (one or {}).items()]
         if asked and isinstance(part.get("class"), str):
             cls, accepted = _class(part["class"], {name for name, _ in asked})
             for name, values in asked:

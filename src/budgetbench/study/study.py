@@ -183,18 +183,18 @@ class Study:
         return replace(study, head=split_at_folder(job.config, path)[0])
 
     def check_tables(self):
-        """Refuse what tables of the user's own, where they are small, have not the rows for."""
+        """Refuse what is wrong with tables of the user's own, where they are small."""
         for name, spec in self.datasets.items():
             for path in map(Path, self.own_table(name)):
                 if path.is_file() and path.stat().st_size <= AT_HAND:
-                    from ..datasets.preparing import target_of  # here: it takes time
+                    from ..datasets.preparing import prepare  # here: it takes time
 
-                    self.check_target(target_of(spec))
+                    self.check_target(prepare(spec))
 
-    def check_target(self, target):
-        """Refuse a score and a split which a data set, of which the target counts, cannot have."""
-        self.scoring(target.id, len(target.class_names) or None)
-        split(target, 0, self.sizes(target.id))  # each class must have rows for every part
+    def check_target(self, data):
+        """Refuse a score and a split that the target of a data set does not allow."""
+        self.scoring(data.id, len(data.class_names) or None)
+        split(data, 0, self.sizes(data.id))  # each class must have rows for every part
 
     @property
     def name(self):

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
@@ -263,9 +262,7 @@ def run_snakemake(command, root, lock):
         return subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode != 0
     # As a fork: what it and its jobs import is here already.
     child = multiprocessing.get_context("fork").Process(target=_snakemake, args=(command, root))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
-        child.start()
+    child.start()
     # Ctrl-C is for Snakemake: it unlocks the folder, and ends by itself.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     child.join()
@@ -353,10 +350,8 @@ def _best(study, folder, own, budget):
     schedules = compressed_points(records.read([folder / "points.parquet"]))
     ((dataset, kind),) = study.cases
     bounded = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span == (0, 1)
-    known = {
-        "ratio": ratio_of_test_rows(target_of(study.datasets[dataset], own.y), study),
-        "bounded": bounded,
-    }
+    target = target_of(study.datasets[dataset], own.y)
+    known = {"ratio": ratio_of_test_rows(target, study), "bounded": bounded}
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
