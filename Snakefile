@@ -10,6 +10,7 @@ import sys
 from budgetlearn.files import read_yaml
 from budgetbench.study.source_code import find_classes_in, report_fingerprint
 from budgetbench.study.job_traces import closing_message, forget
+from budgetbench.study.fork_server import serve_from_here
 from budgetbench.study.isolation import announce_caller
 from budgetbench.study.stored_results import stored_points
 from budgetbench.study.study import FIT, SCHEDULE, Study, with_defaults
@@ -40,7 +41,10 @@ config.update(STUDY.config)  # with words from the command line read; scripts an
 DIR = STUDY.folder  # before the prefix that a module may put before all paths of its rules
 PLACE = workflow.modifier.path_modifier.replace_prefix(DIR)
 main = workflow.is_main_process  # the one that plans, rather than runs a job of a plan
+if main:
+    STUDY.check_tables()
 announce_caller(submitted=workflow.remote_exec)
+serve_from_here()
 
 
 resource_scopes:

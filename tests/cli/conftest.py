@@ -2,9 +2,7 @@
 
 import contextlib
 import io
-import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -80,14 +78,13 @@ def called_in(folder, *words, text=""):
 def compared_in(folder, *words):
     """Run `compare` in a folder, its Snakemake in a fork of this process; return what it prints."""
 
-    def run_in_fork(command, cwd, **_):
-        assert command[:3] == [sys.executable, "-m", "snakemake"]
-        Workflow(cwd).again(*command[3:])
-        return subprocess.CompletedProcess(command, 0)
+    def run_in_fork(command, root, _):
+        assert command[0] == "snakemake"
+        Workflow(root).again(*command[1:])
+        return False
 
     with pytest.MonkeyPatch.context() as patch:
-        module = sys.modules[compare.callback.__module__]
-        patch.setattr(module, "subprocess", SimpleNamespace(run=run_in_fork))
+        patch.setattr(sys.modules[compare.callback.__module__], "run_snakemake", run_in_fork)
         status, out, err = called_in(folder, "compare", *words)
     assert status == 0, out[-3000:] + err[-3000:]
     return out

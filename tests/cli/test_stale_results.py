@@ -10,7 +10,6 @@ import os
 import shutil
 from contextlib import chdir, suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -40,8 +39,7 @@ def no_snakemake(monkeypatch):
 
 
 def let_run_nothing(monkeypatch):
-    run = SimpleNamespace(run=lambda *_, **__: SimpleNamespace(returncode=0))
-    monkeypatch.setattr(compare, "subprocess", run)
+    monkeypatch.setattr(compare, "run_snakemake", lambda *_: False)
 
 
 @pytest.fixture(scope="module")

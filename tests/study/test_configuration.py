@@ -1,11 +1,13 @@
 """Settings from the command line mean what they mean in a file."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from budgetbench.study.methods import check_parameters
 from budgetbench.study.study import Study, check_schema, typed, with_defaults
-from budgetlearn.exceptions import ConfigError
+from budgetlearn.exceptions import BudgetlearnError, ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -73,6 +75,72 @@ def test_a_misspelt_parameter_of_an_inner_estimator_is_refused_at_planning():
     inner = {"class": "budgetlearn.forests.RandomForestClassifier", "parameters": {"n_tree": 5}}
     with pytest.raises(ConfigError, match="RandomForestClassifier has no parameter n_tree"):
         planned({"overrides": {"random_forest": {"parameters": {"estimator": inner}}}})
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"parameters": {"n_trees": "ten"}}, "takes sequence of int for n_trees, not 'ten'"),
+        ({"parameters": {"n_trees": [10, "ten"]}}, "for n_trees, not .10, 'ten'"),
+        ({"grid": {"n_trees": [[10], [True]]}}, "for n_trees, not .True"),
+        ({"space": [{"n_trees": [[10]]}, {"n_trees": ["ten"]}]}, "for n_trees, not 'ten'"),
+    ],
+)
+def test_a_parameter_of_another_type_is_refused_at_planning(own, said):
+    with pytest.raises(ConfigError, match=said):
+        planned({"overrides": {"random_forest": own}})
+
+
+def test_a_parameter_that_may_be_a_word_or_of_many_types_is_left_to_its_class():
+    gif = "budgetlearn.gif.GIFClassifier"
+    check_parameters({"class": gif, "parameters": {"n_estimators": "auto", "ridge": "auto"}})
+    forest = "sklearn.ensemble.RandomForestClassifier"
+    space = {"max_features": [1, "sqrt"], "max_depth": [None, 3]}
+    check_parameters({"class": forest, "space": space, "tries": 2})
+    log = {"low": 1e-3, "high": 1.0, "log": True}
+    check_parameters({"class": "sklearn.svm.SVC", "space": {"C": log}, "tries": 2})
+
+
+@pytest.fixture
+def own_table(tmp_path):
+    """The settings of a study of a table of three classes, whose target a rule may change."""
+    table = tmp_path / "own.csv"
+    lines = [f"{row % 7},{row % 5},{'abc'[row % 3]}" for row in range(30)]
+    table.write_text("\n".join(["one,two,kind", *lines]) + "\n")
+    entry = {"title": "Own", "task": "classification"}
+    source = {"csv": str(table), "target": "kind"}
+
+    def settings(**more):
+        registry = {"datasets": {"own": {**entry, "source": {**source, **more.pop("source", {})}}}}
+        (tmp_path / "registry.yaml").write_text(json.dumps(registry))
+        return {"datasets": ["own"], "datasets_file": str(tmp_path / "registry.yaml"), **more}
+
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"split": {"train": 20, "valid": 6, "test": 5}}, "has 30 rows, the sizes .* ask for more"),
+        ({"split": {"per_class": [6, 3, 2]}}, "class"),
+        ({"split": {"train": 28, "valid": 1, "test": 1}}, "class 'a' has 10 of 30 rows, too few"),
+        ({"split": "given"}, "comes without a split of its own"),
+        ({"scoring": "roc_auc"}, "has: accuracy, balanced_accuracy, f1_macro, neg_log_loss"),
+        ({"source": {"target": "sort"}}, "sort"),
+    ],
+)
+def test_what_an_own_table_has_not_the_rows_for_is_refused_at_planning(own_table, more, said):
+    study = planned(own_table(**more))
+    with pytest.raises(BudgetlearnError, match=said):
+        study.check_tables()
+
+
+def test_what_an_own_table_has_the_rows_for_is_planned(own_table, monkeypatch):
+    for split in ({"train": 20, "valid": 5, "test": "rest"}, {"per_class": [6, 2, 2]}):
+        planned(own_table(split=split, scoring="f1_macro")).check_tables()
+    study = planned(own_table(scoring="roc_auc"))
+    monkeypatch.setattr("budgetbench.study.study.AT_HAND", 10)
+    study.check_tables()  # larger tables are left to the jobs
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 import importlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import psutil
 import pytest
@@ -18,8 +20,29 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server is f
 HEAD = "from budgetbench.study.fork_server import leave_to_server\nleave_to_server()\n"
 
 
+@contextmanager
+def serving(caller, **environment):
+    """Run a server for a caller, from when it answers."""
+    call = f"from budgetbench.study.fork_server import serve; serve('{caller}')"
+    with subprocess.Popen([sys.executable, "-c", call], env=os.environ | environment) as server:
+        end = time.monotonic() + 60
+        with socket.socket(socket.AF_UNIX) as connection:
+            while connection.connect_ex(fork_server._address(str(caller))):
+                assert time.monotonic() < end
+                time.sleep(0.05)
+        yield
+        server.kill()
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server for the jobs of this process."""
+    with serving(os.getpid()):
+        yield
+
+
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path, server):
     """Return a function that starts a job, for which this process stands for Snakemake."""
 
     def start_job(text, **environment):
@@ -84,7 +107,9 @@ def test_the_server_ends_with_its_caller(tmp_path):
     )
     calls = (
         "import os, subprocess, sys\n"
+        "from budgetbench.study.fork_server import serve_from_here\n"
         f"os.environ[{CALLER!r}] = str(os.getpid())\n"
+        "serve_from_here()\n"
         f"subprocess.run([sys.executable, {str(tmp_path / 'job.py')!r}], check=True)\n"
     )
     done = subprocess.run([sys.executable, "-c", calls], capture_output=True, text=True, check=True)
@@ -105,18 +130,28 @@ def test_a_job_without_a_caller_does_its_work_itself(tmp_path):
     assert int(done.stdout) == os.getpid()
 
 
-def test_a_server_that_cannot_start_is_reported_and_the_job_works_by_itself(start, tmp_path):
+def test_what_a_server_cannot_import_is_the_affair_of_the_job_that_needs_it(start, tmp_path):
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "lightgbm.py").write_text("raise ImportError('no such library')")
-    # A caller of its own, since this process's server may be there from another test.
     with subprocess.Popen(["sleep", "120"]) as caller:
-        job = start("print('done')", PYTHONPATH=str(broken), **{CALLER: str(caller.pid)})
+        named = {CALLER: str(caller.pid), "PYTHONPATH": str(broken)}
+        with serving(caller.pid, PYTHONPATH=str(broken)):
+            job, other = start(WHERE, **named), start("import lightgbm", **named)
+            out, err = job.communicate(timeout=120)
+            assert (job.returncode, err) == (0, "")
+            assert int(out.split()[0]) != os.getpid()  # it was served
+            assert "no such library" in other.communicate(timeout=120)[1]
+        caller.kill()
+
+
+def test_without_a_server_a_job_does_its_work_itself(start):
+    with subprocess.Popen(["sleep", "120"]) as caller:
+        job = start(WHERE, **{CALLER: str(caller.pid)})
         out, err = job.communicate(timeout=120)
         caller.kill()
-    assert (job.returncode, out) == (0, "done\n")
-    assert "No server of warm jobs" in err
-    assert "no such library" in err
+    assert (job.returncode, err) == (0, "")
+    assert int(out.split()[0]) == os.getpid()
 
 
 def test_what_the_server_imports_is_there():

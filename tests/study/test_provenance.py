@@ -91,4 +91,4 @@ def test_there_may_be_no_commit(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert provenance.git_commit(tmp_path) is None
     monkeypatch.setattr(provenance, "git_commit", lambda root: None)
-    assert provenance.origin()["commit"] == "not under version control"
+    assert provenance.origin.__wrapped__()["commit"] == "not under version control"

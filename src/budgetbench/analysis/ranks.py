@@ -48,10 +48,11 @@ class Ranking:
     @cached_property
     def pairs(self):
         """p-values of Nemenyi's test, methods × methods; None where `friedman` is NaN."""
-        from scikit_posthocs import posthoc_nemenyi_friedman
+        if not self._testable:
+            return None
+        from scikit_posthocs import posthoc_nemenyi_friedman  # here: its import takes a second
 
-        areas = self.means.reset_index(drop=True)
-        return posthoc_nemenyi_friedman(areas) if self._testable else None
+        return posthoc_nemenyi_friedman(self.means.reset_index(drop=True))
 
 
 def ranking_of(summary, methods):

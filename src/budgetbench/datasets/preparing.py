@@ -16,7 +16,7 @@ from .fetching import check_file, fetch, pin, pinned, refuse_changed
 from .formats import read_cifar, read_idx, read_svmlight
 from .registry import Registry, load_registry
 from .synthetic import generate, read_embedded
-from .table_files import read_excel, read_own, read_paired, read_table
+from .table_files import Table, read_excel, read_own, read_paired, read_table
 
 _READERS = {
     "table": read_table,
@@ -139,6 +139,14 @@ def _read(spec, folder):
         if problem := check_file(pinned(file, path), path):
             raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")
     return _READERS[spec.reader](paths, **spec.parameters)
+
+
+def target_of(spec, y):
+    """Return a target as a `Dataset` without features: a split asks for no more."""
+    # One column of zeros stands for the features.
+    table = Table(np.zeros((len(y), 1)), y, ("any",))
+    table, names = make_target(table, spec.task, spec.labels)
+    return Dataset(spec.id, spec.title, spec.task, **vars(table), class_names=names)
 
 
 def make_target(table, task, rules):

@@ -288,18 +288,16 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
 
 
 def _sequence(method, spec, run, n_jobs):
-    """Yield the operating points of a search with one sequence, then the list of its models."""
+    """Yield the operating points of a search with one sequence, then a list of what it visited."""
     fitted = []
     yield from run_method(method, spec, run, n_jobs, fitted=fitted)
-    yield [model for search in fitted for model in next(iter(search.sequences_.values()))]
+    models = (model for search in fitted for model in next(iter(search.sequences_.values())))
+    yield [(variables_text(model.variables), model.cost, model.score) for model in models]
 
 
 def _visited(models, run, sequence):
+    rows = [(run, sequence, step, *model) for step, model in enumerate(models)]
     columns = ["run", "sequence", "step", "variables", "cost", "score"]
-    rows = [
-        (run, sequence, step, variables_text(model.variables), model.cost, model.score)
-        for step, model in enumerate(models)
-    ]
     return pd.DataFrame(rows, columns=columns)
 
 

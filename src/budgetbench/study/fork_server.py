@@ -1,8 +1,8 @@
 """A process that has imported everything, of which all jobs of one call of Snakemake are forks.
 
-Two seconds of imports would be more than half of a short job. The first job starts the server,
-which ends with the program that `isolation.announce_caller` named. Without a server (not Linux, no
-caller) a job does its work itself, with the same result.
+Two seconds of imports would be more than half of a short job. The server is a fork of Snakemake
+itself and ends with it. Without a server (not Linux, or it was killed) a job does its work itself,
+with the same result.
 """
 
 import atexit
@@ -16,18 +16,13 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import sys
-import tempfile
-import time
 import traceback
+from contextlib import suppress
+from functools import cache
+from typing import NamedTuple
 
-import psutil
-
-from .isolation import CALLER, die_with_caller, die_with_parent, is_alive
-
-WAIT = 60.0  # seconds that a server may take to start
-LOOK = 1.0  # seconds between two looks at whether the caller is still there
+CALLER = "BUDGETLEARN_CALLER"
 _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
@@ -43,10 +38,13 @@ def leave_to_server():
     caller = os.environ.get(CALLER)
     if sys.platform != "linux" or caller is None or os.environ.pop(_SERVED, None):
         return
-    connection = _connect(caller)
-    if connection is None:
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(_address(caller))
+    except OSError:
         return
-    die_with_caller()
+    if not _is_ours(connection):
+        return
     job = {"script": os.path.abspath(sys.argv[0]), "folder": os.getcwd(), "path": sys.path}
     # A line each way: the job, with its output and errors to write to, and its exit code.
     message = json.dumps({**job, "environment": dict(os.environ)}).encode()
@@ -61,105 +59,108 @@ def _address(caller):
     return f"\0budgetlearn-{os.getuid()}-{caller}-{of}"
 
 
-def _connect(caller):
-    """Return a connection to the server, started first if there is none; None without success."""
-    starting, end = None, time.monotonic() + WAIT
-    with tempfile.TemporaryFile("w+") as errors:
-        while time.monotonic() < end:
-            connection = socket.socket(socket.AF_UNIX)
-            try:
-                connection.connect(_address(caller))
-            except OSError:
-                connection.close()
-            else:
-                return connection if _is_ours(connection) else None
-            if starting is None:
-                starting = _start(caller, errors)
-            elif starting.poll():  # it failed: where another was first, it ends with 0
-                errors.seek(0)
-                reason = (errors.read().strip().splitlines() or ["no reason given"])[-1]
-                return _without(f"it ended with exit code {starting.returncode} ({reason})")
-            time.sleep(0.05)
-    return _without(f"it did not answer in {WAIT:g} s")
-
-
-def _without(reason):
-    """Say why this job does its imports itself: nobody would notice but by the time."""
-    print(f"No server of warm jobs: {reason}; each job takes its own start-up.", file=sys.stderr)
-
-
 def _is_ours(connection):
     """Return True if the other end belongs to this user: a socket without a file has no owner."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return struct.unpack("3i", credentials)[1] == os.getuid()
 
 
-def _start(caller, errors):
-    command = [sys.executable, "-m", "budgetbench.study.fork_server", caller]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    # A session of its own: it is to outlive the job that starts it, and Ctrl-C is not for it.
-    # Its errors go to a file: the job's own pipe would stay open as long as the server lives.
-    return subprocess.Popen(command, **quiet, stderr=errors, start_new_session=True)
+def serve_from_here():
+    """Start a server, as a fork of this process, for the jobs that it is going to start."""
+    caller = os.getpid()
+    if sys.platform != "linux" or os.fork():
+        return
+    try:
+        os.setsid()  # Ctrl-C is not for it
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for place in range(3):
+            os.dup2(nothing, place)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # locks among them
+        serve(str(caller))
+    finally:
+        os._exit(0)
+
+
+class _Job(NamedTuple):
+    connection: socket.socket
+    worker: int  # the process that works for it
+    ended: int  # a descriptor that tells when that has ended
 
 
 def serve(caller):
     """Answer the jobs of a caller, a process id, until it is gone."""
-    listener = socket.socket(socket.AF_UNIX)
+    listener, jobs, events = socket.socket(socket.AF_UNIX), {}, select.epoll()
     try:
         listener.bind(_address(caller))
     except OSError:
         return  # another was first
-    program = psutil.Process(int(caller))
-    for name in _IMPORTS:
-        importlib.import_module(name)
-    gc.freeze()  # what was imported is never garbage: a fork need not copy it to find that out
+    gone = os.pidfd_open(int(caller))
     listener.listen(64)
-    listener.settimeout(LOOK)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
-    while is_alive(program):
-        try:
-            connection, _ = listener.accept()
-        except TimeoutError:
-            continue
-        server = os.getpid()
-        if not os.fork():
-            die_with_parent(server)
-            listener.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _attend(connection)
-        connection.close()
+    for descriptor in (listener.fileno(), gone):
+        events.register(descriptor, select.EPOLLIN)
+    # One at a time: the next one may be of a descriptor that the first one closes.
+    while (ready := events.poll(maxevents=1)[0][0]) != gone:
+        if ready == listener.fileno():
+            _warm_up()
+            job = _begin(listener)
+            # A job says no more after its first line; all there is to hear of is its end.
+            events.register(job.connection, select.EPOLLRDHUP | select.EPOLLONESHOT)
+            events.register(job.ended, select.EPOLLIN)
+            jobs |= dict.fromkeys((job.connection.fileno(), job.ended), job)
+        elif ready == jobs[ready].ended:
+            job = jobs[ready]
+            for descriptor in (job.ended, job.connection.fileno()):
+                events.unregister(descriptor)
+                del jobs[descriptor]
+            _end(job)
+        else:  # the job is gone, and what its fork started goes with it
+            signal.pidfd_send_signal(jobs[ready].ended, signal.SIGKILL)
 
 
-def _attend(connection):
-    """Fork for the work, send its exit code, or kill it if the job is gone; then exit."""
-    _, output, *_ = socket.recv_fds(connection, 1, 2)
-    if len(output) < 2 or not _is_ours(connection):
-        sys.exit(1)
-    job = json.loads(connection.makefile().readline())
-    attendant = os.getpid()
+@cache
+def _warm_up():
+    """Do what each job would do again; when the first one calls, as a look at a plan has none."""
+    for name in _IMPORTS:
+        with suppress(Exception):  # a method that needs it says so
+            importlib.import_module(name)
+    importlib.import_module("budgetbench.study.provenance").origin()
+    importlib.import_module("threadpoolctl").ThreadpoolController()  # it remembers the paths
+    gc.freeze()  # what was imported is never garbage: a fork need not copy it to find that out
+
+
+def _begin(listener):
+    """Fork for the work of the job that calls."""
+    (connection, _), server = listener.accept(), os.getpid()
     worker = os.fork()
     if not worker:
-        die_with_parent(attendant)
+        importlib.import_module("budgetbench.study.isolation").die_with_parent(server)
         os.setpgid(0, 0)
-        connection.close()
-        _work(job, output)
-    ended = os.pidfd_open(worker)
-    if ended not in select.select([connection, ended], [], [])[0]:
-        os.kill(worker, signal.SIGKILL)  # what it started goes with it
-        sys.exit(1)
-    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-    connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells put a signal
-    sys.exit()
+        listener.close()
+        _work(connection)
+    return _Job(connection, worker, os.pidfd_open(worker))
 
 
-def _work(job, output):
+def _end(job):
+    """Tell a job how its fork ended."""
+    code = os.waitstatus_to_exitcode(os.waitpid(job.worker, 0)[1])
+    with suppress(OSError):  # it did not wait for that
+        job.connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells do
+    job.connection.close()
+    os.close(job.ended)
+
+
+def _work(connection):
     """Be the job: run its script as a process of its own would, and end as that would."""
+    _, output, *_ = socket.recv_fds(connection, 1, 2)
+    if len(output) < 2 or not _is_ours(connection):
+        os._exit(1)
+    job = json.loads(connection.makefile().readline())
     for place, descriptor in enumerate(output, start=1):
         os.dup2(descriptor, place)
     os.chdir(job["folder"])
     os.environ.clear()
     os.environ.update(job["environment"])
-    del os.environ[CALLER]  # the job that waits looks after its caller, and this one after the job
+    del os.environ[CALLER]  # the server looks after that, and after the job that waits
     os.environ[_SERVED] = "1"
     sys.path[:], sys.argv[:] = job["path"], [job["script"]]
     code = 0
@@ -177,7 +178,3 @@ def _work(job, output):
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1])

@@ -20,10 +20,11 @@ from multiprocessing.connection import wait
 import psutil
 from threadpoolctl import threadpool_limits
 
+from .fork_server import CALLER
+
 START = "fork" if sys.platform == "linux" else "spawn"
 LOOK = 0.1  # seconds between two looks at the child's memory
 MB = 1e6
-CALLER = "BUDGETLEARN_CALLER"
 _RETRIES = "BUDGETLEARN_RETRIES"
 _SUBMITTED = "BUDGETLEARN_SUBMITTED"
 _PR_SET_PDEATHSIG = 1

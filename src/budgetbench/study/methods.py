@@ -2,6 +2,8 @@
 
 import importlib
 import inspect
+import numbers
+import re
 from contextlib import suppress
 
 from budgetlearn.exceptions import ConfigError
@@ -93,14 +95,40 @@ def _class(name, asked):
 
 
 def check_parameters(spec):
-    """Refuse parameters, grids and spaces with names that a class of a specification has not."""
+    """Refuse names and values in parameters, grids and spaces that a class does not take."""
     for part in nested(spec):
         space = part.get("space")
-        asked = [part.get("parameters"), part.get("grid")]
-        asked += space if isinstance(space, list) else [space]
-        names = {name for one in asked for name in one or ()}
-        if names and isinstance(part.get("class"), str):
-            _class(part["class"], names)
+        tried = [part.get("grid"), *(space if isinstance(space, list) else [space])]
+        tried += [{name: [value] for name, value in (part.get("parameters") or {}).items()}]
+        asked = [pair for one in tried for pair in (one or {}).items()]
+        if asked and isinstance(part.get("class"), str):
+            cls, accepted = _class(part["class"], {name for name, _ in asked})
+            for name, values in asked:
+                if name in accepted and isinstance(values, list):  # not from one number to another
+                    _check_values(cls, name, accepted[name].default, values)
+
+
+# What a docstring says of a parameter that is of plain types, such as "sequence of int or None".
+_PLAIN = re.compile(r"(?:(?:sequence|list) of )?(?:int|float|bool|str)")
+_TYPES = {"int": numbers.Integral, "float": numbers.Real, "bool": bool, "str": str}
+
+
+def _check_values(cls, name, default, values):
+    """Refuse values of other types than a docstring says; it may say too little to tell."""
+    found = re.search(rf"^ *{name} : (.*?)(?:,? default|, optional|$)", cls.__doc__ or "", re.M)
+    kinds = found[1].removesuffix(" or None").split(" or ") if found else []
+    if not kinds or not all(map(_PLAIN.fullmatch, kinds)):
+        return
+    for value in values:
+        if value not in (None, default) and not any(_is_of(value, kind) for kind in kinds):
+            raise ConfigError(f"{cls.__name__} takes {found[1]} for {name}, not {value!r}.")
+
+
+def _is_of(value, kind):
+    *several, single = kind.split(" of ")
+    if several:
+        return isinstance(value, list) and all(_is_of(item, single) for item in value)
+    return isinstance(value, _TYPES[single]) and isinstance(value, bool) == (single == "bool")
 
 
 def build(spec, **extra):

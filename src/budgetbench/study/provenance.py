@@ -57,6 +57,7 @@ def kernels_hash():
     return digest.hexdigest()[:16]
 
 
+@cache
 def origin():
     """Return commit, hash of the kernels, machine and versions of results made now, as text."""
     return {

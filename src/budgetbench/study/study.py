@@ -15,7 +15,7 @@ import numpy as np
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
-from ..datasets.dataset import check_sizes
+from ..datasets.dataset import check_sizes, split
 from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
 from .job_traces import folder_of, split_at_folder
@@ -26,6 +26,7 @@ SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
 ACQUISITION, MEMORY = "acquisition", "memory"  # the budgets that methods are compared under
 PUBLISHED = "resources/published"
+AT_HAND = 5e6  # bytes of a table that is read while a study is planned
 # Settings that say how the work is done; no number depends on them.
 WORKING = (
     *("runs_per_job", "threads_per_job", "time_limit", "memory_limit", "strict", "retry_failed"),
@@ -180,6 +181,20 @@ class Study:
         """Return the study of a job: the `snakemake` of a script, and a file in its folder."""
         study = cls.from_config(job.config, Path(job.scriptdir).resolve().parents[1])
         return replace(study, head=split_at_folder(job.config, path)[0])
+
+    def check_tables(self):
+        """Refuse what is wrong with tables of the user's own, where they are small."""
+        for name, spec in self.datasets.items():
+            for path in map(Path, self.own_table(name)):
+                if path.is_file() and path.stat().st_size <= AT_HAND:
+                    from ..datasets.preparing import prepare  # here: it takes time
+
+                    self.check_target(prepare(spec))
+
+    def check_target(self, data):
+        """Refuse a score and a split that the target of a data set does not allow."""
+        self.scoring(data.id, len(data.class_names) or None)
+        split(data, 0, self.sizes(data.id))  # each class must have rows for every part
 
     @property
     def name(self):

@@ -1,8 +1,10 @@
 """A study of one's own table: `compare`, the files that it writes, and `recommend`."""
 
+import multiprocessing
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +14,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import click
-import numpy as np
 from sklearn.utils import check_random_state
 
 import budgetlearn
@@ -145,17 +146,6 @@ def checked_study(config, root, trust=True):
     return Study.from_config(config, root, trust)
 
 
-def target_of(own, study):
-    """Return a table's target as a `Dataset` without features: a split asks for no more."""
-    from budgetbench.datasets.dataset import Dataset
-
-    (name,) = study.datasets
-    # A split needs classes and their counts; one column of zeros stands for the features.
-    words, y = np.unique(own.y, return_inverse=True)
-    words, y = ((), own.y) if own.task == REGRESSION else (words.tolist(), y)
-    return Dataset(name, own.name, own.task, np.zeros((len(y), 1)), y, ("any",), words)
-
-
 def read_study(folder, root, trust=False):
     """Return the `Study` that `compare` wrote to a folder, its table and its encoding.
 
@@ -229,7 +219,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         import snakemake  # noqa: F401
         import yaml  # noqa: F401
 
-        from budgetbench.datasets import split
+        from budgetbench.datasets.preparing import target_of
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
@@ -245,9 +235,8 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         registry = Path(place) / REGISTRY
         registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
         study = checked_study(files[STUDY] | {"datasets_file": str(registry)}, workflow)
-    target = target_of(own, study)
-    study.scoring(target.id, len(target.class_names) or None)
-    split(target, 0, study.sizes(target.id))  # each class must have rows for every part
+    (spec,) = study.datasets.values()
+    study.check_target(target_of(spec, own.y))
     command = ["snakemake", "--cores", str(cores), "--configfile", f"results/{name}/{STUDY}"]
     if workflow != root:
         command += ["--snakefile", str(workflow / "Snakefile")]
@@ -260,12 +249,33 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         write_files(files, folder)
         click.echo(f"Configuration: {folder / STUDY}")
         click.echo(f"In {root}: {shlex.join(command)}")
-        command = [sys.executable, "-m", *command, "--quiet", "rules"]
-        # The lock is inherited: it lasts as long as the programs that Snakemake starts.
-        done = subprocess.run(command, cwd=root, check=False, pass_fds=[lock])
+        failed = run_snakemake([*command, "--quiet", "rules"], root, lock)
     if (folder / "report.html").is_file():
         click.echo(f"Report: {folder / 'report.html'}")
-    return int(done.returncode != 0)
+    return int(failed)
+
+
+def run_snakemake(command, root, lock):
+    """Return True if a call of Snakemake fails; it inherits the lock, which lasts as long as it."""
+    if sys.platform != "linux":
+        command = [sys.executable, "-m", *command]
+        return subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode != 0
+    # As a fork: what it and its jobs import is here already.
+    child = multiprocessing.get_context("fork").Process(target=_snakemake, args=(command, root))
+    child.start()
+    # Ctrl-C is for Snakemake: it unlocks the folder, and ends by itself.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    child.join()
+    signal.signal(signal.SIGINT, before)
+    return child.exitcode != 0
+
+
+def _snakemake(command, root):
+    from snakemake.cli import main
+
+    os.chdir(root)
+    sys.argv = command
+    main(command[1:])
 
 
 CONTROLS = ("constant", "all_features")  # the engine has its own
@@ -330,6 +340,7 @@ def _best(study, folder, own, budget):
     """Return the row of recommendations for a budget, and the method's setting in its grid."""
     from budgetbench.analysis.recommendations import recommendations
     from budgetbench.analysis.schedules import compressed_points
+    from budgetbench.datasets.preparing import target_of
     from budgetbench.study import records
     from budgetbench.study.experiment import settings_of
     from budgetbench.study.runs import ratio_of_test_rows
@@ -339,7 +350,8 @@ def _best(study, folder, own, budget):
     schedules = compressed_points(records.read([folder / "points.parquet"]))
     ((dataset, kind),) = study.cases
     bounded = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span == (0, 1)
-    known = {"ratio": ratio_of_test_rows(target_of(own, study), study), "bounded": bounded}
+    target = target_of(study.datasets[dataset], own.y)
+    known = {"ratio": ratio_of_test_rows(target, study), "bounded": bounded}
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]

@@ -206,11 +206,11 @@ def rank_sentences(ranking, display):
 
 def rank_figure(ranking, display):
     """Draw the critical-difference diagram: mean ranks, bars joining what may be chance."""
-    from scikit_posthocs import critical_difference_diagram
-
     if ranking.pairs is None or len(ranking.ranks) < FEWEST_CASES:
         few = f"Ranks need {FEWEST_CASES} data sets and three methods to be tested."
         return message_figure(few)
+    from scikit_posthocs import critical_difference_diagram
+
     labels = {name: display.label(name) for name in ranking.ranks}
     mean = ranking.mean.rename(labels)
     pairs = ranking.pairs.rename(index=labels, columns=labels)
