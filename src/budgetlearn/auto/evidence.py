@@ -8,6 +8,7 @@ from time import monotonic
 
 import numpy as np
 from sklearn.isotonic import isotonic_regression
+from sklearn.utils import get_tags
 
 from ..cascade.mixture import fit_temperature, with_temperature
 from ..cascade.models import assign_folds, filled
@@ -125,7 +126,7 @@ class Comparison:
     def fitted(self, method, examples):
         """Return a method fitted on examples, with their weights where it takes such."""
         model = method.make(self.costs, self.seed, self.n_jobs)
-        weighs = examples.weight is not None and takes_weights(model)
+        weighs = examples.weight is not None and get_tags(model).sample_weight
         weights = {"sample_weight": examples.weight} if weighs else {}
         return model.fit(self.seen_by(model, examples.X), examples.targets, **weights)
 
@@ -143,7 +144,7 @@ class Comparison:
         None where nothing is weighed, or the model has learned from the weights.
         """
         weight, y = self.train.weight, self.train.y
-        if self.n_classes is None or weight is None or takes_weights(model):
+        if self.n_classes is None or weight is None or get_tags(model).sample_weight:
             return None
         return np.bincount(y, weight, self.n_classes) / np.bincount(y, minlength=self.n_classes)
 
@@ -187,11 +188,6 @@ class Comparison:
         # Both are means over the same rows, so that their ratio has little noise.
         inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
         return Policy(method, place, rows, spent.mean(axis=0), temperature, inflation)
-
-
-def takes_weights(model):
-    """Return True where the `fit` of an estimator takes `sample_weight`."""
-    return model.__sklearn_tags__().sample_weight
 
 
 def of_all_classes(probabilities, known, classes, factors=None):

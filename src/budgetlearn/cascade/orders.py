@@ -166,13 +166,10 @@ def with_whole_groups(order, costs):
 
 def _worth_adding(feature, costs, acquired):
     """Return the members of a feature's group that are acquired with it, cheapest first."""
-    if costs.groups is None or costs.groups[feature] < 0:
-        return []
-    group = costs.groups[feature]
-    others = np.flatnonzero((costs.groups == group) & ~acquired)
-    others = others[others != feature]
+    members, charge = costs.group_of(feature)
+    others = members[~acquired[members] & (members != feature)]
     # Members that cost more than the charge wait for their own turn; free ones come along.
-    if costs.costs[others].sum() > costs.group_costs[group]:
+    if costs.costs[others].sum() > charge:
         others = others[costs.costs[others] == 0]
     return others[np.argsort(costs.costs[others], kind="stable")].tolist()
 

@@ -8,12 +8,11 @@ import numpy as np
 
 from ..validation import ParameterError
 from .compact_forest import REGRESSION, SCORES, VOTES
-from .serialization import widths
+from .serialization import arrays_of
 from .unrolled import unrolled
 
 LAYOUTS = ("small", "fast")
 TEMPLATE = Path(__file__).with_name("template.h").read_text()
-C_TYPES = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t"}
 WIDTH = 98
 THRESHOLD = (
     "@name@_threshold[at]",
@@ -63,7 +62,7 @@ def _small(forest):
     return {
         "function": _block("small"),
         "about": f"{forest.nbytes} bytes of tables",
-        "tables": "\n".join(_tables(forest, sum_type)),
+        "tables": "\n".join(_tables(forest)),
         "half": _block("half") if "@name@_half(" in add else "",
         "threshold": THRESHOLD[forest.format == "int8"],
         "feature": FEATURE[forest.format == "int8"],
@@ -79,14 +78,14 @@ def _fast(forest):
     total_type, add, scores = _sums(forest)
     sum_type, lanes, constant = total_type, forest.n_columns, forest.constant
     # Converting two bytes a number each time would take too long: float16 stands as float32.
-    kind, start = "int8_t" if forest.format == "int8" else "float", ""
-    together = forest.kind != VOTES and lanes > 1
+    values = values.astype(np.float32) if values.dtype == np.float16 else values
+    start, together = "", forest.kind != VOTES and lanes > 1
     if forest.kind == VOTES:
-        kind, constant = "uint8_t", constant.astype(np.uint32)
+        constant = constant.astype(np.uint32)
     elif together:
         # Two bytes hold the sums of int8, of which a vector unit adds twice as many, or four do.
         most = sum(np.abs(own.astype(float)).max() for own in forest.stop_values())
-        narrow = kind == "int8_t" and most <= np.iinfo(np.int16).max
+        narrow = values.dtype == np.int8 and most <= np.iinfo(np.int16).max
         sum_type = "int16_t" if narrow else total_type
         lanes += -lanes % (8 if narrow else 4) if lanes > 2 else 0
         add = "stops[{place}] = stop;"
@@ -98,15 +97,14 @@ def _fast(forest):
     else:  # from 0, so that few bits hold the sums
         scores = scores.replace("sums[k]", "(@name@_constant[k] + sums[k])")
     used = np.unique(forest.features())
-    tables = [("uint16_t", "used", used), (kind, "value", values)]
-    tables.append((total_type, "constant", constant))
+    tables = {"used": used.astype(np.uint16), "value": values, "constant": constant}
     if forest.scale.size:
-        tables.append(("float", "scale", forest.scale))
+        tables["scale"] = forest.scale
     statement = "        sum[{0}] = (@sum_type@)(sum[{0}] + value[{0}]);"
     return {
         "function": _block("fast"),
         "about": "straight code",
-        "tables": "\n".join(_table(*table) for table in tables),
+        "tables": "\n".join(map(_table, tables, tables.values())),
         "half": _block("adder") if together else "",
         "adds": "\n".join(map(statement.format, range(lanes))),
         "trees": _statements(code, add, together),
@@ -115,7 +113,7 @@ def _fast(forest):
         "rows": f", stops[{TOGETHER}]" if together else "",
         "lanes": lanes,
         "n_used": used.size,
-        "value_type": kind,
+        "value_type": _type(values),
         "sum_type": sum_type,
     }
 
@@ -149,39 +147,28 @@ def _sums(forest):
     return "float", add, "sums[k]"
 
 
-def _tables(forest, sum_type):
-    # In int8 splits name a place in `used`, mostly a byte where columns would take two.
-    int8 = forest.format == "int8"
-    n_features = forest.used.size if int8 else forest.n_features
-    feature, offset, head = (C_TYPES[n] for n in widths(n_features, forest.n_splits, forest.n_left))
-    yield _table(head, "head", forest.n_splits * 4 + forest.empty)
-    yield _table(feature, "feature", forest.feature)
-    yield _table(offset, "left", forest.n_left)
-    if int8:
-        yield _table("uint8_t", "bin", forest.threshold)
-        yield _table("uint16_t", "used", forest.used)
-        yield _table("float", "low", forest.low)
-        yield _table("float", "step", forest.step)
-    else:
-        yield _table("float", "threshold", forest.threshold)
-    if forest.scale.size:
-        yield _table("float", "scale", forest.scale)
-    if forest.kind == VOTES:
-        yield _table("uint8_t", "value", forest.value)
-        yield _table("uint32_t", "constant", forest.constant.astype(np.uint32))
-        return
-    kind, bits = {
-        "float32": ("float", np.float32),
-        "float16": ("uint16_t", np.uint16),
-        "int8": ("int8_t", np.int8),
-    }[forest.format]
-    yield _table(kind, "value", forest.value.view(bits))
-    yield _table(sum_type, "constant", forest.constant)
+def _tables(forest):
+    arrays, int8 = arrays_of(forest), forest.format == "int8"
+    if forest.kind == VOTES:  # which are counted in whole numbers
+        arrays["constant"] = arrays["constant"].astype(np.uint32)
+    grid = ("used", "low", "step") if int8 else ()
+    scale = ("scale",) if forest.scale.size else ()
+    called = {"n_left": "left"} | ({"threshold": "bin"} if int8 else {})
+    for name in ("head", "feature", "n_left", "threshold", *grid, *scale, "value", "constant"):
+        yield _table(called.get(name, name), arrays[name])
 
 
-def _table(kind, name, values):
+def _type(values):
+    """Return the type of numbers in C."""
+    return "float" if values.dtype == np.float32 else f"{values.dtype.name}_t"
+
+
+def _table(name, values):
     """Return a constant array; C has none of length 0."""
     values = values.ravel() if values.size else np.zeros(1, dtype=values.dtype)
+    # C has no float16: its bits stand for it.
+    values = values.view(np.uint16) if values.dtype == np.float16 else values
+    kind = _type(values)
     words = [_float(value) for value in values] if kind == "float" else map(str, values.tolist())
     wrapper = textwrap.TextWrapper(WIDTH, break_on_hyphens=False)
     wrapper.initial_indent = wrapper.subsequent_indent = 4 * " "

@@ -178,23 +178,29 @@ def size(votes, format, n_splits, n_left, n_stops, n_columns, n_features, n_used
     return HEADER.size + sum(np.dtype(kind).itemsize * int(np.prod(n)) for _, kind, n in parts)
 
 
-def written(forest):
-    """Return a `CompactForest` as bytes."""
-    votes = forest.kind == VOTES
+def arrays_of(forest):
+    """Return what is stored of a `CompactForest` by name, in the types and the order of bytes."""
+    # In int8 splits name a place in `used`, mostly a byte where columns would take two.
     n_features = forest.used.size if forest.format == "int8" else forest.n_features
     width = widths(n_features, forest.n_splits, forest.n_left)
-    flags = sum(flag * (n > least) for flag, n, least in zip(FLAGS, width, LEAST, strict=True))
-    flags += WIDEST_OFFSETS * (width[1] == 4)
     counts = forest.feature.size, len(forest.value), forest.n_splits.size, forest.n_columns
-    about = forest.kind, list(VALUE_TYPES).index(forest.format), flags
-    sizes = forest.n_features - 1, forest.n_classes, forest.n_columns, forest.used.size
-    header = HEADER.pack(MAGIC, VERSION, *about, *sizes, *counts[:3])
+    parts = sections(forest.format, forest.kind == VOTES, *counts, forest.used.size, width)
     # The side of an empty root takes the two low bits of a tree's head, its splits the others.
     arrays = vars(forest) | {"head": forest.n_splits * 4 + forest.empty}
-    return header + b"".join(
-        np.ascontiguousarray(arrays[name], dtype=kind).tobytes()
-        for name, kind, _ in sections(forest.format, votes, *counts, forest.used.size, width)
-    )
+    return {name: np.ascontiguousarray(arrays[name], dtype=kind) for name, kind, _ in parts}
+
+
+def written(forest):
+    """Return a `CompactForest` as bytes."""
+    arrays = arrays_of(forest)
+    width = [arrays[name].itemsize for name in ("feature", "n_left", "head")]
+    flags = sum(flag * (n > least) for flag, n, least in zip(FLAGS, width, LEAST, strict=True))
+    flags += WIDEST_OFFSETS * (width[1] == 4)
+    about = forest.kind, list(VALUE_TYPES).index(forest.format), flags
+    sizes = forest.n_features - 1, forest.n_classes, forest.n_columns, forest.used.size
+    counts = forest.feature.size, len(forest.value), forest.n_splits.size
+    header = HEADER.pack(MAGIC, VERSION, *about, *sizes, *counts)
+    return header + b"".join(array.tobytes() for array in arrays.values())
 
 
 def read(data):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import rel_entr
 from scipy.stats import binom
 from sklearn.base import clone, is_classifier
 from sklearn.utils import column_or_1d
@@ -80,8 +81,7 @@ def acquisitions_of(estimator, stage):
 
 def scored_parts(estimator):
     """Return the parts of a `Stage` that its cost and its score need."""
-    scored = getattr(estimator, "scoring", None) is not None
-    return frozenset({"output", "acquired"} | ({"probabilities"} if scored else set()))
+    return frozenset({"acquired"} | estimator._score_parts())
 
 
 def known_points(estimator):
@@ -228,8 +228,7 @@ def hoeffding_bentkus_p(mean, n, limit):
     """
     # Above the limit the loss is no evidence at all: the divergence is 0 there.
     low = min(mean, limit)
-    inside = low * np.log(low / limit) if low > 0 else 0.0
-    inside += (1 - low) * np.log((1 - low) / (1 - limit))
+    inside = rel_entr(low, limit) + rel_entr(1 - low, 1 - limit)
     # Rounded up, as the bound asks; the small part absorbs the rounding of n * mean.
     bentkus = np.e * binom.cdf(np.ceil(n * mean - 1e-9), n, limit)
     return float(min(np.exp(-n * inside), bentkus, 1.0))
