@@ -138,8 +138,7 @@ class Results:
     @cached_property
     def hard_horizons(self):
         """As `horizons`, of `hard_schedules`."""
-        charged = at_most(self.by_cost)
-        return horizon_table(horizon_areas(charged, self.hard_schedules, self.expected))
+        return horizon_table(horizon_areas(self.by_cost, self.hard_schedules, self.expected))
 
     @cached_property
     def recommendations(self):
