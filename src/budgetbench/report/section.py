@@ -67,7 +67,7 @@ class Section:
     under = None  # the budget by which the study must compare some data set, if any
     script = None  # name of its script beside the module, if it has one
     inputs = ()  # files that it reads, beside operating points, data sets and prices
-    stem, category = "", ""  # of the figure of each case, if there is one
+    stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
     pictures = ()  # name and label of each other figure
     names = ()  # of its tables
 
@@ -105,10 +105,12 @@ class Section:
         return {case_name(*case, stem=self.stem): self.draw(report, *case) for case in shown}
 
     def draw(self, report, *case):
-        """Return the figure of a case, by matplotlib."""
+        """Return the figure of a case, in a section that has a `stem`."""
+        raise NotImplementedError
 
     def script_data(self, report, *case):
-        """Return what the script shows of a case."""
+        """Return what the script shows of a case, in a section that has one."""
+        raise NotImplementedError
 
     def files(self, report):
         """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""
