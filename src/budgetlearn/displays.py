@@ -8,6 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .curves import pareto_indices
+from .exceptions import extra
 from .protocol.documenting import described
 
 __all__ = ["AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"]
@@ -29,12 +30,8 @@ ax : matplotlib Axes, default=None
 def axes_of(ax, width=6.4, height=4.8):
     """Return the axes to draw on: `ax`, or those of a new figure."""
     # Here, so that fitting and predicting do without matplotlib.
-    try:
+    with extra(None, "budgetlearn.displays"):
         from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            "budgetlearn.displays needs matplotlib: pip install matplotlib"
-        ) from error
     if ax is not None:
         return ax
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]

@@ -61,15 +61,19 @@ class MissingExtraError(BudgetlearnError, ImportError):
 
 @contextmanager
 def extra(name, user):
-    """Turn a failing import into a `MissingExtraError`: `user` needs what extra `name` holds."""
+    """Turn a failing import into a `MissingExtraError`: `user` needs what extra `name` holds.
+
+    None: a package by itself, which no extra holds.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] == __package__:  # a fault of our own
             raise
+        wanted = f"'budgetlearn[{name}]'" if name else error.name
         raise MissingExtraError(
             f"{user} needs the package {error.name!r}, which is not installed. Install it with: "
-            f"pip install 'budgetlearn[{name}]'"
+            f"pip install {wanted}"
         ) from error
 
 

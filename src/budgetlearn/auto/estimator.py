@@ -89,7 +89,6 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     _chooses_on_validation = True
     _spends_budgets = True
 
-    feature_costs: Any = None
     scoring: str | None = None
     budgets: Any = ()
     others: dict[Any, Any] | None = None

@@ -39,7 +39,6 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
         The features of each stage.
     """
 
-    feature_costs: Any = None
     kinds: Any = ("boosting", "forest", "linear")
     shares: Any = SHARES
     random_state: Any = None

@@ -120,7 +120,6 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     _chooses_on_validation = True
     _spends_caps = True
 
-    feature_costs: Any = None
     estimators: Any = DEFAULT_KINDS
     orders: Any = ("lightgbm", "schedule")
     n_stages: int = 10

@@ -341,12 +341,6 @@ def _histogram_boosting(n_classes, n_leaves, **parameters):
     return kind(max_iter=n_rounds, learning_rate=rate, **common, **parameters)
 
 
-def _boosting(n_classes):
-    if has_lightgbm():
-        return LightGBMKind()
-    return SklearnKind(_histogram_boosting(n_classes, N_LEAVES))
-
-
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
     kind = ExtraTreesRegressor if n_classes is None else ExtraTreesClassifier
     return kind(n_trees, **parameters)
@@ -354,7 +348,9 @@ def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
 
 KINDS = {
     "forest": lambda n_classes: ForestKind(),
-    "boosting": _boosting,
+    "boosting": lambda n_classes: (
+        LightGBMKind() if has_lightgbm() else SklearnKind(_histogram_boosting(n_classes, N_LEAVES))
+    ),
     "linear": lambda n_classes: LinearKind(),
     "kernel": lambda n_classes: KernelKind(),
     "extra_trees": lambda n_classes: SklearnKind(_extra_trees(n_classes)),

@@ -265,9 +265,6 @@ class KernelFit:
     def _shrunk(self, penalty):
         return self._squares / (self._squares + penalty)
 
-    def _residuals(self, rows, shrunk):
-        return self._targets[rows] - self._U[rows] @ (shrunk[:, None] * self._along)
-
     def left_one_out(self):
         """Return the squared errors, (n_penalties, n_samples), each example left out alone."""
         # One product for all penalties: it reads the large matrix once.
@@ -281,11 +278,11 @@ class KernelFit:
     def left_out(self, out, penalty):
         """Return the predictions of examples that are left out together."""
         shrunk = self._shrunk(penalty)
-        U, residuals = self._U[out], self._residuals(out, shrunk)
+        U, targets = self._U[out], self._targets[out]
+        residuals = targets - U @ (shrunk[:, None] * self._along)
         # (I - U S U')^-1 r = r + U (S^-1 - U'U)^-1 U'r: a system of landmarks, not of examples.
         inner = np.diag(1 / shrunk) - U.T @ U
-        unseen = residuals + U @ np.linalg.solve(inner, U.T @ residuals)
-        found = self._targets[out] - unseen
+        found = targets - (residuals + U @ np.linalg.solve(inner, U.T @ residuals))
         return found if self._root is None else found / self._root[out]
 
     def weights(self, penalty):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import MissingExtraError
+from ..exceptions import extra
 from ..validation import ParameterError, check_choice
 from .c_code import LAYOUTS, c_header
 from .compact_forest import FORMATS, NO_GAPS, REGRESSION, VOTES
@@ -111,13 +111,8 @@ def quantization_errors(model, X, y):
 
 def onnx_model(forest):
     """Return a forest as an ONNX model; classes that are not whole numbers become strings."""
-    try:
+    with extra(None, "export_onnx"):
         from onnx import TensorProto, helper
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "ONNX models need the package 'onnx', which is not installed. Install it with: "
-            "pip install onnx"
-        ) from error
     regression = forest.kind == REGRESSION
     scores = "prediction" if regression else "scores"
     nodes = [

@@ -419,7 +419,6 @@ class ForestRegressor(RegressorMixin, Forest):
 class GrownTrees:
     """Mixin, named first, with the parameters of forests whose trees grow freely."""
 
-    feature_costs: Any = None
     n_estimators: int = 100
     max_features: Any = "sqrt"
     max_depth: int | None = None

@@ -173,7 +173,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     validation_fraction: float = 0.2
     byte_budget: int | None = None
     byte_format: str = "float32"
-    feature_costs: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 

@@ -32,7 +32,6 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     _groups = True
     _chooses_on_validation = True
 
-    feature_costs: Any = None
     budget: float | None = None
     scoring: Any = None
     class_weight: Any = None

@@ -212,7 +212,6 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     _groups = True
     _caps_mean = True
 
-    feature_costs: Any = None
     node_budgets: Any = None
     max_depth: int = 2
     ridge: float = 0.01

@@ -28,13 +28,10 @@ from .cost_boosting import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
 
 
-@estimator_class
 class _Control(WeightedFit, BudgetedEstimator):
     """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
     _acquires = False
-
-    feature_costs: Any = None
 
     def _fit(self, train, valid, seeds):
         self.model_ = fit_weighed(self._model(), train.X, train.targets, train.weight)
@@ -139,7 +136,6 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
     _groups = True
     _caps_mean = True
 
-    feature_costs: Any = None
     n_selected: Any = None
     cost_exponent: float = 1.0
     n_estimators: int = 100

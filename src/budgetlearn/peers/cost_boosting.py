@@ -59,7 +59,6 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     _groups = True
     _caps_mean = True
 
-    feature_costs: Any = None
     cost_weights: Any = (10, 3, 1, 0.3, 0.1, 0.03, 0)
     n_trees: Any = (10, 20, 40)
     learning_rate: float = 0.2

@@ -106,7 +106,6 @@ class ForestStages(SklearnStages, MetaStaged):
 
     estimator: Any = field(kw_only=False)
     n_trees: Any = field(default=(10, 100, 1000), kw_only=False)
-    feature_costs: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -245,7 +244,6 @@ class NodeShares(MetaStaged):
     estimator: Any = field(kw_only=False)
     percents: Any = field(default=(1, 10), kw_only=False)
     n_full_trees: int = field(default=1000, kw_only=False)
-    feature_costs: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 

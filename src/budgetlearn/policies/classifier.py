@@ -79,7 +79,6 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
 
     _groups = True
 
-    feature_costs: Any = None
     max_acquired: int = 20
     n_steps: int = 4000
     n_walks: int = 256

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from ..parallel import one_thread
 from ..validation import all_or_nothing, check_number
 from . import operating_points, prediction
 from .checked_data import checked_examples, checked_table, one_row, word_code, words_by_target
-from .documenting import EXPECTED, Limits, described, limited
+from .documenting import EXPECTED, Limits, described, estimator_class, limited
 from .feature_requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .operating_points import Certificate
 from .prediction import Session
@@ -39,13 +39,16 @@ def _has_probabilities(estimator):
     return is_classifier(estimator) and estimator._can_predict_proba()
 
 
+@estimator_class
 class BudgetedEstimator(BaseEstimator):
     """Base of estimators whose predictions acquire features and are charged for them.
 
-    A subclass has the parameter `feature_costs`, learns in `_fit`, and yields its operating points
-    in `_stages`. Combine it with scikit-learn's `ClassifierMixin` or `RegressorMixin`, named first.
-    Parameters are stored by the constructor, or are the keyword fields of a dataclass.
+    A subclass learns in `_fit`, and yields its operating points in `_stages`. Combine it with
+    scikit-learn's `ClassifierMixin` or `RegressorMixin`, named first. Its parameters, beside
+    `feature_costs`, are keyword fields of a dataclass; or its own constructor stores them all.
     """
+
+    feature_costs: Any = None
 
     def __init_subclass__(cls, **named):
         super().__init_subclass__(**named)
@@ -60,7 +63,7 @@ class BudgetedEstimator(BaseEstimator):
     _chooses_on_validation = False
     _spends_budgets = False  # whether of points that score alike the costliest is chosen
     # Of features of words the words in the order of their codes, by name.
-    categories_: Mapping[Any, Any] = MappingProxyType({})
+    categories_: ClassVar[Mapping[Any, Any]] = MappingProxyType({})
     _spends_caps = False  # whether the default operating point makes most of any cap
     _caps_mean = False  # whether a cap alone also limits the mean: cut short, a model says little
 

@@ -110,7 +110,6 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     _groups = True
 
-    feature_costs: Any = None
     threshold: float = 0.95
     cost_weight: float = 0.0
     max_cost: float | None = None
