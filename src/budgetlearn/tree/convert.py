@@ -193,54 +193,21 @@ def _fields(section):
     return dict(line.split("=", 1) for line in section.splitlines() if "=" in line)
 
 
-def _check_splits(fields, decisions):
+def _check_splits(trees, features, decisions):
     """Refuse trees of LightGBM that are not made of x <= threshold and constant leaves."""
-    if fields.get("is_linear", "0") != "0":
+    if any(fields.get("is_linear", "0") != "0" for fields in trees):
         raise TypeError("from_lightgbm cannot represent linear trees (linear_tree=True).")
-    categorical = np.flatnonzero(decisions & _CATEGORICAL)
+    categorical = features[decisions & _CATEGORICAL > 0]
     if categorical.size:
-        feature = fields["split_feature"].split()[categorical[0]]
         raise TypeError(
             "from_lightgbm takes numerical splits only, got a categorical one on feature "
-            f"{feature}: encode categories as numbers before training."
+            f"{categorical[0]}: encode categories as numbers before training."
         )
     if (decisions & _MISSING == _ZERO_IS_MISSING).any():
         raise TypeError(
             "from_lightgbm cannot represent zero_as_missing=True, where zeros leave the order of "
             "the numbers: train without it."
         )
-
-
-def _from_text(section, output, n_outputs):
-    """Return one tree of LightGBM's model text: inner nodes first, leaves after them."""
-    fields = _fields(section)
-
-    def numbers(name, dtype):
-        # A string for each number would take most of the time of packing a model.
-        return np.fromstring(fields.get(name, ""), dtype=dtype, sep=" ")
-
-    leaves = numbers("leaf_value", np.float64)
-    feature = numbers("split_feature", np.int32)
-    decisions = numbers("decision_type", np.int32)
-    _check_splits(fields, decisions)
-    inner, no_child = feature.size, np.full(leaves.size, LEAF)
-    # Where training lacked no value of a feature, the bit of the default side means nothing.
-    left = (decisions & _MISSING == _NAN_IS_MISSING) & (decisions & _MISSING_LEFT > 0)
-    left = np.append(left, np.zeros(leaves.size, dtype=bool)) if left.any() else None
-
-    def children(name):
-        child = numbers(name, np.int32)
-        return np.concatenate([np.where(child < 0, inner + ~child, child), no_child])
-
-    value = np.zeros((inner + leaves.size, n_outputs))
-    value[:, output] = np.concatenate([numbers("internal_value", np.float64), leaves])
-    splits = (
-        np.concatenate([feature, no_child]),
-        np.append(numbers("threshold", float), np.zeros(leaves.size)),
-    )
-    counts = [numbers(name, np.int32) for name in ("internal_count", "leaf_count")]
-    sides = children("left_child"), children("right_child")
-    return Tree(*splits, *sides, value, np.concatenate(counts), left)
 
 
 def from_lightgbm(booster):
@@ -252,7 +219,43 @@ def from_lightgbm(booster):
     not to be walked with (LightGBM takes it for 0, these trees send it right).
     """
     head, *sections = booster.model_to_string().split("\nTree=")
-    if sections:
-        sections[-1] = sections[-1].split("\nend of trees")[0]
-    n_outputs = int(_fields(head)["num_tree_per_iteration"])
-    return [_from_text(text, tree % n_outputs, n_outputs) for tree, text in enumerate(sections)]
+    if not sections:
+        return []
+    sections[-1] = sections[-1].split("\nend of trees")[0]
+    trees, n_outputs = list(map(_fields, sections)), int(_fields(head)["num_tree_per_iteration"])
+
+    def numbers(name, dtype=np.int32):
+        # Of all trees at once: arrays of each would take most of the time of packing a model.
+        words = filter(None, (fields.get(name) for fields in trees))
+        return np.fromstring(" ".join(words), dtype=dtype, sep=" ")
+
+    features, decisions, n_leaves = map(numbers, ("split_feature", "decision_type", "num_leaves"))
+    _check_splits(trees, features, decisions)
+    n_inner = n_leaves - 1
+    # In each tree inner nodes come first, leaves after them.
+    is_leaf = np.arange(2 * len(trees)) % 2 == 1
+    is_leaf = np.repeat(is_leaf, np.column_stack([n_inner, n_leaves]).ravel())
+
+    def nodes(inner, leaves):
+        found = np.empty(is_leaf.size, dtype=inner.dtype)
+        found[~is_leaf], found[is_leaf] = inner, leaves
+        return found
+
+    def children(name):
+        child = numbers(name)
+        return nodes(np.where(child < 0, np.repeat(n_inner, n_inner) + ~child, child), LEAF)
+
+    value = np.zeros((is_leaf.size, n_outputs))
+    output = np.repeat(np.arange(len(trees)) % n_outputs, n_inner + n_leaves)
+    sums = nodes(numbers("internal_value", float), numbers("leaf_value", float))
+    value[np.arange(is_leaf.size), output] = sums
+    # Where training lacked no value of a feature, the bit of the default side means nothing.
+    left = (decisions & _MISSING == _NAN_IS_MISSING) & (decisions & _MISSING_LEFT > 0)
+    columns = (
+        *(nodes(features, LEAF), nodes(numbers("threshold", float), 0.0)),
+        *(children("left_child"), children("right_child")),
+        *(value, nodes(numbers("internal_count"), numbers("leaf_count")), nodes(left, False)),
+    )
+    ends = np.cumsum(n_inner + n_leaves)[:-1]
+    parts = zip(*(np.split(each, ends) for each in columns), strict=True)
+    return [Tree(*part, left if left.any() else None) for *part, left in parts]
