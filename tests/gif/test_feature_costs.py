@@ -162,3 +162,26 @@ def test_weights_of_rows_and_all_losses_go_with_it(options):
         for each in (0.0, 3.0)
     ]
     assert 0 < costs[1] < 0.5 * costs[0]
+
+
+def test_decreases_are_right_where_roots_are_split_anew():
+    random = np.random.default_rng(0)
+    X = random.random((300, 6))
+    y = X @ [0.3, 0.2, 0.1, 0.05, 0.05, 0.0]  # below 1, above 1/2: not divided
+    model = GIFRegressor(
+        300, n_estimators=50, cost_weight=0.02, feature_costs=np.arange(1.0, 7.0), random_state=0
+    )
+    records = model.fit(X, y)._model._records
+    rows = {}
+    for j, node in enumerate(records):
+        parent = node["parent"]
+        rows[j] = np.arange(len(X))
+        if parent >= 0:
+            of_parent, split = rows[parent], records[parent]
+            left = X[of_parent, split["feature"]] <= split["threshold"]
+            rows[j] = of_parent[left == (split["child"] == j)]
+        assert rows[j].size == node["size"]
+    for j in np.flatnonzero(records["child"] >= 0):
+        sides = rows[records["child"][j]], rows[records["child"][j] + 1]
+        drop = y[rows[j]].var() * rows[j].size - sum(y[side].var() * side.size for side in sides)
+        assert records["decrease"][j] == pytest.approx(drop, rel=1e-6, abs=1e-9)

@@ -152,6 +152,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
+        splitter.fixed = True
     splitter.most_moved = table.most_kept if large else INT32_MAX
     if params.cost_weight > 0:
         splitter.charges = Charges(params.feature_costs_, params.cost_weight)

@@ -39,6 +39,7 @@ cdef class NodeTable:
         int32_t[::1] found         # the samples of the node that was looked for last
         int32_t found_node         # -1: none
         uint8_t[::1] marked        # of a block of samples, whether they are the node's
+        int32_t[::1] doubted       # scratch: those of a block whose codes do not tell
         readonly int32_t n_trees, n_samples, n_nodes
         readonly int32_t max_depth  # of a node; a root's is 0
 
@@ -96,6 +97,11 @@ cdef class Splitter:
         int32_t n_missing            # of the feature looked up last, in the node
         bint missing_left            # where these go
         uint8_t[::1] values          # of a feature, in either type
+        const uint8_t* bytes         # those looked up last, as bytes or as numbers
+        const double* numbers
+        public bint fixed            # whether targets stay as they are while the forest grows
+        bint whole                   # whether the node has all samples, in the table's order
+        double[::1] lowest, highest  # values of each feature in the table
         int32_t[::1] features, moved
         uint64_t state
         readonly double spread       # impurity of all samples, as in `score`

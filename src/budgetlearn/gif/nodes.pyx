@@ -22,7 +22,7 @@ cdef double PURITY = 1e-10
 
 cdef enum:
     AHEAD = 16   # nodes between asking for memory and needing it
-    ROWS = 4096  # that are looked at together, while they are in the cache
+    ROWS = 8192  # that are looked at together, while they are in the cache
     # Where there is no room for the samples of all nodes, those with a 32nd of all and less keep
     # theirs, as long as these are no more than 32 for each sample.
     SHARE = 32
@@ -58,7 +58,7 @@ cdef class NodeTable:
             self.order = np.tile(np.arange(n_samples, dtype=np.int32), n_trees)
         else:
             self.found = np.empty(n_samples + 1, np.int32)
-            self.marked = np.empty(ROWS + 8, np.uint8)
+            self.marked, self.doubted = np.empty(ROWS, np.uint8), np.empty(ROWS, np.int32)
             # Bytes have a code for each value, so that none is in doubt, and no value is looked up.
             self.columns, n_bins = (None, None) if X.dtype == np.uint8 else (X, LAST_CODE)
             bins = bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
@@ -94,14 +94,15 @@ cdef class NodeTable:
                 )
                 self.n_kept += child[side].size
             before += child[side].size
-        # The split has moved what was found.
-        self.found_node = -1
+        if min(child[0].size, child[1].size) <= self.most_kept:
+            self.found_node = -1  # the split has moved what was found
 
     cdef void find(self, int32_t j) noexcept nogil:
         cdef uint8_t* marked = &self.marked[0]  # a pointer of its own: loops go 16 at once
         cdef int32_t* found = &self.found[0]
-        cdef int32_t start = 0, n, i, word, child, n_found = 0
-        if self.found_node == j:
+        cdef int32_t start = 0, n, i, child, n_found = 0
+        # All roots have the same samples, and come first.
+        if self.found_node == j or 0 <= self.found_node < self.n_trees and j < self.n_trees:
             return
         self.found_node = j
         # Block by block, up the path of the node: its splits unmark what went to other sides.
@@ -112,12 +113,9 @@ cdef class NodeTable:
             while self.nodes[child].parent >= 0:
                 self.unmark(child, start, n)
                 child = self.nodes[child].parent
-            memset(marked + n, 0, 8)
-            for word in range((n + 7) // 8):
-                if (<uint64_t*> marked)[word] != 0:  # mostly none of eight is the node's
-                    for i in range(8 * word, 8 * word + 8):
-                        found[n_found] = start + i
-                        n_found += marked[i]
+            for i in range(n):  # each is written, and counted where it is the node's
+                found[n_found] = start + i
+                n_found += marked[i]
             start += n
 
     cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil:
@@ -129,7 +127,7 @@ cdef class NodeTable:
         cdef Py_ssize_t first = self.offsets[node.feature], last = self.offsets[node.feature + 1]
         cdef uint8_t goes_left, cut, doubted, missing = <uint8_t> (last - first - 1)
         cdef uint8_t sent = node.missing_left, left = child == node.child
-        cdef int32_t i
+        cdef int32_t i, n_doubted = 0
         # Invariant: codes before `low` go left, those beyond `high` right.
         cdef Py_ssize_t low = first, high = last - 1
         while low < high:
@@ -143,11 +141,17 @@ cdef class NodeTable:
             goes_left = (codes[i] < cut) | ((codes[i] == missing) & sent)
             marked[i] &= (goes_left == left) | ((codes[i] == cut) & doubted)
         at = <const uint8_t*> memchr(codes, cut, n) if doubted else NULL
+        # These values lie far apart, and come one by one unless all are asked for first.
         while at != NULL:
             i = <int32_t> (at - codes)
-            if marked[i]:
-                marked[i] = (self.columns[start + i, node.feature] <= node.threshold) == left
+            fetch_ahead(&self.columns[start + i, node.feature])
+            self.doubted[n_doubted] = i
+            n_doubted += marked[i]
             at = <const uint8_t*> memchr(at + 1, cut, n - i - 1)
+        for i in range(n_doubted):
+            at = codes + self.doubted[i]
+            goes_left = self.columns[start + (at - codes), node.feature] <= node.threshold
+            marked[at - codes] = goes_left == left
 
     cdef bint is_deepest(self, int32_t j) noexcept nogil:
         """Return whether a node is as deep as any may be."""
@@ -274,9 +278,9 @@ cdef class Splitter:
         self.in_bytes = X.dtype == np.uint8
         gaps = False if self.in_bytes else [np.isnan(column).any() for column in X.T]
         self.gaps = np.full(X.shape[1], gaps).view(np.uint8)
-        self.n_visits, self.most_moved = n_visits, INT32_MAX
-        self.n_thresholds = n_thresholds
-        self.min_leaf = min_leaf
+        self.lowest, self.highest = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
+        self.n_visits, self.n_thresholds, self.min_leaf = n_visits, n_thresholds, min_leaf
+        self.most_moved = INT32_MAX
         self.features = np.arange(X.shape[1], dtype=np.int32)
         # Scratch of the largest node, the root, in bytes: both kinds of cells fit.
         self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
@@ -291,11 +295,16 @@ cdef class Splitter:
             int32_t n_missing = 0
             double low, high, threshold, charge, score, best = -1.0
             int32_t n_refused = 0
-            bint pays
+            bint pays, again
         out.n_left = 0
         out.missing_left = False
-        if n < 2 * self.min_leaf or n < 2 or not self.enter(samples, n, &order):
+        # Roots that follow one another are the same node, as long as the targets do not change.
+        again = self.whole and self.fixed and n == self.moved.shape[0]
+        self.whole = False
+        if n < 2 * self.min_leaf or n < 2 or not (again or self.enter(samples, n, &order)):
             return
+        # A root has all samples in the table's order, unless it is split anew for its charge.
+        self.whole = n == self.moved.shape[0] and order == samples and self.charges is None
         # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
         # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant,
         # nor too expensive, as n_refused were.
@@ -349,10 +358,18 @@ cdef class Splitter:
 cdef inline void look_up(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
-    """Gather the values of a feature; find the least and the largest."""
+    """Point to the values of a feature, gathered as a rule; find the least and the largest."""
     splitter.n_missing = 0
     splitter.missing_left = False
-    if splitter.in_bytes:
+    splitter.bytes = &splitter.values[0]
+    splitter.numbers = <double*> &splitter.values[0]
+    if splitter.whole and not splitter.gaps[feature]:
+        low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
+        if splitter.in_bytes:
+            splitter.bytes = &splitter.small[0, feature]
+        else:
+            splitter.numbers = &splitter.large[0, feature]
+    elif splitter.in_bytes:
         gather(&splitter.small[0, feature], order, n, &splitter.values[0], low, high)
     elif splitter.gaps[feature]:
         look_up_with_gaps(splitter, feature, order, n, low, high)
@@ -421,8 +438,8 @@ cdef inline double sum_left(
 ) noexcept nogil:
     """Return the sum of the targets whose values are not above the threshold; count them."""
     if splitter.in_bytes:
-        return sum_below(targets, &splitter.values[0], <uint8_t> threshold, n, n_left)
-    return sum_below(targets, <double*> &splitter.values[0], threshold, n, n_left)
+        return sum_below(targets, splitter.bytes, <uint8_t> threshold, n, n_left)
+    return sum_below(targets, splitter.numbers, threshold, n, n_left)
 
 
 cdef inline int64_t count_right(
@@ -430,8 +447,8 @@ cdef inline int64_t count_right(
 ) noexcept nogil:
     """Count the values above the threshold in a part of those gathered."""
     if splitter.in_bytes:
-        return count_above(&splitter.values[start], <uint8_t> threshold, end - start)
-    return count_above(<double*> &splitter.values[0] + start, threshold, end - start)
+        return count_above(splitter.bytes + start, <uint8_t> threshold, end - start)
+    return count_above(splitter.numbers + start, threshold, end - start)
 
 
 cdef inline void gather(
