@@ -97,8 +97,9 @@ def test_a_job_that_is_killed_takes_its_fork_along(start, tmp_path):
         time.sleep(0.05)
     worker = psutil.Process(int((tmp_path / "pid").read_text()))
     job.send_signal(signal.SIGKILL)
+    job.wait()
+    worker.wait(timeout=10)  # before the job's pipes, which it holds, are read to their end
     job.communicate()
-    worker.wait(timeout=10)
 
 
 def test_the_server_ends_with_its_caller(tmp_path):

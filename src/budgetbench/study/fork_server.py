@@ -18,9 +18,9 @@ import socket
 import struct
 import sys
 import traceback
+from collections import namedtuple
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple
 
 CALLER = "BUDGETLEARN_CALLER"
 _SERVED = "BUDGETLEARN_SERVED"
@@ -81,10 +81,8 @@ def serve_from_here():
         os._exit(0)
 
 
-class _Job(NamedTuple):
-    connection: socket.socket
-    worker: int  # the process that works for it
-    ended: int  # a descriptor that tells when that has ended
+# A job: the process that works for it, and a descriptor that tells when that has ended.
+_Job = namedtuple("_Job", "connection worker ended")
 
 
 def serve(caller):

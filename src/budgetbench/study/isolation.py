@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from logging.handlers import QueueHandler
 from multiprocessing.connection import wait
 
@@ -141,19 +141,13 @@ def die_with_caller():
     threading.Thread(target=_watch, args=(ancestors[int(named)],), daemon=True).start()
 
 
-def is_alive(process):
-    """Return True if a process still runs; one that nobody has waited for yet does not."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 def _watch(caller):
-    while True:
+    with suppress(psutil.NoSuchProcess):
         time.sleep(1)
-        if not is_alive(caller):
-            os._exit(1)
+        # One that has ended, and that nobody has waited for yet, is a zombie.
+        while caller.is_running() and caller.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(1)
+    os._exit(1)
 
 
 def _work(sender, parent, threads, function, arguments):
