@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 MACHINE_PATH = re.compile(
     r"(?<![\w.:/~$}-])/(?:work|farm|root|tmp|opt|mnt|home/\w+|Users/\w+)/[\w.-]+"
 )
+CONFLICT = re.compile(r"^(?:<{7} |>{7} ).*", re.MULTILINE)
 
 
 def tracked_files():
@@ -24,13 +25,14 @@ def tracked_files():
     return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
-def test_no_machine_paths():
+@pytest.mark.parametrize("unwanted", [MACHINE_PATH, CONFLICT], ids=["machine path", "conflict"])
+def test_no_file_holds_what_a_merge_or_a_machine_leaves(unwanted):
     found = []
     for path in tracked_files():
         data = path.read_bytes()
         if b"\0" not in data:
             text = data.decode(errors="replace")
-            found += [f"{path.relative_to(ROOT)}: {hit}" for hit in MACHINE_PATH.findall(text)]
+            found += [f"{path.relative_to(ROOT)}: {hit}" for hit in unwanted.findall(text)]
     assert not found
 
 
