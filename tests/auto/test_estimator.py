@@ -23,7 +23,7 @@ from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
-from tests.auto.conftest import limit_methods
+from tests.auto.conftest import limit_folds, limit_methods
 
 X, Y = make_classification(240, 6, n_informative=3, random_state=0)
 PRICES = np.arange(1.0, 7.0)
@@ -155,7 +155,8 @@ def test_a_class_of_five_rows(fast):
 
 
 @pytest.mark.usefixtures("quick_cascade")
-def test_without_time_the_constant_and_all_features_remain():
+def test_without_time_the_constant_and_all_features_remain(monkeypatch):
+    limit_folds(monkeypatch)
     made = AutoBudgetClassifier(feature_costs=PRICES, max_minutes=1e-6, random_state=0).fit(X, Y)
     assert {"cascade", "msB", "average"} <= set(made.skipped_)
     assert "longer than the time allows" in made.skipped_["cascade"]
@@ -221,7 +222,7 @@ def test_every_method_can_be_made_and_copied():
 
 
 @pytest.mark.usefixtures("quick_cascade")
-def test_what_a_model_remembers_costs_more_on_other_rows():
+def test_what_a_model_remembers_costs_more_on_other_rows(monkeypatch):
     costs = FeatureCosts(PRICES)
     model = BudgetRFClassifier(feature_costs=PRICES, n_estimators=2, random_state=0).fit(X, Y)
     stages = Stages(model, X)
@@ -235,6 +236,7 @@ def test_what_a_model_remembers_costs_more_on_other_rows():
     # Of labels that are partly chance a model is surest where it has seen them.
     table, y = make_classification(160, 6, n_informative=3, flip_y=0.3, random_state=1)
     settings = {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 3, "cv": 2}
+    limit_folds(monkeypatch)
     cascade = Method("cascade", ScheduleCascadeClassifier, settings)
     # With weights the cascade's own measure, an average by weight, is no cost of rows.
     train = Examples(table, y, y, weight=np.tile([0.99, 1.01], 80))

@@ -111,7 +111,7 @@ def test_an_explanation_pays_for_a_column_when_its_first_indicator_is_acquired()
     model = FMCCClassifier(feature_costs=PRICES, random_state=0)
     steps = [("encode", BudgetPreprocessor(one_hot=["colour"])), ("model", model)]
     pipeline, interrupted = BudgetPipeline(steps).fit(X, y), 0
-    for row in range(40):
+    for row in range(20):
         example, session = X.iloc[[row]], pipeline.session()
         told = pipeline.explain(example)
         assert told["price"].tolist() == [PRICES[name] for name in told["feature"]]
