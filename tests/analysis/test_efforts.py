@@ -81,6 +81,10 @@ def test_who_is_worse_tuned_than_by_default_in_every_run_is_told():
     assert found_in(tuned_down(make_points(), range(4))) == {}
 
 
+def test_of_few_runs_all_may_be_worse_tuned_by_chance():
+    assert found_in(tuned_down(make_points(n_runs=4), range(4))) == {}
+
+
 def test_at_equal_seconds_settings_count_that_began_in_time():
     points = make_points().assign(processor_seconds=2.0)
     hit = points["method"] == "logitb"

@@ -109,9 +109,9 @@ def straw_men(points, areas, methods):
     """Return the methods that won nothing, or lost by being tuned, in every run of a data set.
 
     A rival of that kind is more likely set up wrongly than beaten. below is "constant", where the
-    AUP of no run is above that of the free constant, else "default", where that of every run is
-    below that of its first fit; aup and other_aup are the means of both, n_rivals how many methods
-    completed a run there.
+    AUP of no run is above that of the free constant, else "default", where that of every run, of
+    five or more, is below that of its first fit; aup and other_aup are the means of both, n_rivals
+    how many methods completed a run there.
     """
     rivals = areas[areas["method"].isin(methods)]
     # A method that never came to an end is no question of its set-up here: see the coverage.
@@ -124,6 +124,8 @@ def straw_men(points, areas, methods):
     # In every run: one bad run may be chance, all of them are a fault of set-up.
     nothing = (own <= constant + EQUAL).groupby(GROUP).transform("all")
     worse = (own < default - EQUAL).groupby(GROUP).transform("all") & ~nothing
+    # Where tuning changes nothing, all of two runs are worse every fourth time.
+    worse &= own.groupby(GROUP).transform("size") >= 5
     found = [
         pd.DataFrame({"below": name, "aup": own, "other_aup": other})[where]
         for name, other, where in (("constant", constant, nothing), ("default", default, worse))
