@@ -16,9 +16,9 @@ from budgetlearn.forests import (
     CostSensitiveRFPathClassifier,
     RandomForestClassifier,
 )
-from budgetlearn.forests.base import bootstrap_weights
 from budgetlearn.forests.cost_sensitive import FLOOR, ComplementarySampling, cost_weight_grid
 from budgetlearn.tree.binning import bin_features
+from budgetlearn.tree.bootstrap import bootstrap_weights
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions
 from tests.tree.reference import best_splits, impurity, walk

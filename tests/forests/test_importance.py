@@ -13,8 +13,8 @@ from budgetlearn.forests import (
     oob_permutation_importance,
     permutation_importance,
 )
-from budgetlearn.forests.base import bootstrap_weights
 from budgetlearn.gif import GIFClassifier
+from budgetlearn.tree.bootstrap import bootstrap_weights
 from budgetlearn.validation import ParameterError
 from tests.tree.reference import walk
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
-from budgetlearn.forests.base import bootstrap_weights
+from budgetlearn.tree.bootstrap import bootstrap_weights
 from budgetlearn.validation import ParameterError
 from tests.tree.reference import walk
 

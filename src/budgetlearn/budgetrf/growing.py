@@ -1,6 +1,7 @@
 """The trees of BudgetRF in order: Algorithm 1, pruning, and leaf values fitted together."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize
@@ -11,7 +12,7 @@ from ..costs import affords
 from ..fit_counts import count_fit
 from ..forests.base import leaf_values
 from ..parallel import thread_map, threads_ahead
-from ..tree.growth import Acquisitions, grow_tree
+from ..tree.growth import Acquisitions, TreeGrower
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 
 # With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
@@ -55,37 +56,43 @@ class TreeSource:
 
     def _growing(self, rule, seeds, known, acquisitions):
         """Return trees as they grow; each may know what is acquired when it is asked for."""
+        grown = partial(self._grown, self.grower(self.data, rule), rule)
         usage = np.zeros(self.data.n_features)
         for tree in known:
             inner = ~tree.is_leaf
             np.add.at(usage, tree.feature[inner], tree.n_node_samples[inner])
         # Each tree's prices depend on the tree before, as pruned: one after the other.
         if rule.reuse_discount < 1:
-            return (self._grown(rule, seed, usage, acquisitions) for seed in seeds)
+            return (grown(seed, usage, acquisitions) for seed in seeds)
         if rule.ties == "reuse":
-            return self._in_batches(rule, seeds, usage)
-        return threads_ahead(lambda seed: self._grown(rule, seed), seeds, self.n_jobs)
+            return self._in_batches(grown, seeds, usage)
+        return threads_ahead(grown, seeds, self.n_jobs)
 
-    def _grown(self, rule, seed, usage=None, acquisitions=None):
+    def _grown(self, grower, rule, seed, usage=None, acquisitions=None):
         prices = self.feature_costs.alone
         if rule.cost_exponent < 1:
             # A free feature stays free where the exponent is 0, too.
             prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
-        return self._tree(self.draw(seed), rule, prices.copy(), seed, usage, acquisitions)
+        return self.tree(grower, prices.copy(), seed, usage, acquisitions)
 
-    def _tree(self, weights, *how):
-        return grow_tree(self.data, self.targets, weights, self.n_classes, *how)
+    def grower(self, data, rule):
+        """Return a grower of trees on some columns of the table."""
+        return TreeGrower(data, self.targets, self.n_classes, rule)
+
+    def tree(self, grower, prices, seed, *known):
+        """Return the tree of a seed."""
+        return grower.tree(self.draw(seed), prices, seed, *known)
 
     def _losses(self, tree):
         """Return the losses by which `pruned` judges: a function of nodes and examples."""
         return class_losses(tree, self.examples.y)
 
-    def _in_batches(self, rule, seeds, usage):
+    def _in_batches(self, grown, seeds, usage):
         """Yield trees that know how much earlier batches use each feature."""
 
         def grow(seed):
             known = usage.copy()
-            return self._grown(rule, seed, known), known - usage
+            return grown(seed, known), known - usage
 
         for start in range(0, len(seeds), BATCH):
             for tree, added in thread_map(grow, seeds[start : start + BATCH], self.n_jobs):
@@ -107,8 +114,9 @@ class NumberTreeSource(TreeSource):
         self.unit, self.n_classes = _power_of_two(self.examples.y), 1
         self.targets = np.ascontiguousarray(self.examples.y / self.unit, dtype=np.float64)
 
-    def _tree(self, weights, *how):
-        tree = super()._tree(weights / _power_of_two(weights), *how)
+    def tree(self, grower, prices, seed, *known):
+        weights = self.draw(seed)
+        tree = grower.tree(weights / _power_of_two(weights), prices, seed, *known)
         return replace(tree, value=self.unit * tree.value)
 
     def _losses(self, tree):

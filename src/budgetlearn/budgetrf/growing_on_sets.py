@@ -1,6 +1,5 @@
 """Forests that grow without prices on sets of features that budgeted forests find."""
 
-from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -131,20 +130,19 @@ class Regrowth:
     def _grown(self, features, leaf_size, n_trees, known=None):
         count_fit()
         trees = [] if known is None else list(known.predictor.trees)
-        n_known, source = len(trees), copy(self.source)
-        n_features, source.data = source.data.n_features, source.data.take(features)
+        n_known, source = len(trees), self.source
         drawn = round(features.size**0.5)
         rule = replace(self.rule, max_features=drawn, min_samples_leaf=leaf_size)
-        rule = rule.on_columns(features)
+        grower = source.grower(source.data.take(features), rule.on_columns(features))
+        columns = np.append(features, LEAF)  # of a leaf, -1, the last one
 
         def grown(seed):
-            tree = source._tree(source.draw(seed), rule, np.ones(features.size), seed)
-            tested = np.where(tree.is_leaf, LEAF, features[tree.feature])
-            return replace(tree, feature=tested)
+            tree = source.tree(grower, np.ones(features.size), seed)
+            return replace(tree, feature=columns[tree.feature])
 
         trees += thread_map(grown, self.seeds[n_known:n_trees], source.n_jobs)
         # Each tree counts the same in the mean, whatever its leaves weigh.
-        predictor = ForestPredictor(trees, n_features, shares=source.n_classes > 1)
+        predictor = ForestPredictor(trees, source.data.n_features, shares=source.n_classes > 1)
         forest = RegrownForest(features, leaf_size, predictor)
         forest.sums = self._sums(predictor, n_known) + (0 if known is None else known.sums)
         forest.loss = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1).mean()

@@ -18,6 +18,7 @@ from ..protocol import Answer, BudgetedEstimator, Outcome, Request, Stage, Weigh
 from ..protocol.checked_data import complete_table
 from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
+from ..tree.bootstrap import bootstrap_weights
 from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
@@ -100,12 +101,6 @@ def tree_acquisitions(
 X_TYPES = (np.float64, np.float32)
 
 
-def bootstrap_weights(n_samples, seed):
-    """Return the counts of a bootstrap sample: n_samples drawn with replacement."""
-    drawn = np.random.default_rng(seed).integers(n_samples, size=n_samples)
-    return np.bincount(drawn, minlength=n_samples).astype(np.float64)
-
-
 class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     """A forest of `Tree` that predicts and is charged for what it looks at.
 
@@ -181,7 +176,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         # From the tree's seed alone: who asks later gets the same sample, which need not be kept.
         if not self._growth.bootstrap:
             return examples.weights
-        return bootstrap_weights(len(examples.y), seed) * examples.weights
+        drawn = bootstrap_weights(len(examples.y), seed)
+        return drawn if examples.weight is None else drawn * examples.weight
 
     def _check_oob(self):
         """Raise for `oob_score` of a forest whose trees leave no example out."""

@@ -12,11 +12,12 @@ from ..protocol import BudgetedEstimator, WeightedFit
 from ..protocol.checked_data import refuse_unlearned
 from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
-from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
+from ..tree.bootstrap import bootstrap_weights
+from ..tree.growth import TOLERANCE, GrowthRule, TreeGrower, grow_tree
 from ..tree.impurity import Entropy
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_choice, check_number, is_flag
-from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest, bootstrap_weights
+from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest
 
 # Least weight of an example that every tree so far classifies correctly: after one tree these are
 # nearly all, and without a floor the second tree would be grown on the mistakes of the first.
@@ -145,6 +146,7 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
         """Return the trees of a warm start and others, so that there is one for each seed."""
         labels = train.y.astype(np.int32)
         sampling, data = self._sampling(train.X, labels), self._codes(train.X, self._binned)
+        grower = TreeGrower(data, labels, self.classes_.size, rule)
         trees = list(self._known_trees(train))
         acquired = self._used(trees)
         for tree in trees if sampling else ():
@@ -153,8 +155,7 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
             # What earlier trees acquired costs this one nothing (C_i = 0): one after another.
             penalties = self.cost_weight * self.feature_costs_.marginal(acquired)
             counts = sampling.draw(seed) if sampling else bootstrap_weights(labels.size, seed)
-            weights = counts * train.weights
-            tree = grow_tree(data, labels, weights, self.classes_.size, rule, penalties, seed)
+            tree = grower.tree(counts * train.weights, penalties, seed)
             acquired |= self._used([tree])
             if sampling:
                 sampling.learn(tree)

@@ -6,8 +6,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
 from ..protocol.checked_data import checked_table
+from ..tree.bootstrap import bootstrap_weights
 from ..validation import INT32_MAX, ParameterError, check_number
-from .base import ForestClassifier, bootstrap_weights
+from .base import ForestClassifier
 
 
 def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
 from ..protocol.documenting import estimator_class
-from ..tree.growth import grow_tree
+from ..tree.growth import TreeGrower
 from ..tree.impurity import Entropy, Gini
 from ..validation import check_choice
 from .base import CodedFit, ForestClassifier, UsedFeaturesForest, gini_importance
@@ -17,12 +17,11 @@ CRITERIA = {"gini": Gini, "entropy": Entropy}
 
 def grown(forest, data, train, rule, seeds):
     """Return a tree for each seed, grown on the sample that the forest draws with it."""
-    labels, n_classes = train.y.astype(np.int32), forest.classes_.size
+    grower = TreeGrower(data, train.y.astype(np.int32), forest.classes_.size, rule)
 
     def grow(seed):
         # All features are free: what wins is the drop in impurity alone.
-        weights, prices = forest._drawn(train, seed), np.zeros(data.n_features)
-        return grow_tree(data, labels, weights, n_classes, rule, prices, seed)
+        return grower.tree(forest._drawn(train, seed), np.zeros(data.n_features), seed)
 
     return thread_map(grow, seeds, forest.n_jobs, "trees")
 

@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memset
 
 from ..tree.codes cimport midpoint
-from ..tree.nodes cimport GrownNode
+from ..tree.nodes cimport GrownNode, columns_of
 from ..tree.partition cimport Examples, partition
 
 from ..tree.nodes import GROWN_NODE_DTYPE
@@ -94,7 +94,7 @@ cdef class MiserGrower:
         uint8_t[::1] acquired,          # IN OUT: (n_features,), features that are free
         double[::1] fitted,           # OUT: (n_samples,), the value of each example's leaf
     ):
-        """Grow one tree; return its nodes and their values, parents before children."""
+        """Grow a tree; return `columns_of` its nodes and their values, parents before children."""
         cdef Py_ssize_t i, leaf, feature
         with nogil:
             self.begin(residual)
@@ -104,8 +104,8 @@ cdef class MiserGrower:
             for leaf in range(self.n_leaves):
                 for i in range(self.leaves[leaf].start, self.leaves[leaf].end):
                     fitted[self.rows[i]] = self.values[self.leaves[leaf].node]
-        nodes = np.asarray(self.nodes[: self.n_nodes]).copy()
-        return nodes, np.asarray(self.values[: self.n_nodes]).copy()
+        values = np.asarray(self.values[: self.n_nodes]).copy()
+        return columns_of(&self.nodes[0], self.n_nodes), values
 
     cdef void begin(self, const double[::1] residual) noexcept nogil:
         """Start with the root as the only leaf."""

@@ -165,7 +165,7 @@ class GreedyMiserClassifier(CostBoosting):
                 residuals = targets - scores
                 for output, residual in enumerate(residuals):
                     nodes, values = grower.grow(residual, prices, acquired, fitted[output])
-                    value = np.zeros((nodes.size, self._n_outputs))
+                    value = np.zeros((values.size, self._n_outputs))
                     value[:, output] = self.learning_rate * values  # they add up to the scores
                     trees.append(Tree.of_nodes(nodes, value))
                 scores += self.learning_rate * fitted

@@ -97,7 +97,7 @@ cdef class NodePrices:
 
 
 cdef class Grower:
-    """Scratch memory and growing arrays for one tree.
+    """Grows trees on one table, one after another in the same memory.
 
     Where targets are numbers, the label of each row is the row itself, of one class. `rule` has the
     fields of `Rule`. Where sums are exact, the features of a bundle are counted together, which
@@ -107,6 +107,7 @@ cdef class Grower:
     cdef:
         # data, IN
         Table table
+        const int32_t[::1] labels     # (n_rows,)
         # settings
         NodePrices prices             # IN, OUT what the tree tests
         const double[::1] odds        # IN, cumulative chances of drawing; None: equal
@@ -136,8 +137,7 @@ cdef class Grower:
         Blocks blocks                 # own all that pointers point to
 
     def __cinit__(
-        self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes,
-        const double[::1] targets, rule,
+        self, data, const int32_t[::1] labels, int n_classes, const double[::1] targets, rule
     ):
         # Cython makes the struct of a dictionary of its fields.
         self.search.rule = rule
@@ -145,15 +145,10 @@ cdef class Grower:
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
         cdef Py_ssize_t i
-        self._allocate(weights.shape[0], self.table.n_features, n_classes)
-        # Out-of-bag rows have weight 0: no node sees them.
-        for i in range(weights.shape[0]):
-            if weights[i] != 0:
-                self.examples.rows[self.n], self.examples.labels[self.n] = <int32_t> i, labels[i]
-                self.examples.weights[self.n] = weights[i]
-                self.n += 1
+        self.labels = labels
+        self._allocate(labels.shape[0], self.table.n_features, n_classes)
         if targets is not None:
-            self.parts = <Part*> self.blocks.get(self.n * sizeof(Part))
+            self.parts = <Part*> self.blocks.get(labels.shape[0] * sizeof(Part))
             self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))
             for i in range(targets.shape[0]):
                 self.targets[i] = targets[i]
@@ -166,7 +161,6 @@ cdef class Grower:
             self._allocate_class_histogram()
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
-        cdef Py_ssize_t f
         self.blocks = Blocks()
         self.examples.rows = <int32_t*> self.blocks.get(n * sizeof(int32_t))
         self.examples.labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
@@ -178,10 +172,6 @@ cdef class Grower:
         self.places = <int32_t*> self.blocks.get(p * sizeof(int32_t))
         self.drawn = <int32_t*> self.blocks.get(p * sizeof(int32_t))
         self.path = <int32_t*> self.blocks.get(p * sizeof(int32_t))
-        for f in range(p):
-            self.features[f] = self.places[f] = <int32_t> f
-            # Marks hold the node that set them; -1 is no node, so nothing is marked yet.
-            self.path[f] = self.drawn[f] = -1
         self.places_of_classes = <int32_t*> self.blocks.get(K * sizeof(int32_t))
         self.node_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
         self.column.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
@@ -223,12 +213,30 @@ cdef class Grower:
         histogram.left = <double*> self.blocks.get(K * sizeof(double))
         histogram.right = <double*> self.blocks.get(K * sizeof(double))
 
+    cdef void begin(self, const double[::1] weights) noexcept nogil:
+        """Forget the tree before, and take the examples that weigh anything."""
+        cdef Py_ssize_t i, f
+        self.tree.clear()
+        self.table.leave()
+        self.n = 0
+        # Out-of-bag rows have weight 0: no node sees them.
+        for i in range(weights.shape[0]):
+            if weights[i] != 0:
+                self.examples.rows[self.n] = <int32_t> i
+                self.examples.labels[self.n] = self.labels[i]
+                self.examples.weights[self.n] = weights[i]
+                self.n += 1
+        for f in range(self.table.n_features):
+            self.features[f] = self.places[f] = <int32_t> f
+            # Marks hold the node that set them; -1 is no node, so nothing is marked yet.
+            self.path[f] = self.drawn[f] = -1
+
     def grow(
-        self, NodePrices prices, const double[::1] odds, double[::1] usage,
-        Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth,
+        self, const double[::1] weights, NodePrices prices, const double[::1] odds,
+        double[::1] usage, Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth,
         const int8_t[::1] directions, uint64_t seed,
     ):
-        """Grow the tree; return its nodes (`GrownNode`), parents first, and their class counts.
+        """Grow a tree; return `columns_of` its nodes, parents first, and their class counts.
 
         The parameters are those of `grow_tree` and `GrowthRule`, but that `odds`, where given, are
         cumulative, with at least `max_features` positive chances.
@@ -238,6 +246,7 @@ cdef class Grower:
         self.count_constants, self.directions = count_constants, directions
         self.search.ordered = directions is not None
         self.search.random = seed
+        self.begin(weights)
         # Kept orders pay only where every node looks at every feature.
         if self.targets != NULL and max_features >= self.table.n_features:
             self.orders = Orders(self.table, self.n)

@@ -1,6 +1,7 @@
-"""`GrowthRule`: how a tree is grown, and `grow_tree`, which does it."""
+"""`GrowthRule`: how trees are grown, and `TreeGrower`, which does it."""
 
 from dataclasses import dataclass, field, replace
+from threading import local
 
 import numpy as np
 
@@ -100,38 +101,64 @@ class Acquisitions:
             self.acquired[n_features + group] |= members.any(axis=1)
 
 
-def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, acquisitions=None):
-    """Grow one tree on a coded table; its values are weighted class counts, or means of numbers.
+class TreeGrower:
+    """Grows trees on one coded table by one rule, in each thread one after another.
 
     `labels` are int32 classes below `n_classes`, or with the impurity `Variance` float64 numbers
-    and `n_classes` 1. `weights` (n_samples,) say how often each example counts: 0 leaves it out,
-    and at least one is positive. `prices` (n_features,) are changed in place by the "gain" score
-    (see `GrowthRule`). The same `seed`, in [0, 2**64), gives the same tree.
-
-    `usage` (n_features,), for `ties="reuse"`: how many training examples met each feature in the
-    forest so far; those of this tree are added in place. `acquisitions`: what the examples acquired
-    before this tree, which is not changed; its prices count then, not `prices`. None: prices stay
-    as they are.
+    and `n_classes` 1.
     """
-    targets = None
-    if isinstance(rule.impurity, Variance):
-        labels, targets = np.arange(data.n_samples, dtype=np.int32), labels
-    search_rule = _search_rule(rule, weights, n_classes)
-    grower = Grower(data, labels, weights, n_classes, targets, search_rule)
-    usage = np.zeros(data.n_features) if usage is None else usage
-    max_features = data.n_features if rule.max_features is None else rule.max_features
-    max_depth = INT32_MAX if rule.max_depth is None else rule.max_depth
-    # Without replacement no more can be drawn than have a chance.
-    odds = None
-    if rule.odds is not None:
-        odds = np.cumsum(rule.odds, dtype=np.float64)
-        max_features = min(max_features, np.count_nonzero(rule.odds))
-    if acquisitions is None:
-        charged = NodePrices(prices, rule.score == "gain")
-    else:
-        charged = acquisitions.at_nodes(rule)
-    draw = odds, usage, max_features, rule.count_constants
-    return Tree.of_nodes(*grower.grow(charged, *draw, max_depth, rule.directions, seed))
+
+    def __init__(self, data, labels, n_classes, rule):
+        self._data, self._rule, self._targets = data, rule, None
+        if isinstance(rule.impurity, Variance):
+            labels, self._targets = np.arange(data.n_samples, dtype=np.int32), labels
+        self._labels, self._n_classes = labels, n_classes
+        self._odds = None
+        max_features = data.n_features if rule.max_features is None else rule.max_features
+        # Without replacement no more can be drawn than have a chance.
+        if rule.odds is not None:
+            self._odds = np.cumsum(rule.odds, dtype=np.float64)
+            max_features = min(max_features, np.count_nonzero(rule.odds))
+        max_depth = INT32_MAX if rule.max_depth is None else rule.max_depth
+        self._how = max_features, rule.count_constants, max_depth, rule.directions
+        # Of each thread: small trees take less time than their memory.
+        self._memory = local()
+
+    def tree(self, weights, prices, seed, usage=None, acquisitions=None):
+        """Grow a tree; its values are weighted class counts, or means of numbers.
+
+        `weights` (n_samples,) say how often each example counts: 0 leaves it out, and at least one
+        is positive. `prices` (n_features,) are changed in place by the "gain" score (see
+        `GrowthRule`). The same `seed`, in [0, 2**64), gives the same tree.
+
+        `usage` (n_features,), for `ties="reuse"`: how many training examples met each feature in
+        the forest so far; those of this tree are added in place. `acquisitions`: what the examples
+        acquired before this tree, which is not changed; its prices count then, not `prices`. None:
+        prices stay as they are.
+        """
+        usage = np.zeros(self._data.n_features) if usage is None else usage
+        if acquisitions is None:
+            charged = NodePrices(prices, self._rule.score == "gain")
+        else:
+            charged = acquisitions.at_nodes(self._rule)
+        grower = self._grower(_search_rule(self._rule, weights, self._n_classes))
+        found = grower.grow(weights, charged, self._odds, usage, *self._how, seed)
+        return Tree.of_nodes(*found)
+
+    def _grower(self, search_rule):
+        """Return this thread's memory for such trees."""
+        made_for, grower = getattr(self._memory, "made", (None, None))
+        if made_for != search_rule:
+            how = self._n_classes, self._targets, search_rule
+            grower = Grower(self._data, self._labels, *how)
+            self._memory.made = search_rule, grower
+        return grower
+
+
+def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, acquisitions=None):
+    """Grow a single tree, as a `TreeGrower` does."""
+    grower = TreeGrower(data, labels, n_classes, rule)
+    return grower.tree(weights, prices, seed, usage, acquisitions)
 
 
 def _counts_are_exact(rule, weights):

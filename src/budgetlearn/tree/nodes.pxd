@@ -68,3 +68,7 @@ cdef class Builder:
     ) noexcept nogil
     cdef void push(self, Task task) noexcept nogil
     cdef Task pop(self) noexcept nogil
+    cdef void clear(self) noexcept nogil
+
+
+cdef tuple columns_of(const GrownNode* nodes, Py_ssize_t n)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -105,15 +105,33 @@ cdef class Builder:
         self.n_tasks -= 1
         return self.tasks[self.n_tasks]
 
+    cdef void clear(self) noexcept nogil:
+        """Begin another tree in the same memory."""
+        self.n_nodes = self.n_tasks = 0
+
     def arrays(self):
-        """Return the nodes (GROWN_NODE_DTYPE) and their class counts (node_count, n_classes)."""
+        """Return `columns_of` the nodes, and their class counts (node_count, n_classes)."""
         if self.out_of_memory:
             raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        nodes = np.empty(self.n_nodes, dtype=GROWN_NODE_DTYPE)
         counts = np.empty((self.n_nodes, self.n_classes))
-        # Copied to arrays of their own: the blocks are up to twice as large as what is in them.
-        cdef GrownNode[::1] nodes_out = nodes
         cdef double[:, ::1] counts_out = counts
-        memcpy(&nodes_out[0], self.nodes, self.n_nodes * sizeof(GrownNode))
         memcpy(&counts_out[0, 0], self.counts, self.n_nodes * self.n_classes * sizeof(double))
-        return nodes, counts
+        return columns_of(self.nodes, self.n_nodes), counts
+
+
+cdef tuple columns_of(const GrownNode* nodes, Py_ssize_t n):
+    """Return feature, threshold, left and right child, examples and missing_left of n nodes."""
+    cdef Py_ssize_t i
+    cdef bint sends_missing = False
+    integers, thresholds = np.empty((4, n), dtype=np.int32), np.empty(n)
+    cdef int32_t[:, ::1] out = integers
+    cdef double[::1] thresholds_out = thresholds
+    for i in range(n):
+        out[0, i], thresholds_out[i] = nodes[i].feature, nodes[i].threshold
+        out[1, i], out[2, i], out[3, i] = nodes[i].left, nodes[i].right, nodes[i].n_samples
+        sends_missing |= nodes[i].missing_left
+    missing_left = np.empty(n, dtype=bool) if sends_missing else None
+    cdef uint8_t[::1] missing_out = None if missing_left is None else missing_left.view(np.uint8)
+    for i in range(n if sends_missing else 0):
+        missing_out[i] = nodes[i].missing_left
+    return integers[0], thresholds, integers[1], integers[2], integers[3], missing_left

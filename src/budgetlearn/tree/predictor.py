@@ -44,11 +44,10 @@ class Tree:
                 object.__setattr__(self, name, array)
 
     @classmethod
-    def of_nodes(cls, nodes, value):
-        """Return a tree that a kernel grew: records of `GrownNode`, and the value of each."""
-        names = ("feature", "threshold", "left", "right")
-        missing_left = nodes["missing_left"] if nodes["missing_left"].any() else None
-        return cls(*(nodes[name] for name in names), value, nodes["n_samples"], missing_left)
+    def of_nodes(cls, columns, value):
+        """Return a tree that a kernel grew: `columns_of` its nodes, and the value of each."""
+        *tests, n_samples, missing_left = columns
+        return cls(*tests, value, n_samples, missing_left)
 
     def __reduce__(self):
         # Through the constructor: arrays come out of a pickle writeable.

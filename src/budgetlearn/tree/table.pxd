@@ -79,6 +79,14 @@ cdef class Table:
             return Codes(self.copy_of(item), self.width)
         return self.stored(item)
 
+    cdef inline void leave(self) noexcept nogil:
+        """Read the whole table, for another tree."""
+        cdef Py_ssize_t i
+        self.start = self.end = 0
+        # No node has number -1: at first no bundle is counted.
+        for i in range(self.n_bundles):
+            self.counted[i] = -1
+
     cdef inline void enter(
         self,
         int32_t* rows,                # INOUT: of all examples

@@ -22,7 +22,6 @@ cdef class Table:
     """Codes, and what they mean; with `bundled` the features of bundles are asked for by those."""
 
     def __cinit__(self, data, bint bundled, Py_ssize_t n_classes):
-        cdef Py_ssize_t i
         self.blocks = Blocks()
         self.bytes_of_codes = data.codes.view(np.uint8)
         self.codes = &self.bytes_of_codes[0, 0]
@@ -43,9 +42,6 @@ cdef class Table:
         self.n_cells = self.n_members * n_classes
         self.counted = <int32_t*> self.blocks.get(self.n_bundles * sizeof(int32_t))
         self.cells = <double*> self.blocks.get(self.n_bundles * self.n_cells * sizeof(double))
-        # No node has number -1: at first no bundle is counted.
-        for i in range(self.n_bundles):
-            self.counted[i] = -1
 
 
 @cython.final
