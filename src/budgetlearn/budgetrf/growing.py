@@ -56,7 +56,7 @@ class TreeSource:
 
     def _growing(self, rule, seeds, known, acquisitions):
         """Return trees as they grow; each may know what is acquired when it is asked for."""
-        grown = partial(self._grown, self.grower(self.data, rule), rule)
+        grown = partial(self._grown, self.grower(rule), rule)
         usage = np.zeros(self.data.n_features)
         for tree in known:
             inner = ~tree.is_leaf
@@ -75,9 +75,9 @@ class TreeSource:
             prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
         return self.tree(grower, prices.copy(), seed, usage, acquisitions)
 
-    def grower(self, data, rule):
-        """Return a grower of trees on some columns of the table."""
-        return TreeGrower(data, self.targets, self.n_classes, rule)
+    def grower(self, rule, features=None):
+        """Return a grower of trees on all features, or some."""
+        return TreeGrower(self.data, self.targets, self.n_classes, rule, features)
 
     def tree(self, grower, prices, seed, *known):
         """Return the tree of a seed."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..fit_counts import count_fit
 from ..parallel import thread_map
-from ..tree.predictor import LEAF, ForestPredictor
+from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX
 from .growing import prefix_sizes
 
@@ -58,9 +58,8 @@ def found_sets(trees, X, n_jobs=None):
             yield from (np.flatnonzero(shares > least) for least in LEAST_SHARES)
 
 
-def means(tree):
-    """Return the means of a tree's nodes: class shares, of numbers the values as they are."""
-    counts = tree.value
+def means(counts):
+    """Return the means of nodes: class shares, of numbers the values as they are."""
     return counts / counts.sum(axis=1, keepdims=True) if counts.shape[1] > 1 else counts
 
 
@@ -74,7 +73,7 @@ def drops(trees, n_features):
     for tree in trees:
         inner = ~tree.is_leaf
         left, right = tree.children_left[inner], tree.children_right[inner]
-        mean, size = means(tree), tree.n_node_samples.astype(np.float64)
+        mean, size = means(tree.value), tree.n_node_samples.astype(np.float64)
         apart = ((mean[left] - mean[right]) ** 2).sum(axis=1)
         drop = apart * size[left] * size[right] / size[inner]
         total += np.bincount(tree.feature[inner], drop, minlength=n_features)
@@ -133,12 +132,10 @@ class Regrowth:
         n_known, source = len(trees), self.source
         drawn = round(features.size**0.5)
         rule = replace(self.rule, max_features=drawn, min_samples_leaf=leaf_size)
-        grower = source.grower(source.data.take(features), rule.on_columns(features))
-        columns = np.append(features, LEAF)  # of a leaf, -1, the last one
+        grower = source.grower(rule, features)
 
         def grown(seed):
-            tree = source.tree(grower, np.ones(features.size), seed)
-            return replace(tree, feature=columns[tree.feature])
+            return source.tree(grower, np.ones(features.size), seed)
 
         trees += thread_map(grown, self.seeds[n_known:n_trees], source.n_jobs)
         # Each tree counts the same in the mean, whatever its leaves weigh.
@@ -150,12 +147,13 @@ class Regrowth:
 
     def _sums(self, predictor, n_known):
         """Return the sums of the trees after the known ones, each over the rows it left out."""
-        new = n_known, predictor.n_trees
+        new, trees = (n_known, predictor.n_trees), predictor.trees[n_known:]
         walk = predictor.walk(self.rows, leaves=True, trees=new, n_jobs=self.source.n_jobs)
-        total, span = np.zeros(self.target.shape), slice(*new)
-        parts = predictor.trees[span], walk.leaves.T, self.left_out[span]
-        for tree, at, rows in zip(*parts, strict=True):
-            total[rows] += means(tree)[at[rows]]
+        mean = means(np.concatenate([tree.value for tree in trees]))
+        starts = np.cumsum([0, *(tree.node_count for tree in trees[:-1])])
+        total = np.zeros(self.target.shape)
+        for at, start, rows in zip(walk.leaves.T, starts, self.left_out[slice(*new)], strict=True):
+            total[rows] += mean[start + at[rows]]
         return total
 
 

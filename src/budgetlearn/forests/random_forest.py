@@ -1,7 +1,5 @@
 """Random forests on our tree kernels: Breiman's, and rfB, which draws cheap features more often."""
 
-from dataclasses import replace
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,13 +13,14 @@ from .base import CodedFit, ForestClassifier, UsedFeaturesForest, gini_importanc
 CRITERIA = {"gini": Gini, "entropy": Entropy}
 
 
-def grown(forest, data, train, rule, seeds):
+def grown(forest, data, train, rule, seeds, features=None):
     """Return a tree for each seed, grown on the sample that the forest draws with it."""
-    grower = TreeGrower(data, train.y.astype(np.int32), forest.classes_.size, rule)
+    grower = TreeGrower(data, train.y.astype(np.int32), forest.classes_.size, rule, features)
+    prices = np.zeros(data.n_features)
 
     def grow(seed):
         # All features are free: what wins is the drop in impurity alone.
-        return grower.tree(forest._drawn(train, seed), np.zeros(data.n_features), seed)
+        return grower.tree(forest._drawn(train, seed), prices, seed)
 
     return thread_map(grow, seeds, forest.n_jobs, "trees")
 
@@ -137,16 +136,13 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         check_choice(self.subset, "subset", ("all", "above_mean"))
         data = self._codes(train.X, self._binned)
         self.odds_ = drawing_odds(self.feature_costs_)
-        columns = np.arange(data.n_features)
-        trees = self._grown(data, columns, train, self.odds_, seeds)
+        trees = self._grown(data, train, self.odds_, seeds)
         self._importances = importance = gini_importance(trees, train.X.shape[1])
         if self.subset == "above_mean":
             above = importance > importance.mean()
             # Where all are equal, none exceeds the mean.
             kept = np.flatnonzero(above if above.any() else importance >= importance.mean())
-            trees = self._grown(data.take(kept), kept, train, None, seeds)
-            # -1 marks a leaf: it must stay so, whatever the last of the kept features is.
-            trees = [replace(t, feature=np.where(t.is_leaf, -1, kept[t.feature])) for t in trees]
+            trees = self._grown(data, train, None, seeds, kept)
         self._set_trees(trees)
 
     @property
@@ -155,7 +151,8 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         check_is_fitted(self)
         return self._importances
 
-    def _grown(self, data, columns, train, odds, random):
-        """Grow the trees on columns, of which nodes draw with `odds` (None: equal)."""
-        rule = self._rule(data.n_features, impurity=Gini(), odds=odds).on_columns(columns)
-        return grown(self, data, train, rule, self._tree_seeds(random))
+    def _grown(self, data, train, odds, random, features=None):
+        """Grow the trees on some features, of which nodes draw with `odds` (None: equal)."""
+        n_features = data.n_features if features is None else features.size
+        rule = self._rule(n_features, impurity=Gini(), odds=odds)
+        return grown(self, data, train, rule, self._tree_seeds(random), features)

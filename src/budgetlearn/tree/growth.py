@@ -8,7 +8,7 @@ import numpy as np
 from ..validation import INT32_MAX
 from .depth_first import Grower, NodePrices
 from .impurity import Gini, ImpurityFunction, Variance
-from .predictor import Tree
+from .predictor import LEAF, Tree
 
 TIES = ("first", "random", "reuse")
 # A drop in impurity below this share of the node's impurity is rounding, not a split.
@@ -105,10 +105,14 @@ class TreeGrower:
     """Grows trees on one coded table by one rule, in each thread one after another.
 
     `labels` are int32 classes below `n_classes`, or with the impurity `Variance` float64 numbers
-    and `n_classes` 1.
+    and `n_classes` 1. `features`: the only ones that the trees may test; None: all.
     """
 
-    def __init__(self, data, labels, n_classes, rule):
+    def __init__(self, data, labels, n_classes, rule, features=None):
+        self._names = None
+        if features is not None:
+            data, rule = data.take(features), rule.on_columns(features)
+            self._names = np.append(features, LEAF).astype(np.int32)
         self._data, self._rule, self._targets = data, rule, None
         if isinstance(rule.impurity, Variance):
             labels, self._targets = np.arange(data.n_samples, dtype=np.int32), labels
@@ -141,17 +145,29 @@ class TreeGrower:
             charged = NodePrices(prices, self._rule.score == "gain")
         else:
             charged = acquisitions.at_nodes(self._rule)
-        grower = self._grower(_search_rule(self._rule, weights, self._n_classes))
+        grower = self._grower(self._precision(weights))
         found = grower.grow(weights, charged, self._odds, usage, *self._how, seed)
-        return Tree.of_nodes(*found)
+        return Tree.of_nodes(*found, self._names)
 
-    def _grower(self, search_rule):
-        """Return this thread's memory for such trees."""
+    def _precision(self, weights):
+        """Say whether sums of whole numbers are exact, and by how much equal drops may differ."""
+        minimax, impurity = self._rule.split == "minimax", self._rule.impurity
+        total = weights.sum()
+        whole = total < 2**53 and np.array_equal(weights, np.rint(weights))
+        # Small enough for a float, whatever the impurity makes of them.
+        exact = bool(whole and total**impurity.degree < 2**53)
+        if isinstance(impurity, Variance):
+            return exact, 0.0 if minimax else VARIANCE_EQUAL
+        # Sums of whole numbers are the same in any order; all others differ in their last bits.
+        return exact, 0.0 if minimax and whole and np.isfinite(impurity.degree) else EQUAL
+
+    def _grower(self, precision):
+        """Return this thread's memory for trees of such a precision."""
         made_for, grower = getattr(self._memory, "made", (None, None))
-        if made_for != search_rule:
-            how = self._n_classes, self._targets, search_rule
-            grower = Grower(self._data, self._labels, *how)
-            self._memory.made = search_rule, grower
+        if made_for != precision:
+            rule = search_rule(self._rule, self._n_classes, *precision)
+            grower = Grower(self._data, self._labels, self._n_classes, self._targets, rule)
+            self._memory.made = precision, grower
         return grower
 
 
@@ -161,25 +177,7 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
     return grower.tree(weights, prices, seed, usage, acquisitions)
 
 
-def _counts_are_exact(rule, weights):
-    """Say whether a rule compares only whole numbers that are small enough for a float."""
-    return bool(weights.sum() ** rule.impurity.degree < 2**53 and _are_whole(weights))
-
-
-def _are_whole(weights):
-    return weights.sum() < 2**53 and np.array_equal(weights, np.rint(weights))
-
-
-def _slack(rule, weights):
-    """Return by what share of the node's impurity equal drops may differ."""
-    if isinstance(rule.impurity, Variance):
-        return 0.0 if rule.split == "minimax" else VARIANCE_EQUAL
-    # Sums of whole numbers are the same in any order; all others differ in their last bits.
-    whole = np.isfinite(rule.impurity.degree) and _are_whole(weights)
-    return 0.0 if rule.split == "minimax" and whole else EQUAL
-
-
-def _search_rule(rule, weights, n_classes):
+def search_rule(rule, n_classes, exact, equal):
     """Return the fields of `Rule` in search.pxd: how the kernel judges splits."""
     risk, minimax, impurity = rule.score == "risk", rule.split == "minimax", rule.impurity
     parameters = {"kind": impurity.kind, "parameter": impurity.parameter, "n_classes": n_classes}
@@ -190,11 +188,11 @@ def _search_rule(rule, weights, n_classes):
         "minimax": minimax,
         "gain": not risk,
         "bounded": risk and minimax and impurity.admissible,
-        "exact": _counts_are_exact(rule, weights),
+        "exact": exact,
         "stumps": rule.thresholds == "random",
         "ties": TIES.index(rule.ties),
         "least_gain": rule.least_gain,
         "least_weight": least,
         "tolerance": VARIANCE_TOLERANCE if isinstance(impurity, Variance) else TOLERANCE,
-        "equal": _slack(rule, weights),
+        "equal": equal,
     }

@@ -14,6 +14,15 @@ from .permutation import Walker
 from .walking import SmallTrees, pack, walk_rows
 
 LEAF = -1  # scikit-learn's TREE_LEAF: no child
+DTYPES = {
+    "feature": np.int32,
+    "threshold": np.float64,
+    "children_left": np.int32,
+    "children_right": np.int32,
+    "value": np.float64,
+    "n_node_samples": np.int32,
+    "missing_left": bool,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +45,21 @@ class Tree:
     missing_left: np.ndarray | None = None
 
     def __post_init__(self):
-        dtypes = {"threshold": np.float64, "value": np.float64, "missing_left": bool}
-        for name, array in list(vars(self).items()):
-            if array is not None:
-                array = np.ascontiguousarray(array, dtype=dtypes.get(name, np.int32))
-                array.flags.writeable = False
-                object.__setattr__(self, name, array)
+        arrays = vars(self)
+        for name, dtype in DTYPES.items():
+            if arrays[name] is not None:
+                arrays[name] = np.ascontiguousarray(arrays[name], dtype)
+                arrays[name].setflags(write=False)
 
     @classmethod
-    def of_nodes(cls, columns, value):
-        """Return a tree that a kernel grew: `columns_of` its nodes, and the value of each."""
-        *tests, n_samples, missing_left = columns
-        return cls(*tests, value, n_samples, missing_left)
+    def of_nodes(cls, columns, value, names=None):
+        """Return a tree that a kernel grew: `columns_of` its nodes, and the value of each.
+
+        `names`, (n_features + 1,): what the tree calls each column of the table, and -1.
+        """
+        feature, *tests, n_samples, missing_left = columns
+        feature = feature if names is None else names[feature]
+        return cls(feature, *tests, value, n_samples, missing_left)
 
     def __reduce__(self):
         # Through the constructor: arrays come out of a pickle writeable.
