@@ -69,7 +69,7 @@ def test_a_tree_does_not_depend_on_those_before(rule):
     how = 1 if numbers else 2, rule
     grower = TreeGrower(data, y, *how)
     for seed, weights in enumerate(samples()):
-        prices = [np.linspace(0.001, 0.01, 8) for _ in range(2)]
+        prices = [np.full(8, 0.003) for _ in range(2)]
         # Of the two equal features each other tree has used another one more often.
         usage = [1e6 * (np.arange(8) == 3 + seed % 2) for _ in range(2)]
         tree = grower.tree(weights, prices[0], seed, usage[0])
