@@ -44,8 +44,8 @@ def samples():
     drawn, place = bootstrap_weights(N, 5), np.arange(N)
     few = [drawn * (place < 60), drawn * (place >= N - 50)]
     return [
-        drawn,
         *few,
+        drawn,
         drawn * rng.random(N),
         3 * drawn,
         2 * drawn,
