@@ -19,7 +19,7 @@ RULES = {
     "monotonic": GrowthRule(Gini(), directions=RISING),
     "minimax": GrowthRule(ThresholdPairs(), "minimax", "risk", ties="reuse"),
     "random": GrowthRule(ThresholdPairs(), "minimax", "risk", thresholds="random"),
-    "root": GrowthRule(Entropy(), max_depth=1),
+    "root": GrowthRule(ThresholdPairs(), "minimax", "risk", max_depth=1),
     "paid once": GrowthRule(Entropy(), least_gain=1e-10),
     "numbers": GrowthRule(Variance(), max_features=4),
     "sorted numbers": GrowthRule(Variance()),
