@@ -58,8 +58,9 @@ def found_sets(trees, X, n_jobs=None):
             yield from (np.flatnonzero(shares > least) for least in LEAST_SHARES)
 
 
-def means(counts):
-    """Return the means of nodes: class shares, of numbers the values as they are."""
+def means(tree):
+    """Return the means of a tree's nodes: class shares, of numbers the values as they are."""
+    counts = tree.value
     return counts / counts.sum(axis=1, keepdims=True) if counts.shape[1] > 1 else counts
 
 
@@ -73,7 +74,7 @@ def drops(trees, n_features):
     for tree in trees:
         inner = ~tree.is_leaf
         left, right = tree.children_left[inner], tree.children_right[inner]
-        mean, size = means(tree.value), tree.n_node_samples.astype(np.float64)
+        mean, size = means(tree), tree.n_node_samples.astype(np.float64)
         apart = ((mean[left] - mean[right]) ** 2).sum(axis=1)
         drop = apart * size[left] * size[right] / size[inner]
         total += np.bincount(tree.feature[inner], drop, minlength=n_features)
@@ -147,13 +148,12 @@ class Regrowth:
 
     def _sums(self, predictor, n_known):
         """Return the sums of the trees after the known ones, each over the rows it left out."""
-        new, trees = (n_known, predictor.n_trees), predictor.trees[n_known:]
+        new = n_known, predictor.n_trees
         walk = predictor.walk(self.rows, leaves=True, trees=new, n_jobs=self.source.n_jobs)
-        mean = means(np.concatenate([tree.value for tree in trees]))
-        starts = np.cumsum([0, *(tree.node_count for tree in trees[:-1])])
-        total = np.zeros(self.target.shape)
-        for at, start, rows in zip(walk.leaves.T, starts, self.left_out[slice(*new)], strict=True):
-            total[rows] += mean[start + at[rows]]
+        total, span = np.zeros(self.target.shape), slice(*new)
+        parts = predictor.trees[span], walk.leaves.T, self.left_out[span]
+        for tree, at, rows in zip(*parts, strict=True):
+            total[rows] += means(tree)[at[rows]]
         return total
 
 
