@@ -14,15 +14,7 @@ from .permutation import Walker
 from .walking import SmallTrees, pack, walk_rows
 
 LEAF = -1  # scikit-learn's TREE_LEAF: no child
-DTYPES = {
-    "feature": np.int32,
-    "threshold": np.float64,
-    "children_left": np.int32,
-    "children_right": np.int32,
-    "value": np.float64,
-    "n_node_samples": np.int32,
-    "missing_left": bool,
-}
+DTYPES = {"threshold": np.float64, "value": np.float64, "missing_left": bool}  # others: int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +38,9 @@ class Tree:
 
     def __post_init__(self):
         arrays = vars(self)
-        for name, dtype in DTYPES.items():
-            if arrays[name] is not None:
-                arrays[name] = np.ascontiguousarray(arrays[name], dtype)
+        for name, array in arrays.items():
+            if array is not None:
+                arrays[name] = np.ascontiguousarray(array, DTYPES.get(name, np.int32))
                 arrays[name].setflags(write=False)
 
     @classmethod
