@@ -17,7 +17,7 @@ from joblib import effective_n_jobs
 from tqdm import tqdm
 
 from ..exceptions import BudgetlearnError
-from ..files import whole_file
+from ..files import write_whole
 from ..fit_counts import count_fit
 from ..parallel import progress
 from ..protocol.documenting import estimator_class
@@ -227,8 +227,7 @@ class SubsetScores:
             if self.path.exists():
                 self._read()
                 return
-            with whole_file(self.path) as partial:
-                partial.write_text(f"# {self._header}\n{COLUMNS}\n", encoding="utf-8")
+            write_whole(self.path, f"# {self._header}\n{COLUMNS}\n")
 
     def _read(self):
         """Read the scores from the file, and cut off an unfinished last line."""
