@@ -235,14 +235,9 @@ class SubsetSearch(ScheduleClassifier):
     scoring : str or callable, default=None
         Score, as in scikit-learn, that the schedule maximises on the validation data under every
         budget, and whose fall is the importance of a variable. None: accuracy.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in each fit, as in scikit-learn; the engine's `fit` must take
-        `sample_weight`.
     refit : bool, default=False
         Whether the models of the schedule are fitted again on training and validation data
         together. `schedule_` and `operating_points_` stay what was measured before.
-    n_jobs : int, default=None
-        Models fitted at a time, in threads; the result does not depend on it.
 
     Attributes
     ----------

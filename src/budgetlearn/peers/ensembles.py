@@ -93,8 +93,6 @@ class ForestStages(SklearnStages, MetaStaged):
         `SAMMERClassifier`. Its `n_estimators` is replaced by the last of `n_trees`.
     n_trees : sequence of int, default=(10, 100, 1000)
         Trees at each size, increasing; in gradient boosting of more than two classes, iterations.
-    n_jobs : int, default=None
-        Threads; scikit-learn's boosting fits in one.
 
     Attributes
     ----------
@@ -143,8 +141,6 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         Trees. Fewer when one makes no error on the training data: it would only be repeated.
     learning_rate : float, default=1.0
         Factor of the exponent, > 0.
-    random_state : int, RandomState instance or None, default=None
-        Source of the trees' seeds.
 
     Attributes
     ----------
@@ -228,8 +224,6 @@ class NodeShares(MetaStaged):
         Node budgets in percent, increasing.
     n_full_trees : int, default=1000
         Number of the fully grown extra trees that the percents refer to.
-    n_jobs : int, default=None
-        Threads of prediction.
 
     Attributes
     ----------

@@ -121,6 +121,12 @@ max_depth : int, default=None
 min_samples_leaf : int, default=1
     Least examples on each side of a split: each as often as its tree drew it, and times its
     weight.
+learning_rate : float, default=0.2
+    Shrinkage of each tree.
+num_leaves : int, default=8
+    Most leaves of a tree.
+min_child_samples : int, default=5
+    Least training examples in a leaf.
 max_bins : int, default=None
     Quantile bins for each feature, 255 is fast; None: exact.
 monotonic_cst : array-like of int of shape (n_features,) or dict, default=None
