@@ -14,7 +14,7 @@ from budgetlearn.protocol.documenting import documented
 ESTIMATORS = [
     item
     for room in (cascade, msb, peers, sequential)
-    for item in map(room.__dict__.get, room.__all__)
+    for item in vars(room).values()
     if inspect.isclass(item) and issubclass(item, BudgetedEstimator)
 ]
 
