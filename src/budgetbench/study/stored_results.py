@@ -184,10 +184,8 @@ def differences(fresh, stored, within=0.0):
     The frame has one row for each difference: `KEY`, column, fresh, stored. Of a point that only
     one side has every value differs: it is missing on the other.
     """
-    unknown = records.unknown_columns(stored["format_version"].max())
     fresh, stored = (
-        frame.drop(columns=[*UNCOMPARED, *unknown]).set_index(list(KEY))
-        for frame in (fresh, stored)
+        frame.drop(columns=list(UNCOMPARED)).set_index(list(KEY)) for frame in (fresh, stored)
     )
     for name, frame in (("fresh", fresh), ("stored", stored)):
         if not frame.index.is_unique:
