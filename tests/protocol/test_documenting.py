@@ -74,6 +74,18 @@ def test_what_a_docstring_leaves_out_comes_from_the_nearest_base():
     assert told["Summary"] == ["Do nothing else."]
     assert told["References"] == ["Nobody."]
 
+    @documented
+    class Grandchild(Heir):
+        """Do nothing.
+
+        Examples
+        --------
+        >>> Grandchild()
+        """
+
+    assert NumpyDocString(Grandchild.__doc__)["References"] == ["Nobody."]
+    assert Grandchild.__doc__.endswith(">>> Grandchild()\n")  # the last section
+
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 def test_the_parameters_and_defaults_described_are_those_of_the_constructor(estimator):

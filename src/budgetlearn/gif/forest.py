@@ -148,6 +148,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Nodes of each tree in the model.
     node_entropy_ : float
         Entropy of that distribution divided by log(n_estimators).
+
+    References
+    ----------
+    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
+    ICML 2017.
     """
 
     _dtype = X_TYPES

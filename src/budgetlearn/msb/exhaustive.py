@@ -42,7 +42,7 @@ def duration(seconds):
 class ExhaustiveSearch(SubsetSearch):
     """Fit every subset of the variables and keep the best models under all budgets.
 
-    The schedule is the optimal one of msB's section 4 for the data at hand. Models have the same
+    The schedule is the optimal one of section 4 for the data at hand. Models have the same
     seeds as in `ModelScheduleSearch`: at equal `estimator`, `random_state` and data no schedule of
     model sequences can beat it on the validation data.
 
@@ -68,11 +68,6 @@ class ExhaustiveSearch(SubsetSearch):
         Cost and validation score of each: the solution space.
     resumed_seconds_ : float
         Seconds of the fits that came out of the checkpoint.
-
-    References
-    ----------
-    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
-    Model Sequences. Sections 4 and 5.4.
 
     Examples
     --------

@@ -311,7 +311,7 @@ class ModelScheduleSearch(SubsetSearch):
 
     Several sequences of nested models are fitted by removing variables one after another; the
     union of all models is compressed into a schedule in which a more expensive model is always a
-    better one on the validation data. A budget then selects a model.
+    better one on the validation data. A budget then selects a model (algorithms 3.1 to 3.3).
 
     Parameters
     ----------
@@ -327,11 +327,6 @@ class ModelScheduleSearch(SubsetSearch):
     ----------
     sequences_ : dict of str to list of VisitedModel
         Every model of each sequence.
-
-    References
-    ----------
-    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
-    Model Sequences. Algorithms 3.1-3.3.
 
     Examples
     --------

@@ -233,6 +233,11 @@ class NodeShares(MetaStaged):
         The budgets.
     stage_settings_ : list of dict
         What tells each size apart: {"budget_percent": share}.
+
+    References
+    ----------
+    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
+    ICML 2017, section 4.
     """
 
     estimator: Any = field(kw_only=False)
@@ -276,11 +281,6 @@ class GIFNodeShares(NodeShares):
         The fitted forest at the largest budget.
     forests_ : list of GIFRegressor or GIFClassifier
         The forest within each budget.
-
-    References
-    ----------
-    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
-    ICML 2017, section 4.
     """
 
     def _fit_budgets(self, X, y, seed):
@@ -314,6 +314,8 @@ class GIFNodeShares(NodeShares):
 class BoostingNodeShares(SklearnStages, NodeShares):
     """Boosting of shallow trees, as many as fit into node budgets in shares of extra trees.
 
+    The paper's Table 9 has stumps at a learning rate of 10^-1.5.
+
     Parameters
     ----------
     estimator : estimator of scikit-learn
@@ -325,11 +327,6 @@ class BoostingNodeShares(SklearnStages, NodeShares):
     ----------
     estimator_ : estimator
         The fitted ensemble at the largest budget.
-
-    References
-    ----------
-    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
-    ICML 2017, Table 9: stumps, learning rate 10^-1.5.
     """
 
     def _fit_budgets(self, X, y, seed):
