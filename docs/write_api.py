@@ -245,7 +245,7 @@ def listing(name):
     named = getattr(module, "__all__", None) or [
         key
         for key, item in vars(module).items()
-        if getattr(item, "__module__", None) == module.__name__ and not key.startswith("_")
+        if str(getattr(item, "__module__", "")).startswith(name) and not key.startswith("_")
     ]
     yield f"\n## `{name}`\n"
     yield summary(module)

@@ -153,7 +153,7 @@ def test_every_estimator_is_exported(package):
     module = import_module(f"budgetlearn.{package}")
     estimators = [
         name
-        for name in module.__all__
+        for name in vars(module)
         if isinstance(getattr(module, name), type)
         and issubclass(getattr(module, name), BaseEstimator)
     ]

@@ -283,3 +283,9 @@ def whole_file(path, through_links=False):
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_whole(path, content, through_links=False):
+    """Write text, as UTF-8, or bytes by means of `whole_file`."""
+    with whole_file(path, through_links) as partial:
+        partial.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -228,7 +228,8 @@ def test_only_one_class_among_those_of_models_opens_files():
     parts = ("base", "forest", "msb", "peers", "preprocessing", "sequential", "tree")
     sources = [path for part in parts for path in (package / part).rglob("*.py")]
     sources += [package / "costs.py", package / "curves.py"]
-    writing = [path.stem for path in sources if "whole_file" in path.read_text()]
+    writers = "whole_file", "write_whole"
+    writing = [path.stem for path in sources if any(each in path.read_text() for each in writers)]
     assert writing == ["exhaustive"]
 
 

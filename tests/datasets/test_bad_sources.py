@@ -229,7 +229,7 @@ def test_a_read_only_folder_that_has_all(tmp_path, monkeypatch):
         raise PermissionError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
-    monkeypatch.setattr("budgetbench.datasets.fetching.whole_file", refuse)
+    monkeypatch.setattr("budgetbench.datasets.fetching.write_whole", refuse)
     fetch(spec, tmp_path, offline=True)
     assert prepare(spec, tmp_path).n_samples == 200
 

@@ -14,7 +14,7 @@ from budgetlearn.protocol.documenting import documented
 ESTIMATORS = [
     item
     for room in (cascade, msb, peers, sequential)
-    for item in map(room.__dict__.get, room.__all__)
+    for item in vars(room).values()
     if inspect.isclass(item) and issubclass(item, BudgetedEstimator)
 ]
 
@@ -73,6 +73,18 @@ def test_what_a_docstring_leaves_out_comes_from_the_nearest_base():
     assert "classes_" not in Base.__doc__  # it is no classifier
     assert told["Summary"] == ["Do nothing else."]
     assert told["References"] == ["Nobody."]
+
+    @documented
+    class Grandchild(Heir):
+        """Do nothing.
+
+        Examples
+        --------
+        >>> Grandchild()
+        """
+
+    assert NumpyDocString(Grandchild.__doc__)["References"] == ["Nobody."]
+    assert Grandchild.__doc__.endswith(">>> Grandchild()\n")  # the last section
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)

@@ -69,6 +69,7 @@ def test_unknown_column_is_refused():
     [
         (lambda frame: frame.drop(columns="cost"), "lacks \\['cost'\\]"),
         (lambda frame: frame.assign(format_version=99), "format version \\[.*99"),
+        (lambda frame: frame.assign(format_version=7), "format version \\[7"),
     ],
 )
 def test_other_formats_are_refused(tmp_path, change, message):
@@ -76,18 +77,6 @@ def test_other_formats_are_refused(tmp_path, change, message):
     change(records.table([ROW])).to_parquet(path)
     with pytest.raises(records.RecordError, match=message):
         records.read(path)
-
-
-@pytest.mark.parametrize("version", range(records.OLDEST_VERSION, records.FORMAT_VERSION))
-def test_older_points_are_read_with_later_columns_unknown(tmp_path, version):
-    path = tmp_path / "points.parquet"
-    later = records.unknown_columns(version)
-    earlier = records.table([ROW]).assign(format_version=version)
-    earlier.drop(columns=later).to_parquet(path)
-    read = records.read(path)
-    assert list(read.columns) == list(records.COLUMNS)
-    assert read[later].isna().all(axis=None)
-    assert "processor_seconds" in later
 
 
 @pytest.mark.parametrize("column", ["n_bytes", "added_seconds", "processor_seconds"])

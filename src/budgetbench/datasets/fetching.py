@@ -20,7 +20,7 @@ import urllib3
 from tqdm import tqdm
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.files import is_gzip, whole_file
+from budgetlearn.files import is_gzip, write_whole
 from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk, reading
 
 from .registry import DatasetSpec
@@ -157,8 +157,7 @@ def pin(spec, folder):
         if file.sha256 or _record_of(path).exists():
             continue
         try:
-            with whole_file(_record_of(path)) as record:
-                record.write_text(content_sha256(path) + "\n")
+            write_whole(_record_of(path), content_sha256(path) + "\n")
         except OSError as error:
             logger.warning("%s: its hash cannot be recorded (%s)", path, error.strerror)
 
@@ -288,8 +287,7 @@ def write_manifest(spec, paths, manifest):
     }
     if spec.content is not None:
         content["sha256"][spec.parameters["path"]] = spec.content
-    with whole_file(manifest) as unfinished:
-        unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    write_whole(manifest, json.dumps(content, indent=2) + "\n")
 
 
 # What may come out of an archive: so much at any rate, and so much for each byte of it. Tables of

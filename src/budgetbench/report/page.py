@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from budgetlearn.files import csv_text, whole_file
+from budgetlearn.files import csv_text, write_whole
 
 from ..analysis import Results
 from ..analysis.schedules import RUN, check_points
@@ -66,15 +66,15 @@ def write_report(report, folder):
     drawn = {name: svg_bytes(figure) for name, figure in figures}
     page = render_page(sections, report, drawn, build_cases(sections, report))
     for name, svg in drawn.items():
-        _write(svg, folder / "figures" / f"{name}.svg")
+        write_whole(folder / "figures" / f"{name}.svg", svg)
     for name, frame in report.tables.items():
-        _write(csv_text(frame).encode(), folder / "tables" / f"{name}.csv")
+        write_whole(folder / "tables" / f"{name}.csv", csv_text(frame))
     for name, content in _of_all(sections, report, "files").items():
-        _write(content, folder / "tables" / name)
+        write_whole(folder / "tables" / name, content)
     for part in (part for section in sections for part in section.parts):
-        _write(part.caption.encode(), folder / part.caption_path)
+        write_whole(folder / part.caption_path, part.caption)
     # Last: whoever sees a page sees all that it links to.
-    _write(page.encode(), folder / "report.html")
+    write_whole(folder / "report.html", page)
     return folder / "report.html"
 
 
@@ -132,12 +132,6 @@ def _of_all(sections, report, kind):
     # In the order of the page: a name that two sections gave would be the later one's.
     made = [getattr(section, kind)(report) for section in sections]
     return {name: product for products in made for name, product in products.items()}
-
-
-def _write(content, path):
-    # A page that is cut off by a full disk would look like a finished one.
-    with whole_file(path) as unfinished:
-        unfinished.write_bytes(content)
 
 
 def template_environment():

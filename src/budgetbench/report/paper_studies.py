@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from budgetlearn.files import read_yaml, whole_file
+from budgetlearn.files import read_yaml, write_whole
 
 from ..analysis import reproduction as judging
 from ..analysis.areas import area_table
@@ -57,8 +57,7 @@ def write_reproduction(root):
     found = Reproduction(root)
     pages = {Path(root) / PLACE: reproduction_text(found), Path(PAGE): reproduction_page(found)}
     for place, text in pages.items():
-        with whole_file(place) as partial:
-            Path(partial).write_text(text, encoding="utf-8")
+        write_whole(place, text)
 
 
 _WIDTH = 420  # of a drawing, in pixels

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from budgetlearn.files import whole_file
+from budgetlearn.files import whole_file, write_whole
 
 from .records import is_failure
 
@@ -80,8 +80,7 @@ def keep_failures(config, output, statuses, job_memory=None):
         "job_memory": job_memory,
         "runs": [{"run": int(run), "status": status} for run, status in failed.items()],
     }
-    with whole_file(path) as partial:
-        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
 def closing_message(study):

@@ -16,7 +16,6 @@ from budgetlearn.files import whole_file
 from budgetlearn.preprocessing.reading import reading
 
 FORMAT_VERSION = 8
-OLDEST_VERSION = 5  # that is still read
 
 
 class Column(NamedTuple):
@@ -24,7 +23,6 @@ class Column(NamedTuple):
 
     dtype: str  # of pandas; "object" holds an array in each cell
     meaning: str  # for `docs/results.md` and for the report's `tables/schema.json`
-    since: int = OLDEST_VERSION  # the format version that brought it; unknown in older files
     clock: bool = False  # whether it tells another time each time: reruns are not compared by it
 
 
@@ -51,7 +49,6 @@ POINTS = {
         "float64",
         "bytes of the model in the compact format float32 (docs/gif-format.md), where it is a sum "
         "of trees whose nodes are counted",
-        since=6,
     ),
     "node_entropy": Column("float64", "nodes' entropy over the trees, by the log of their number"),
     "valid_cost": Column("float64", "mean acquisition cost of a validation example"),
@@ -72,14 +69,13 @@ POINTS = {
         "float64", "seconds of this fit, with the second one where the study refits", clock=True
     ),
     "processor_seconds": Column(
-        "float64", "the same in seconds of processors, all threads together", since=8, clock=True
+        "float64", "the same in seconds of processors, all threads together", clock=True
     ),
     "predict_seconds": Column("float64", "seconds of predicting the test data", clock=True),
     "added_seconds": Column(
         "float64",
         "of these, what the operating points of the same fit before this one had not done (a "
         "forest of 20 trees goes on from one of 10)",
-        since=7,
         clock=True,
     ),
     "variables": Column("string", "features that the point's model may use"),
@@ -232,27 +228,14 @@ def _part(path):
     with _reading(path):
         content = pq.read_table(path)
         content.validate(full=True)  # text that is none would come up much later
-    present = set(content.column_names)
-    versions = {FORMAT_VERSION}
-    if "format_version" in present:
-        versions = set(content["format_version"].unique().to_pylist()) or versions
-    # Files of several versions together have the columns of the oldest.
-    later = unknown_columns(min(versions))
-    lacking = sorted(set(COLUMNS) - present - set(later))
-    if lacking or not versions <= set(range(OLDEST_VERSION, FORMAT_VERSION + 1)):
+    lacking = sorted(set(COLUMNS) - set(content.column_names))
+    versions = [] if lacking else content["format_version"].unique().to_pylist()
+    if lacking or not set(versions) <= {FORMAT_VERSION}:
         found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
         raise RecordError(f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}")
     with _reading(path):
-        for name in set(later) - present:
-            # Unknown, not zero: tables leave these cells empty.
-            content = content.append_column(name, pa.nulls(len(content), pa.float64()))
         content = content.select(list(COLUMNS))
         kinds = {"string": pa.large_string(), "int64": pa.int64(), "float64": pa.float64()}
         # Rates stay as they are, empty or not.
         types = [kinds.get(COLUMNS[column.name], column.type) for column in content.schema]
         return content.cast(pa.schema(zip(COLUMNS, types, strict=True)))
-
-
-def unknown_columns(version):
-    """Return the columns that files of a format version do not have yet."""
-    return [name for name, column in POINTS.items() if column.since > version]

@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.files import read_yaml, whole_file
+from budgetlearn.files import read_yaml, whole_file, write_whole
 
 from . import records
 from .study import place_of
@@ -98,12 +98,11 @@ def _write(folder, points, study, provenance):
         packed.write(points.to_csv(index=False, lineterminator="\n", na_rep="NA").encode())
     contents = {
         POINTS: text.getvalue(),
-        SETTINGS: yaml.safe_dump(config, sort_keys=True, allow_unicode=True).encode(),
-        PROVENANCE: (json.dumps(provenance, indent=1, sort_keys=True) + "\n").encode(),
+        SETTINGS: yaml.safe_dump(config, sort_keys=True, allow_unicode=True),
+        PROVENANCE: json.dumps(provenance, indent=1, sort_keys=True) + "\n",
     }
     for name, content in contents.items():
-        with whole_file(folder / name) as partial:
-            Path(partial).write_bytes(content)
+        write_whole(folder / name, content)
 
 
 def read_kept(folder):
@@ -185,10 +184,8 @@ def differences(fresh, stored, within=0.0):
     The frame has one row for each difference: `KEY`, column, fresh, stored. Of a point that only
     one side has every value differs: it is missing on the other.
     """
-    unknown = records.unknown_columns(stored["format_version"].max())
     fresh, stored = (
-        frame.drop(columns=[*UNCOMPARED, *unknown]).set_index(list(KEY))
-        for frame in (fresh, stored)
+        frame.drop(columns=list(UNCOMPARED)).set_index(list(KEY)) for frame in (fresh, stored)
     )
     for name, frame in (("fresh", fresh), ("stored", stored)):
         if not frame.index.is_unique:

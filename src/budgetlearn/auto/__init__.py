@@ -1,5 +1,4 @@
 """The decision: methods compared out of fold, and the best one for each budget."""
 
-from .estimator import AutoBudgetClassifier, AutoBudgetRegressor
-
-__all__ = ["AutoBudgetClassifier", "AutoBudgetRegressor"]
+from .estimator import AutoBudgetClassifier as AutoBudgetClassifier
+from .estimator import AutoBudgetRegressor as AutoBudgetRegressor

@@ -1,5 +1,4 @@
 """The cascade: acquire features stage by stage, and stop an example once its class is sure."""
 
-from .estimator import ScheduleCascadeClassifier, ScheduleCascadeRegressor
-
-__all__ = ["ScheduleCascadeClassifier", "ScheduleCascadeRegressor"]
+from .estimator import ScheduleCascadeClassifier as ScheduleCascadeClassifier
+from .estimator import ScheduleCascadeRegressor as ScheduleCascadeRegressor

@@ -100,8 +100,6 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     budget : float or "one_se", default=None
         Mean cost that `predict` keeps where its call names none; None: the best operating point;
         "one_se": the cheapest one within one standard error of the best.
-    n_jobs : int, default=None
-        Models fitted at a time, in threads. The cascade does not depend on it.
     verbose : bool, default=False
         Whether `fit` says what it is doing.
 

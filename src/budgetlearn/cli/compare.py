@@ -20,7 +20,7 @@ import budgetlearn
 
 from ..costs import affords
 from ..exceptions import BudgetError, ConfigError, extra
-from ..files import read_yaml, whole_file
+from ..files import read_yaml, write_whole
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol.scoring import SCORES, scores_of
 from . import options
@@ -104,8 +104,7 @@ def write_files(files, folder):
         path, text = folder / name, as_yaml(content)
         # An unchanged file keeps its time, and Snakemake reruns nothing for it.
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            with whole_file(path) as partial:
-                partial.write_text(text, encoding="utf-8")
+            write_whole(path, text)
 
 
 @contextmanager

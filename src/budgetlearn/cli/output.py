@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import extra
-from ..files import whole_file
+from ..files import write_whole
 from .options import note, shown
 
 MOST_NAMES = 5
@@ -199,9 +199,7 @@ def rendered(template, **values):
 
 def write_page(saved, path):
     """Write the page of a model."""
-    with whole_file(path, through_links=True) as partial:
-        text = rendered("model.html.j2", **_content(saved))
-        partial.write_text(text, encoding="utf-8")
+    write_whole(path, rendered("model.html.j2", **_content(saved)), through_links=True)
 
 
 def _content(saved):

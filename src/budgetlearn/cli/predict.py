@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..costs import affords
 from ..exceptions import DatasetError
-from ..files import csv_text, whole_file
+from ..files import csv_text, write_whole
 from ..preprocessing.reading import MISSING_MARKS, read_table
 from ..protocol.checked_data import checked_table, missing_cells
 from ..protocol.documenting import Limits
@@ -71,8 +71,7 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
     if out in (None, "-"):
         sys.stdout.write(text)
     else:
-        with whole_file(out, through_links=True) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+        write_whole(out, text, through_links=True)
 
 
 def _names(source, table, asked, remembered):

@@ -5,7 +5,6 @@ bytes (`serialization`), C99 (`c_code`, `unrolled`) or ONNX (`exporting`, which 
 forests inherit).
 """
 
-from .compact_forest import FORMATS, CompactForest
-from .exporting import quantization_errors
-
-__all__ = ["FORMATS", "CompactForest", "quantization_errors"]
+from .compact_forest import FORMATS as FORMATS
+from .compact_forest import CompactForest as CompactForest
+from .exporting import quantization_errors as quantization_errors

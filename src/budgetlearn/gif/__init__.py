@@ -1,5 +1,4 @@
 """Globally induced forests (Begon, Joly and Geurts, 2017)."""
 
-from .estimators import GIFClassifier, GIFRegressor
-
-__all__ = ["GIFClassifier", "GIFRegressor"]
+from .estimators import GIFClassifier as GIFClassifier
+from .estimators import GIFRegressor as GIFRegressor

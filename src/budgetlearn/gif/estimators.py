@@ -39,11 +39,6 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     --------
     GIFClassifier : The same for classes.
 
-    References
-    ----------
-    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
-    ICML 2017.
-
     Examples
     --------
     >>> import numpy as np
@@ -117,11 +112,6 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     See Also
     --------
     GIFRegressor : The same for numbers.
-
-    References
-    ----------
-    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
-    ICML 2017.
     """
 
     _regressions = ("ridge", "logistic")

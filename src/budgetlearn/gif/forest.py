@@ -148,6 +148,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Nodes of each tree in the model.
     node_entropy_ : float
         Entropy of that distribution divided by log(n_estimators).
+
+    References
+    ----------
+    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
+    ICML 2017.
     """
 
     _dtype = X_TYPES
@@ -349,8 +354,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _set(self, model):
         """Make a model the fitted one, and return the forest."""
-        self._model = model
-        self.n_nodes_ = model.n_nodes
+        self._model, self.n_nodes_ = model, model.n_nodes
+        self.node_distribution_, self.node_entropy_ = model.nodes_per_tree, model.entropy
+        self.feature_importances_ = model.importances()
         return self
 
     def within(self, node_budget):
@@ -396,24 +402,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         """Trees of the model (those with an accepted node), as a list of `Tree`."""
         check_is_fitted(self)
         return self._model.trees
-
-    @property
-    def feature_importances_(self):
-        """Impurity decrease of each feature's splits, weighted by samples; sum 1."""
-        check_is_fitted(self)
-        return self._model.importances()
-
-    @property
-    def node_distribution_(self):
-        """Nodes of each tree in the model, an array of shape (n_estimators,)."""
-        check_is_fitted(self)
-        return self._model.nodes_per_tree
-
-    @property
-    def node_entropy_(self):
-        """Entropy of the nodes' distribution over the trees, 1 if all have the same number."""
-        check_is_fitted(self)
-        return self._model.entropy
 
     @property
     def n_stages_(self):

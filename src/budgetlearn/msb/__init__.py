@@ -1,31 +1,14 @@
 """msB: model sequences and model schedules under a budget (Yan et al.), and logitB."""
 
-from .exhaustive import ExhaustiveSearch
-from .l1_path import LogitPathClassifier
-from .search import ModelScheduleSearch
-from .sequences import (
-    BackwardSequence,
-    CostSequence,
-    ForwardSequence,
-    ImportancePerCostSequence,
-    ImportanceSequence,
-    L1PathSequence,
-    RemovalSequence,
-    SamplingSequence,
-    UniformSequence,
-)
-
-__all__ = [
-    "BackwardSequence",
-    "CostSequence",
-    "ExhaustiveSearch",
-    "ForwardSequence",
-    "ImportancePerCostSequence",
-    "ImportanceSequence",
-    "L1PathSequence",
-    "LogitPathClassifier",
-    "ModelScheduleSearch",
-    "RemovalSequence",
-    "SamplingSequence",
-    "UniformSequence",
-]
+from .exhaustive import ExhaustiveSearch as ExhaustiveSearch
+from .l1_path import LogitPathClassifier as LogitPathClassifier
+from .search import ModelScheduleSearch as ModelScheduleSearch
+from .sequences import BackwardSequence as BackwardSequence
+from .sequences import CostSequence as CostSequence
+from .sequences import ForwardSequence as ForwardSequence
+from .sequences import ImportancePerCostSequence as ImportancePerCostSequence
+from .sequences import ImportanceSequence as ImportanceSequence
+from .sequences import L1PathSequence as L1PathSequence
+from .sequences import RemovalSequence as RemovalSequence
+from .sequences import SamplingSequence as SamplingSequence
+from .sequences import UniformSequence as UniformSequence

@@ -17,7 +17,7 @@ from joblib import effective_n_jobs
 from tqdm import tqdm
 
 from ..exceptions import BudgetlearnError
-from ..files import whole_file
+from ..files import write_whole
 from ..fit_counts import count_fit
 from ..parallel import progress
 from ..protocol.documenting import estimator_class
@@ -42,7 +42,7 @@ def duration(seconds):
 class ExhaustiveSearch(SubsetSearch):
     """Fit every subset of the variables and keep the best models under all budgets.
 
-    The schedule is the optimal one of msB's section 4 for the data at hand. Models have the same
+    The schedule is the optimal one of section 4 for the data at hand. Models have the same
     seeds as in `ModelScheduleSearch`: at equal `estimator`, `random_state` and data no schedule of
     model sequences can beat it on the validation data.
 
@@ -68,11 +68,6 @@ class ExhaustiveSearch(SubsetSearch):
         Cost and validation score of each: the solution space.
     resumed_seconds_ : float
         Seconds of the fits that came out of the checkpoint.
-
-    References
-    ----------
-    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
-    Model Sequences. Sections 4 and 5.4.
 
     Examples
     --------
@@ -227,8 +222,7 @@ class SubsetScores:
             if self.path.exists():
                 self._read()
                 return
-            with whole_file(self.path) as partial:
-                partial.write_text(f"# {self._header}\n{COLUMNS}\n", encoding="utf-8")
+            write_whole(self.path, f"# {self._header}\n{COLUMNS}\n")
 
     def _read(self):
         """Read the scores from the file, and cut off an unfinished last line."""

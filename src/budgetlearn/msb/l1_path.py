@@ -175,8 +175,9 @@ class LogitPathClassifier(ScheduleClassifier):
     """Cost-sensitive selection along the L1 path of logistic regression (logitB).
 
     The models of the path, each priced by its variables with a non-zero coefficient, are
-    compressed on validation data into a schedule; the budget selects one. Unlike msB's L1
-    sequence, prediction uses the logistic model itself.
+    compressed on validation data into a schedule; the budget selects one (section 2.3 of the
+    paper, equations (4)-(5), there cited as [24]). Unlike msB's L1 sequence, prediction uses the
+    logistic model itself.
 
     Parameters
     ----------
@@ -187,11 +188,6 @@ class LogitPathClassifier(ScheduleClassifier):
     ----------
     path_ : L1Path
         Every model of the path.
-
-    References
-    ----------
-    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
-    Model Sequences. Section 2.3, equations (4)-(5), there cited as [24].
     """
 
     _groups = False  # the path ignores prices

@@ -27,6 +27,11 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     schedule_ : ModelSchedule
         Costs, validation scores and variables, cheap to expensive; logitB's first model may look
         at nothing.
+
+    References
+    ----------
+    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
+    Model Sequences.
     """
 
     _groups = True

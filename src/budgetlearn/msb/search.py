@@ -235,14 +235,9 @@ class SubsetSearch(ScheduleClassifier):
     scoring : str or callable, default=None
         Score, as in scikit-learn, that the schedule maximises on the validation data under every
         budget, and whose fall is the importance of a variable. None: accuracy.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in each fit, as in scikit-learn; the engine's `fit` must take
-        `sample_weight`.
     refit : bool, default=False
         Whether the models of the schedule are fitted again on training and validation data
         together. `schedule_` and `operating_points_` stay what was measured before.
-    n_jobs : int, default=None
-        Models fitted at a time, in threads; the result does not depend on it.
 
     Attributes
     ----------
@@ -316,7 +311,7 @@ class ModelScheduleSearch(SubsetSearch):
 
     Several sequences of nested models are fitted by removing variables one after another; the
     union of all models is compressed into a schedule in which a more expensive model is always a
-    better one on the validation data. A budget then selects a model.
+    better one on the validation data. A budget then selects a model (algorithms 3.1 to 3.3).
 
     Parameters
     ----------
@@ -332,11 +327,6 @@ class ModelScheduleSearch(SubsetSearch):
     ----------
     sequences_ : dict of str to list of VisitedModel
         Every model of each sequence.
-
-    References
-    ----------
-    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
-    Model Sequences. Algorithms 3.1-3.3.
 
     Examples
     --------

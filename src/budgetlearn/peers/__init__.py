@@ -1,28 +1,14 @@
 """Rivals of budgeted learners: controls, and methods that users would pick instead."""
 
-from .astc import ASTCClassifier
-from .baselines import (
-    AllFeaturesClassifier,
-    FilterBoostingClassifier,
-    FilterForestClassifier,
-    FreeConstantClassifier,
-    FreeConstantRegressor,
-    SparseLinearClassifier,
-)
-from .cost_boosting import GreedyMiserClassifier, LightGBMCostClassifier
-from .ensembles import BoostingNodeShares, ForestStages, GIFNodeShares
-
-__all__ = [
-    "ASTCClassifier",
-    "AllFeaturesClassifier",
-    "BoostingNodeShares",
-    "FilterBoostingClassifier",
-    "FilterForestClassifier",
-    "ForestStages",
-    "FreeConstantClassifier",
-    "FreeConstantRegressor",
-    "GIFNodeShares",
-    "GreedyMiserClassifier",
-    "LightGBMCostClassifier",
-    "SparseLinearClassifier",
-]
+from .astc import ASTCClassifier as ASTCClassifier
+from .baselines import AllFeaturesClassifier as AllFeaturesClassifier
+from .baselines import FilterBoostingClassifier as FilterBoostingClassifier
+from .baselines import FilterForestClassifier as FilterForestClassifier
+from .baselines import FreeConstantClassifier as FreeConstantClassifier
+from .baselines import FreeConstantRegressor as FreeConstantRegressor
+from .baselines import SparseLinearClassifier as SparseLinearClassifier
+from .cost_boosting import GreedyMiserClassifier as GreedyMiserClassifier
+from .cost_boosting import LightGBMCostClassifier as LightGBMCostClassifier
+from .ensembles import BoostingNodeShares as BoostingNodeShares
+from .ensembles import ForestStages as ForestStages
+from .ensembles import GIFNodeShares as GIFNodeShares

@@ -203,12 +203,6 @@ class FilterBoostingClassifier(FilterForestClassifier):
     ----------
     n_estimators : int, default=40
         Boosting iterations of each model.
-    learning_rate : float, default=0.2
-        Shrinkage of each tree.
-    num_leaves : int, default=8
-        Most leaves of a tree.
-    min_child_samples : int, default=5
-        Least training examples in a leaf.
     """
 
     n_estimators: int = 40

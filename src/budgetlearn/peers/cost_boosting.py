@@ -44,8 +44,6 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     n_trees : sequence of int, default=(10, 20, 40)
         Boosting iterations at each size, increasing: stages of one model for each tradeoff. With
         K > 2 classes each is K trees, one for each class.
-    learning_rate : float, default=0.2
-        Shrinkage of each tree.
 
     Attributes
     ----------
@@ -183,10 +181,6 @@ class LightGBMCostClassifier(CostBoosting):
     penalty : {"coupled", "lazy"}, default="coupled"
         "coupled": the model pays for a feature once, at its first split on it. "lazy": it pays for
         each training example in a node that had not met the feature before.
-    num_leaves : int, default=8
-        Most leaves of a tree.
-    min_child_samples : int, default=5
-        Least training examples in a leaf.
     random_state : int, RandomState instance or None, default=None
         Given to LightGBM, which draws nothing here on fewer than 200,000 examples.
 

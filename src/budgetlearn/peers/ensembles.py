@@ -93,8 +93,6 @@ class ForestStages(SklearnStages, MetaStaged):
         `SAMMERClassifier`. Its `n_estimators` is replaced by the last of `n_trees`.
     n_trees : sequence of int, default=(10, 100, 1000)
         Trees at each size, increasing; in gradient boosting of more than two classes, iterations.
-    n_jobs : int, default=None
-        Threads; scikit-learn's boosting fits in one.
 
     Attributes
     ----------
@@ -143,8 +141,6 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         Trees. Fewer when one makes no error on the training data: it would only be repeated.
     learning_rate : float, default=1.0
         Factor of the exponent, > 0.
-    random_state : int, RandomState instance or None, default=None
-        Source of the trees' seeds.
 
     Attributes
     ----------
@@ -228,8 +224,6 @@ class NodeShares(MetaStaged):
         Node budgets in percent, increasing.
     n_full_trees : int, default=1000
         Number of the fully grown extra trees that the percents refer to.
-    n_jobs : int, default=None
-        Threads of prediction.
 
     Attributes
     ----------
@@ -239,6 +233,11 @@ class NodeShares(MetaStaged):
         The budgets.
     stage_settings_ : list of dict
         What tells each size apart: {"budget_percent": share}.
+
+    References
+    ----------
+    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
+    ICML 2017, section 4.
     """
 
     estimator: Any = field(kw_only=False)
@@ -282,11 +281,6 @@ class GIFNodeShares(NodeShares):
         The fitted forest at the largest budget.
     forests_ : list of GIFRegressor or GIFClassifier
         The forest within each budget.
-
-    References
-    ----------
-    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
-    ICML 2017, section 4.
     """
 
     def _fit_budgets(self, X, y, seed):
@@ -320,6 +314,8 @@ class GIFNodeShares(NodeShares):
 class BoostingNodeShares(SklearnStages, NodeShares):
     """Boosting of shallow trees, as many as fit into node budgets in shares of extra trees.
 
+    The paper's Table 9 has stumps at a learning rate of 10^-1.5.
+
     Parameters
     ----------
     estimator : estimator of scikit-learn
@@ -331,11 +327,6 @@ class BoostingNodeShares(SklearnStages, NodeShares):
     ----------
     estimator_ : estimator
         The fitted ensemble at the largest budget.
-
-    References
-    ----------
-    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
-    ICML 2017, Table 9: stumps, learning rate 10^-1.5.
     """
 
     def _fit_budgets(self, X, y, seed):

@@ -121,6 +121,12 @@ max_depth : int, default=None
 min_samples_leaf : int, default=1
     Least examples on each side of a split: each as often as its tree drew it, and times its
     weight.
+learning_rate : float, default=0.2
+    Shrinkage of each tree.
+num_leaves : int, default=8
+    Most leaves of a tree.
+min_child_samples : int, default=5
+    Least training examples in a leaf.
 max_bins : int, default=None
     Quantile bins for each feature, 255 is fast; None: exact.
 monotonic_cst : array-like of int of shape (n_features,) or dict, default=None
@@ -194,7 +200,8 @@ def documented(estimator):
     """Complete the docstring of a class by what its bases say of parameters and attributes.
 
     Parameters that the docstring leaves out are described as in the nearest base, those that
-    estimators have alike as in `COMMON`; their order is that of the constructor.
+    estimators have alike as in `COMMON`; their order is that of the constructor. The references are
+    the nearest ones.
     """
     if estimator.__doc__ is None:  # python -OO
         return estimator
@@ -209,13 +216,15 @@ def documented(estimator):
             attributes.setdefault(name, entry)
     if not issubclass(estimator, ClassifierMixin):
         attributes.pop("classes_", None)
+    references = next((each["References"] for each in (own, *bases) if "References" in each), "")
     taken = (parameters.get(name) for name in inspect.signature(estimator).parameters)
     described = {
         "": own.pop(""),
         "Parameters": "\n".join(dict.fromkeys(filter(None, taken))),
         "Attributes": "\n".join(dict.fromkeys(attributes.values())),
     }
+    last = {"References": references, "Examples": own.pop("Examples", "")}
     # A base without a constructor has no parameters of its own, but its classes have them.
     estimator._written_doc = estimator.__doc__
-    estimator.__doc__ = _joined(described | (own | described))
+    estimator.__doc__ = _joined(described | own | described | last)
     return estimator

@@ -247,13 +247,6 @@ class Session:
         Index of the stage that predicts; None: the constant, which asks for nothing.
     max_cost : float or None
         Most that the case may cost.
-
-    Attributes
-    ----------
-    cost : float
-        What was paid so far.
-    done : bool
-        Whether nothing more is wanted.
     """
 
     def __init__(self, estimator, stage, max_cost):

@@ -1,6 +1,6 @@
 """Classifiers that acquire features one after another and stop when they are sure: FMCC, VoC."""
 
-from .fmcc import FMCCClassifier, RandomOrderClassifier, boosted_stumps
-from .voc import VoCClassifier
-
-__all__ = ["FMCCClassifier", "RandomOrderClassifier", "VoCClassifier", "boosted_stumps"]
+from .fmcc import FMCCClassifier as FMCCClassifier
+from .fmcc import RandomOrderClassifier as RandomOrderClassifier
+from .fmcc import boosted_stumps as boosted_stumps
+from .voc import VoCClassifier as VoCClassifier

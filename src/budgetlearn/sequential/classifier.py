@@ -104,8 +104,6 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     max_cost : float, default=None
         Most that one example may spend, in the unit of `feature_costs`; features that would exceed
         it are not acquired, and where nothing is affordable the acquisitions end.
-    n_jobs : int, default=None
-        Threads for blocks of test points.
     """
 
     _groups = True

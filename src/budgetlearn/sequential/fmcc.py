@@ -164,10 +164,6 @@ class MarginClassifier(SequentialClassifier):
     n_neighbors : int, default=65
         Size K of the neighbourhood that estimates the accuracy, in training examples whatever they
         weigh; ties at the K-th distance are all included.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the estimator.
-    n_jobs : int, default=None
-        Threads for blocks of test points (and for the estimators of several classes).
 
     Attributes
     ----------
@@ -330,8 +326,6 @@ class RandomOrderClassifier(MarginClassifier):
     ----------
     cost_weight : float, default=0.0
         Weight of the price in the reported value of an acquisition; the order ignores it.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the estimator and of the order.
     """
 
     _groups = False
