@@ -143,6 +143,7 @@ def pytest_collection():
         _know_arrays()
         _know_parameters()
         _know_signatures()
+        _know_classes()
 
 
 def _know_arrays():
@@ -177,6 +178,31 @@ def _know_signatures():
     """Let scikit-learn read the signature of a function once: it does so at every call."""
     if checks := sys.modules.get("sklearn.utils._param_validation"):
         checks.signature = functools.cache(checks.signature)
+        checks.make_constraint = functools.cache(checks.make_constraint)
+    if aliases := sys.modules.get("sklearn.externals.array_api_compat.common._aliases"):
+        aliases._unique_kwargs = functools.cache(aliases._unique_kwargs)
+
+
+def _know_classes():
+    """Let scikit-learn know at a glance that whole numbers in an array are classes.
+
+    It asks at every fit of a tree and for every score, and converts the array twice to find out.
+    """
+    if targets := sys.modules.get("sklearn.utils.multiclass"):
+        look = targets.type_of_target
+
+        def quick(y, *arguments, **options):
+            if type(y) is np.ndarray and y.ndim == 1 and y.size and y.dtype.kind == "i":
+                smallest = y.min()
+                others = y[y != smallest]
+                return "binary" if (others == others[:1]).all() else "multiclass"
+            return look(y, *arguments, **options)
+
+        for few in ([0], [-1, 0, -1], [3, 1, 2]):
+            assert quick(np.array(few)) == look(np.array(few))
+        for name, module in list(sys.modules.items()):
+            if name.startswith("sklearn.") and vars(module).get("type_of_target") is look:
+                module.type_of_target = quick
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +250,8 @@ def small_cascade():
     extra_trees = models._extra_trees
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(orders, "N_ROUNDS", 5)
+        patch.setattr(orders, "N_PILOTS", 1)
+        patch.setattr(orders, "N_PARTS", 2)
         for name in ("RandomForestClassifier", "RandomForestRegressor"):
             patch.setattr(orders, name, of_few_trees(getattr(orders, name)))
         patch.setattr(models, "boosting_rounds", lambda n_classes: (25, 0.3))
