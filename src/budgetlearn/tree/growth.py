@@ -6,7 +6,7 @@ import numpy as np
 
 from ..validation import INT32_MAX
 from .depth_first import Grower, NodePrices
-from .impurity import Gini, ImpurityFunction, Variance
+from .impurity import Entropy, Gini, ImpurityFunction, Variance
 from .predictor import Tree
 
 TIES = ("first", "random", "reuse")
@@ -135,8 +135,13 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
 
 
 def _counts_are_exact(rule, weights):
-    """Say whether a rule compares only whole numbers that are small enough for a float."""
-    return bool(weights.sum() ** rule.impurity.degree < 2**53 and _are_whole(weights))
+    """Say whether a rule's sums are whole numbers that are small enough for a float.
+
+    Gini and entropy divide, but the kernel takes the same steps however the classes were counted.
+    """
+    by_cells = rule.split == "expected" and rule.thresholds == "all"
+    degree = 1 if by_cells and isinstance(rule.impurity, (Gini, Entropy)) else rule.impurity.degree
+    return bool(weights.sum() ** degree < 2**53 and _are_whole(weights))
 
 
 def _are_whole(weights):

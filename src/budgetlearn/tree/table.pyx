@@ -42,7 +42,9 @@ cdef class Table:
         self.n_members = 1 + np.max(self.member) if bundled else 0
         self.n_cells = self.n_members * n_classes
         self.counted = <int32_t*> self.blocks.get(self.n_bundles * sizeof(int32_t))
-        self.cells = <double*> self.blocks.get(self.n_bundles * self.n_cells * sizeof(double))
+        self.cells = <double*> self.blocks.get(
+            self.n_bundles * LANES * self.n_cells * sizeof(double)
+        )
         # No node has number -1: at first no bundle is counted.
         for i in range(self.n_bundles):
             self.counted[i] = -1
