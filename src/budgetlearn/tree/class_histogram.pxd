@@ -92,6 +92,23 @@ cdef inline void count_classes(
         marks[n_words - 1] = (<uint64_t> 1 << (n_cells & 63)) - 1
 
 
+cdef inline bint allows(
+    const Search* search, double n_left, double left_sum, double n_right, double right_sum
+) noexcept nogil:
+    """Say whether a split has sides that the rule allows, given the sums of class 1 of two."""
+    return min(n_left, n_right) >= search.rule.least_weight and not (
+        search.ordered and breaks_order(search, n_left, left_sum, n_right, right_sum)
+    )
+
+
+cdef inline void offer_sums(
+    Search* search, double found, int32_t cut, Py_ssize_t n_tied
+) noexcept nogil:
+    """Offer the best split of a feature, given its `quality`."""
+    cdef double after = mean_value(search.rule.impurity.kind, found, search.node.n)
+    offer(search, search.impurity - after, search.impurity, cut, n_tied)
+
+
 cdef inline bint scan_classes(
     Search* search, ClassHistogram* histogram, Py_ssize_t n_codes
 ) noexcept nogil:
@@ -125,10 +142,7 @@ cdef inline bint scan_classes(
             code = cell >> bits
             if code != before:
                 # The first cell of another code: a threshold lies between it and the code before.
-                if n_used and min(n_left, n_right) >= search.rule.least_weight and not (
-                    search.ordered
-                    and breaks_order(search, n_left, left[1], n_right, right[1])
-                ):
+                if n_used and allows(search, n_left, left[1], n_right, right[1]):
                     found = quality(kind, n_left, n_right, sum_left, sum_right)
                     if found >= best - slack:
                         # Better by more than rounding; else one of the equals is drawn.
@@ -150,6 +164,5 @@ cdef inline bint scan_classes(
             n_right -= weight
     # The other features' best split is compared once for each feature, not for each threshold.
     if cut >= 0:
-        found = mean_value(kind, best, search.node.n)
-        offer(search, search.impurity - found, search.impurity, <int32_t> cut, n_tied)
+        offer_sums(search, best, <int32_t> cut, n_tied)
     return n_used > 1

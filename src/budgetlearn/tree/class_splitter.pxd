@@ -19,8 +19,9 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from .class_histogram cimport allows, offer_sums
 from .codes cimport Codes, add_up
-from .impurity cimport Impurity, Side, shift, value
+from .impurity cimport Impurity, Kind, Side, quality, shift, value
 from .partition cimport Examples
 from .search cimport (
     Column, Missing, Sample, Search, breaks_order, draw, n_stumps, offer, sorted_keys, update_limit,
@@ -160,11 +161,61 @@ cdef inline bint scan_keys(
     return True
 
 
+cdef inline double least_quality(const Search* search) noexcept nogil:
+    """Return a `quality` below which a gain in Gini's impurity is worse than the best for sure."""
+    cdef double least = search.price - search.best.score - search.best.slack
+    # A drop of `least` leaves 1 - quality / n; what rounding may add is less than the margin.
+    return search.node.n * (1.0 - search.impurity + least - 1e-9)
+
+
+cdef inline void scan_whole_keys(
+    Search* search,
+    const Column* column,
+    const uint64_t* keys,     # IN as for `scan_keys`, of all examples
+) noexcept nogil:
+    """Offer all thresholds of whole weights by gains in Gini's impurity.
+
+    Most cannot win, which their sums tell without a division and without a branch for each test.
+    """
+    cdef Side* left = &search.left
+    cdef Side* right = &search.right
+    cdef double n_left = left.n, n_right = right.n, sum_left = left.sum, sum_right = right.sum
+    cdef double weight, least = least_quality(search)
+    cdef Py_ssize_t i, position
+    cdef int32_t label
+    cdef bint border, may_win
+    for i in range(column.size - 1):
+        # Invariant: `left` holds keys[:i], `right` the rest; each class has its square in the sums.
+        position = <Py_ssize_t> <uint32_t> keys[i]
+        label, weight = column.labels[position], column.weights[position]
+        sum_left += weight * (2 * left.counts[label] + weight)
+        sum_right -= weight * (2 * right.counts[label] - weight)
+        left.counts[label] += weight
+        right.counts[label] -= weight
+        n_left += weight
+        n_right -= weight
+        border = keys[i] >> 32 != keys[i + 1] >> 32
+        may_win = sum_left * n_right + sum_right * n_left >= least * (n_left * n_right)
+        if border & may_win:
+            left.n, left.sum, right.n, right.sum = n_left, sum_left, n_right, sum_right
+            offer_sides(
+                search, left, value(&search.rule.impurity, left),
+                value(&search.rule.impurity, right), <int32_t> ((keys[i] >> 32) + column.low),
+            )
+            least = least_quality(search)
+
+
 cdef inline void scan_all_keys(Search* search, const Column* column) noexcept nogil:
     """Sort the examples of a feature and offer its thresholds, or a random sample of them."""
     cdef uint64_t* keys = sorted_keys(search, column)
     cdef Sample sample = Sample(search.n_sampled, 0)
     cdef Py_ssize_t i
+    if (
+        search.rule.exact and search.rule.gain and not search.rule.minimax
+        and search.rule.impurity.kind == Kind.GINI and not search.n_sampled
+    ):
+        scan_whole_keys(search, column, keys)
+        return
     if search.n_sampled:
         # A sample needs to know from how many thresholds it is drawn.
         for i in range(1, column.size):
@@ -425,8 +476,10 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
     Counts are whole numbers.
     """
     cdef Impurity* impurity = &search.rule.impurity
+    cdef Side* left = &search.left
+    cdef Side* right = &search.right
     cdef Py_ssize_t c
-    cdef double zeros, n_ones = 0.0, left_value, right_value
+    cdef double zeros, n_ones = 0.0, left_value
     for c in range(search.n_classes):
         n_ones += ones[c]
     # Exact, as counts are whole numbers: no rest is left by rounding.
@@ -438,11 +491,16 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
     for c in range(search.n_classes):
         zeros = search.node.counts[c] - ones[c]
         if zeros != 0:
-            shift(impurity, &search.left, <int32_t> c, zeros)
-            shift(impurity, &search.right, <int32_t> c, -zeros)
-    left_value, right_value = value(impurity, &search.left), value(impurity, &search.right)
+            shift(impurity, left, <int32_t> c, zeros)
+            shift(impurity, right, <int32_t> c, -zeros)
+    # Judged as single columns are: by their cells, where these are counted.
+    if not search.rule.minimax and impurity.kind >= Kind.GINI:
+        if allows(search, left.n, left.counts[1], right.n, right.counts[1]):
+            offer_sums(search, quality(impurity.kind, left.n, right.n, left.sum, right.sum), 0, 1)
+        return True
+    left_value = value(impurity, left)
     if not search.rule.bounded or left_value <= search.limit:
-        offer_sides(search, &search.left, left_value, right_value, 0)
+        offer_sides(search, left, left_value, value(impurity, right), 0)
     return True
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..validation import INT32_MAX
 from .depth_first import Grower, NodePrices
-from .impurity import Gini, ImpurityFunction, Variance
+from .impurity import Entropy, Gini, ImpurityFunction, Variance
 from .predictor import LEAF, Tree
 
 TIES = ("first", "random", "reuse")
@@ -154,8 +154,11 @@ class TreeGrower:
         minimax, impurity = self._rule.split == "minimax", self._rule.impurity
         total = weights.sum()
         whole = total < 2**53 and np.array_equal(weights, np.rint(weights))
-        # Small enough for a float, whatever the impurity makes of them.
-        exact = bool(whole and total**impurity.degree < 2**53)
+        # Small enough for a float, whatever the impurity makes of them. Gini and entropy divide, but
+        # the kernel takes the same steps however the classes were counted.
+        by_cells = not minimax and self._rule.thresholds == "all"
+        degree = 1 if by_cells and isinstance(impurity, (Gini, Entropy)) else impurity.degree
+        exact = bool(whole and total**degree < 2**53)
         if isinstance(impurity, Variance):
             return exact, 0.0 if minimax else VARIANCE_EQUAL
         # Sums of whole numbers are the same in any order; all others differ in their last bits.

@@ -32,16 +32,19 @@ cdef class Table:
         self.n_features, self.n_rows = data.n_features, data.n_samples
         if bundled:
             codes, self.bundle, self.member = data.bundles
-            self.bytes_of_bundles, self.n_bundles = codes.view(np.uint8), len(codes)
-        else:
+            self.n_bundles = len(codes)
+        if self.n_bundles:  # often there is none: small trees would notice what this takes
+            self.bytes_of_bundles, self.n_members = codes.view(np.uint8), 1 + np.max(self.member)
+        elif not bundled:
             self.bundle = np.full(self.n_features, -1, dtype=np.int32)
         # So many examples' codes fit, of all features and bundles.
         self.most = COPY_BYTES // (self.width * (self.n_features + self.n_bundles))
         self.copy = <uint8_t*> self.blocks.get(COPY_BYTES)
-        self.n_members = 1 + np.max(self.member) if bundled else 0
         self.n_cells = self.n_members * n_classes
         self.counted = <int32_t*> self.blocks.get(self.n_bundles * sizeof(int32_t))
-        self.cells = <double*> self.blocks.get(self.n_bundles * self.n_cells * sizeof(double))
+        self.cells = <double*> self.blocks.get(
+            self.n_bundles * LANES * self.n_cells * sizeof(double)
+        )
 
 
 @cython.final
