@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from budgetlearn.tree import growth
 from budgetlearn.tree.binning import Bundles, bin_features
-from budgetlearn.tree.growth import GrowthRule, grow_tree
-from budgetlearn.tree.impurity import Polynomial, Powers, ThresholdPairs
+from budgetlearn.tree.growth import GrowthRule, TreeGrower, grow_tree
+from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
 from tests.tree.test_growth import IMPURITIES, check_tree
 
 
@@ -52,6 +51,10 @@ RULES = [
     GrowthRule(Powers(), "minimax", "risk", ties="first"),
     GrowthRule(Polynomial(), "minimax", "risk", thresholds="random"),
     GrowthRule(ThresholdPairs(), "expected", "gain", max_depth=5),
+    GrowthRule(Gini(), max_features=4),
+    GrowthRule(Gini(), ties="first", min_samples_leaf=5),
+    GrowthRule(Entropy(), least_gain=1e-10),
+    GrowthRule(Entropy(), score="risk"),
 ]
 
 
@@ -97,7 +100,23 @@ def test_every_split_of_bundled_columns_is_a_best_one(name):
         (Powers(8), [90.0, 7.0], True),
         (Powers(8), [90.0, 12.0], False),
         (Polynomial(), [3e5, 0.0], False),
+        (Gini(), [1e8, 1.0], False),
     ],
 )
 def test_columns_are_bundled_only_where_sums_are_exact(impurity, weights, exact):
-    assert growth._counts_are_exact(GrowthRule(impurity), np.array(weights)) is exact
+    grower = TreeGrower(bin_features(np.eye(2)), None, 2, GrowthRule(impurity, "minimax"))
+    assert grower._precision(np.array(weights))[0] is exact
+
+
+@pytest.mark.parametrize("impurity", [Gini(), Entropy()])
+@pytest.mark.parametrize(
+    ("how", "weights", "exact"),
+    [
+        ({}, [1e8, 1.0], True),
+        ({}, [2.5, 1.0], False),
+        ({"thresholds": "random"}, [2.0, 1.0], False),
+    ],
+)
+def test_columns_are_bundled_for_means_where_counts_are_exact(impurity, how, weights, exact):
+    grower = TreeGrower(bin_features(np.eye(2)), None, 2, GrowthRule(impurity, **how))
+    assert grower._precision(np.array(weights))[0] is exact
