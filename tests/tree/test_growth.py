@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from budgetlearn.tree import growth
 from budgetlearn.tree.binning import BinnedData, bin_features
-from budgetlearn.tree.growth import GrowthRule, grow_tree
+from budgetlearn.tree.growth import GrowthRule, TreeGrower, grow_tree
 from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
 from budgetlearn.tree.predictor import ForestPredictor
 from tests.tree import reference
@@ -304,7 +303,7 @@ def test_all_samples_of_thresholds_are_equally_likely(case, monkeypatch):
         X[rng.random(n) < 0.3, 0] = np.nan
         weights[:] = 1  # counts of examples decide how many thresholds are drawn
     if "inexact" in how:
-        monkeypatch.setattr(growth, "_counts_are_exact", lambda rule, weights: False)
+        monkeypatch.setattr(TreeGrower, "_precision", lambda grower, weights: (False, 0.0))
     data = bin_features(X, how.get("max_bins"), missing=np.isnan(X).any(axis=0))
     if "max_bins" in how:
         X = data.codes.T.astype(float)

@@ -271,7 +271,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     }
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given, kinds = given_codes(dense(estimator, X))
-    X, y = validate_data(estimator, given, y, **checks, **kind)
+    X, y = validate_data(estimator, given, _whole_labels(y), **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     codes = y
     if classifies:
@@ -300,6 +300,12 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     X_val = learned_codes(estimator, dense(estimator, X_val))
     X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
+
+
+def _whole_labels(y):
+    """Return pandas' nullable labels, of which scikit-learn makes decimals, as NumPy's."""
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y if kind is None or kind.kind not in "biu" or y.isna().any() else np.asarray(y, kind)
 
 
 def learned_together(estimator, train, valid):

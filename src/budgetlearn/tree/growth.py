@@ -154,8 +154,8 @@ class TreeGrower:
         minimax, impurity = self._rule.split == "minimax", self._rule.impurity
         total = weights.sum()
         whole = total < 2**53 and np.array_equal(weights, np.rint(weights))
-        # Small enough for a float, whatever the impurity makes of them. Gini and entropy divide, but
-        # the kernel takes the same steps however the classes were counted.
+        # Small enough for a float, whatever the impurity makes of them. Gini and entropy divide,
+        # but in the same steps however the classes were counted.
         by_cells = not minimax and self._rule.thresholds == "all"
         degree = 1 if by_cells and isinstance(impurity, (Gini, Entropy)) else impurity.degree
         exact = bool(whole and total**degree < 2**53)
