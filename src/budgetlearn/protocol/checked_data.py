@@ -271,6 +271,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     }
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given, kinds = given_codes(dense(estimator, X))
+    y = _labels(y) if classifies else y
     X, y = validate_data(estimator, given, y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     codes = y
@@ -300,6 +301,12 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     X_val = learned_codes(estimator, dense(estimator, X_val))
     X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
+
+
+def _labels(y):
+    """Return labels; scikit-learn makes decimals of pandas' nullable numbers and truth values."""
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y if kind is None or pd.isna(y).any() else np.asarray(y, dtype=kind)
 
 
 def learned_together(estimator, train, valid):
