@@ -143,3 +143,12 @@ def test_numbers_far_from_zero_are_learned_as_well():
     score = near.score(X[200:], y[200:])
     assert score > 0.5
     assert moved.score(X[200:], y[200:] + far) == pytest.approx(score, abs=0.03)
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_trees_learn_numbers_in_any_unit(unit):
+    X, y = make_regression(200, 4, noise=5.0, random_state=0)
+    model = SubsetRegressor(kinds=("forest",), random_state=0)
+    usual, other = (clone(model).fit(X, each * y).predict(X) for each in (1.0, unit))
+    assert np.ptp(usual) > 0
+    np.testing.assert_allclose(other, unit * usual, rtol=1e-9)

@@ -217,10 +217,12 @@ def test_a_budget_below_one_is_a_budget(table):
     assert 0 < model.acquisition_cost(X[300:]).mean() < 0.15
 
 
-def test_the_unit_of_the_target_does_not_matter(numbers):
+@pytest.mark.parametrize("unit", [1e12, 1e-12])  # scikit-learn's trees take 1e-16 for nothing
+def test_the_unit_of_the_target_does_not_matter(numbers, unit):
     model, X, y = numbers
-    other = clone(model).fit(X[:250], 1e12 * y[:250])
+    other = clone(model).fit(X[:250], unit * y[:250])
     told, again = model.operating_points_, other.operating_points_
+    np.testing.assert_allclose(other.predict(X[250:]), unit * model.predict(X[250:]), rtol=1e-6)
     assert len(told) > 2
     np.testing.assert_allclose(again["cost"], told["cost"], rtol=1e-6)
     np.testing.assert_allclose(again["score"], told["score"], rtol=1e-6)
@@ -493,7 +495,7 @@ def test_no_operating_point_in_regression_promises_less_than_the_mean():
 
 @pytest.mark.parametrize(
     ("kind", "dynamic"),
-    [("linear", "auto"), ("kernel", "auto"), ("boosting", "auto"), ("linear", True)],
+    [*((kind, "auto") for kind in ("linear", "kernel", "boosting", "forest")), ("linear", True)],
 )
 def test_numbers_far_from_zero_are_learned_as_well(numbers, kind, dynamic):
     _, X, y = numbers

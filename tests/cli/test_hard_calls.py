@@ -13,7 +13,7 @@ from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli import output
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.fit import fit_table, parts_of
-from budgetlearn.cli.output import lines_of, print_schedule
+from budgetlearn.cli.output import amount, lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
@@ -457,3 +457,12 @@ def test_columns_that_most_rows_buy_come_first():
     assert output.bought(point, 0 * rates) == "on average 1.3 of: age, blood, urine"
     everything = point.replace(1.3, 3.0)
     assert output.bought(everything, rates) == "age, blood, urine"
+
+
+def test_large_numbers_are_shown_in_full_and_small_ones_in_short():
+    assert [amount(each) for each in (1_000_000_014.5, 1_234_567.89, 2.228855721, -1e-7)] == [
+        "1000000014",
+        "1234567.89",
+        "2.22886",
+        "-1e-07",
+    ]

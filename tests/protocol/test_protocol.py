@@ -219,3 +219,15 @@ def test_the_constant_is_the_most_frequent_class(table):
     with pytest.raises(BudgetError, match="cheapest one costs 18"):
         model.predict(X, budget=1)
     assert set(model.predict(X, budget=1, fallback=True)) == {labels[counts.argmax()]}
+
+
+@pytest.mark.parametrize(("nullable", "plain"), [("Int64", np.int64), ("boolean", np.bool_)])
+def test_nullable_labels_of_pandas_stay_what_they_are(table, nullable, plain):
+    X, y, *_ = table
+    labels = (np.asarray(y) == np.asarray(y)[0]).astype(np.int64)
+    search = ModelScheduleSearch(random_state=0).fit(X, pd.Series(labels).astype(nullable))
+    assert search.classes_.dtype == search.predict(X).dtype == plain
+    gaps = pd.Series(labels).astype(nullable)
+    gaps[0] = pd.NA
+    with pytest.raises(ValueError, match="NaN"):
+        ModelScheduleSearch(random_state=0).fit(X, gaps)

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from ..cascade.mixture import origin_and_unit
 from ..cascade.models import has_lightgbm
 from ..costs import affords
 from ..fit_counts import fit_weighed
@@ -55,8 +56,11 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
 
     def _fitted(self, kind, train, subset, seed):
         # Numbers less their mean: LightGBM holds them in single precision.
-        centred = train.targets if is_classifier(self) else train.targets - self.constant_[0]
-        return fit_weighed(self._model(kind, seed), train.X[:, subset], centred, train.weight)
+        targets = train.targets
+        if not is_classifier(self):
+            self._unit = origin_and_unit(targets)[1]
+            targets = (targets - self.constant_[0]) / self._unit
+        return fit_weighed(self._model(kind, seed), train.X[:, subset], targets, train.weight)
 
     def _takes_missing(self):
         return True
@@ -109,7 +113,7 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
             stage.output = self.classes_[stage.probabilities.argmax(axis=1)]
         else:
             stage.output = np.mean([model.predict(X) for model in models], axis=0)
-            stage.output += self.constant_[0]
+            stage.output = stage.output * self._unit + self.constant_[0]
 
 
 def boosted_trees(classifies, share=1.0, n_jobs=1, **settings):

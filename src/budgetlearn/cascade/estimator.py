@@ -18,7 +18,7 @@ from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .dynamic import FORESEEN, BayesTrees, Units, dynamic_trace, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
-from .mixture import Mixture, variance
+from .mixture import Mixture, origin_and_unit, variance
 from .models import (
     ConstantModel,
     MaskedModel,
@@ -117,6 +117,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     _takes_sparse = True
     _chooses_on_validation = True
     _spends_caps = True
+    # In regression: models predict how many units a number is above the origin.
+    _origin, _unit = 0.0, 1.0
 
     estimators: Any = DEFAULT_KINDS
     orders: Any = ("lightgbm", "schedule")
@@ -140,7 +142,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         Probabilities are first multiplied by `leaning`, (n_classes,).
         """
         if not isinstance(self, ClassifierMixin):
-            return predictions[:, 0]
+            return predictions[:, 0] * self._unit + self._origin
         if leaning is not None:
             predictions = predictions * leaning
         return self.classes_[predictions.argmax(axis=1)]
@@ -165,6 +167,9 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
         # Class weights count in what is learned and chosen; costs are averages over the examples.
         weights = _uneven(train.weighed_for(self).weight), _uneven(train.weight)
+        if n_classes is None:
+            self._origin, self._unit = origin_and_unit(train.y)
+            train = replace(train, y=(train.y - self._origin) / self._unit)
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
         orders, units = self._stages_of_orders(table, seed)
@@ -313,8 +318,9 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""
-        models.models["constant", ()] = ConstantModel(self.constant_)
-        predictions = np.tile(self.constant_, (1, len(table.y), 1))
+        constant = (self.constant_ - self._origin) / self._unit
+        models.models["constant", ()] = ConstantModel(constant)
+        predictions = np.tile(constant, (1, len(table.y), 1))
         free = np.zeros((1, 1))
         ones = None if table.n_classes is None else np.ones(1)
         mixture = Mixture(("constant",), np.ones(1), ones)
@@ -331,7 +337,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """
         if self.scoring is None:
             return found
-        targets = table.y if table.n_classes is None else self.classes_[table.y]
+        classifies = table.n_classes is not None
+        targets = self.classes_[table.y] if classifies else self._label(table.y[:, None])
         leanings = [None]
         if leans:
             shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
@@ -339,7 +346,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
         def made(point, leaning):
             found = at_stop(point, evidence, trace.predictions)
-            probabilities = None if table.n_classes is None else found
+            probabilities = found if classifies else None
             return Stage({}, self._label(found, leaning), probabilities)
 
         def scored(point):

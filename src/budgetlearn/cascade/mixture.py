@@ -14,6 +14,8 @@ from .mixing import mixed, tempered
 FLOOR = 1e-4
 # More examples than these do not change a single number.
 MOST_ROWS = 10_000
+# Beyond so many times their span numbers are far from zero.
+FAR = 1e4
 _LOG_RANGE = (np.log(0.2), np.log(5.0))
 
 
@@ -29,6 +31,16 @@ def with_temperature(probabilities, temperature):
 def variance(values, weight=None):
     """Return the variance of numbers that count so much; None: all alike."""
     return np.average((values - np.average(values, weights=weight)) ** 2, weights=weight)
+
+
+def origin_and_unit(values):
+    """Return what to take from numbers, and then to divide them by, before trees learn from them.
+
+    Squares of numbers far from zero lose the digits that differ, and scikit-learn's trees take a
+    variance below 2e-16 for 0. The unit, a power of two, changes no digit.
+    """
+    least, span = values.min(), np.ptp(values)
+    return least if abs(least) > FAR * span else 0.0, 2.0 ** np.frexp(span)[1]
 
 
 def fit_temperature(probabilities, labels, weight=None):

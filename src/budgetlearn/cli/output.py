@@ -32,6 +32,11 @@ def money(cost):
     return f"{cost:.3g}" if 0 < cost < 0.1 else f"{cost:.2f}"
 
 
+def amount(number):
+    """Return a predicted number with six digits, a large one with all before the point."""
+    return f"{number:.10g}" if abs(number) >= 1e5 else f"{number:.6g}"
+
+
 def spread(row):
     """Return " ± 0.81", the standard error of what a line of the schedule costs, "" where none."""
     error = row["cost_se"] if row["cost"] < 0.1 else round(row["cost_se"], 2)
@@ -156,7 +161,7 @@ def how_kept(saved):
     if saved.certificate is not None:
         return (
             f"with {100 * saved.certificate.confidence:g} % confidence new rows cost no more than "
-            f"{saved.certificate.cost:g} on average"
+            f"{saved.certificate.cost:.10g} on average"
         )
     stage = saved.stage()
     if not saved.curve.loc[stage, "test_cost_sd"]:
@@ -167,7 +172,7 @@ def how_kept(saved):
 def for_nothing(saved):
     """Return a sentence on the constant: its score, and a note where nothing was better."""
     free = saved.free
-    says = f"{free['says']:.6g}" if saved.task == "regression" else shown(free["says"])
+    says = amount(free["says"]) if saved.task == "regression" else shown(free["says"])
     text = (
         f"Buying nothing, always {says}: {saved.score_name} "
         f"{plus_minus(free['score'], free['score_se'])}, held out "
@@ -193,7 +198,7 @@ def rendered(template, **values):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["money"] = money
+    environment.filters |= {"money": money, "amount": amount}
     return environment.get_template(template).render(**values)
 
 

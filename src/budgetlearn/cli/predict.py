@@ -18,7 +18,7 @@ from ..protocol.prediction import decided
 from ..validation import listed
 from . import options
 from .options import needed_and_found, note, shown
-from .output import mean_cost, money
+from .output import amount, mean_cost, money
 from .saved_model import SavedModel
 from .table import days, example, with_days
 
@@ -121,7 +121,7 @@ def _tell_beyond(saved, frame):
         outside = ((numbers < low) | (numbers > high)).sum()
         if outside > 0.05 * len(frame):
             note(
-                f"{shown(name)} is outside of {low:g} to {high:g}, which training held, in "
+                f"{shown(name)} is outside of {low:.10g} to {high:.10g}, which training held, in "
                 f"{outside} of {len(frame)} rows. Is its unit the same?"
             )
 
@@ -132,7 +132,7 @@ def _tell_overspent(saved, costs, budget):
     if budget is None or affords(budget, costs.mean()):
         return
     note(
-        f"these rows cost {money(costs.mean())} on average, more than the budget of {budget:g}: "
+        f"these rows cost {money(costs.mean())} on average, more than the budget of {budget:.10g}: "
         "it is kept on average over many rows. By the rows held out in training "
         f"{mean_cost(saved, saved.stage(budget), len(costs))}."
     )
@@ -297,7 +297,9 @@ class Case:
         is_gap = text is None or str(text).strip() in self._missing
         if low is None or is_gap or low <= self._value(name, text) <= high:
             return None
-        return f"{text} is outside of {low:g} to {high:g}, which the table holds. Is it right?"
+        return (
+            f"{text} is outside of {low:.10g} to {high:.10g}, which the table holds. Is it right?"
+        )
 
     def state(self):
         """Return the state of the case as plain data."""
@@ -335,7 +337,7 @@ def ask(model, budget, max_cost, as_json, trust):
 
 def _sure(state):
     if state["probability"] is None:
-        return f"{state['prediction']:.6g}"
+        return amount(state["prediction"])
     return f"{state['prediction']} ({100 * state['probability']:.0f} % sure)"
 
 

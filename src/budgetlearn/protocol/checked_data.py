@@ -271,7 +271,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     }
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given, kinds = given_codes(dense(estimator, X))
-    X, y = validate_data(estimator, given, _whole_labels(y), **checks, **kind)
+    X, y = validate_data(estimator, given, _labels(y) if classifies else y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     codes = y
     if classifies:
@@ -302,10 +302,10 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     return train, _validation(estimator, X_val, y_val)
 
 
-def _whole_labels(y):
-    """Return pandas' nullable labels, of which scikit-learn makes decimals, as NumPy's."""
+def _labels(y):
+    """Return labels; scikit-learn makes decimals of pandas' nullable numbers and truth values."""
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    return y if kind is None or kind.kind not in "biu" or y.isna().any() else np.asarray(y, kind)
+    return y if kind is None or pd.isna(y).any() else np.asarray(y, dtype=kind)
 
 
 def learned_together(estimator, train, valid):
