@@ -107,7 +107,7 @@ cdef class Builder:
 
     cdef void clear(self) noexcept nogil:
         """Begin another tree in the same memory."""
-        self.n_nodes = self.n_tasks = 0
+        self.n_nodes = self.n_tasks = self.out_of_memory = 0
 
     def arrays(self):
         """Return `columns_of` the nodes, and their class counts (node_count, n_classes)."""

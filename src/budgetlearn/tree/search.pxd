@@ -8,7 +8,7 @@ from .impurity cimport Impurity, Side
 from .random cimport below, uniform
 
 cdef enum:
-    FEW = 32           # up to so many keys comparing all is faster
+    FEW = 32           # up to so many keys an insertion sort is faster
     DIGIT_BITS = 8     # of a pass of the radix sort
 
 
@@ -206,26 +206,16 @@ cdef inline void offer(
             best.slack *= best.score / drop
 
 
-cdef inline void rank_sort(
-    const uint64_t* keys, uint64_t* target, Py_ssize_t n
-) noexcept nogil:
-    """Sort stably up to FEW keys, whose upper halves are below 2**26."""
-    cdef int32_t short_keys[FEW]
-    cdef int32_t ranks[FEW]
-    cdef int32_t key
-    # Whole vectors are compared: what lies behind the last key is of no matter.
-    cdef Py_ssize_t i, j, width = (n + 3) & ~3
-    for i in range(width):
-        short_keys[i] = ranks[i] = 0
-    for i in range(n):
-        short_keys[i] = <int32_t> (keys[i] >> 32 << 5 | <uint64_t> i)
-    # A key's place is the number of smaller ones: no branch to mispredict, four keys at once.
-    for j in range(n):
-        key = short_keys[j]
-        for i in range(width):
-            ranks[i] += key < short_keys[i]
-    for i in range(n):
-        target[ranks[i]] = keys[i]
+cdef inline void insertion_sort(uint64_t* keys, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef uint64_t key
+    for i in range(1, n):
+        key = keys[i]
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
 
 
 cdef inline void radix_pass(
@@ -257,9 +247,9 @@ cdef inline uint64_t* sort_keys(
 ) noexcept nogil:
     """Sort stably by code; return where the sorted keys are: `keys` or `spare`."""
     cdef int bits = 1, sorted_bits = 0, n_passes, digit_bits
-    if n <= FEW and largest >> 26 == 0:
-        rank_sort(keys, spare, n)
-        return spare
+    if n <= FEW:
+        insertion_sort(keys, n)
+        return keys
     # As few passes as the bits in use allow, of about equal width.
     while largest >> bits:
         bits += 1

@@ -23,7 +23,6 @@ cdef enum:
     # A copy of fewer examples, or of more than this part of the table, gains nothing.
     LEAST = 32
     PART = 4
-    LANES = 4   # copies of the cells of a bundle
 
 
 @cython.final
@@ -43,7 +42,7 @@ cdef class Table:
         Py_ssize_t n_bundles
         Py_ssize_t n_members, n_cells  # most codes of a bundle; cells that a bundle has room for
         int32_t* counted              # (n_bundles,): the last node that each was counted for
-        double* cells                 # (n_bundles, LANES, n_cells): weights of (code, class)
+        double* cells                 # (n_bundles, n_cells): weights of (code, class)
         Blocks blocks                 # own all that pointers point to
         uint8_t* copy                 # (n_features + n_bundles, most): of a node's examples
         Py_ssize_t most               # examples that it has room for
@@ -132,19 +131,15 @@ cdef class Table:
         node asks for pays, the others find their counts. The zeros are the rest of the node, to the
         last bit, as weights are whole numbers there.
         """
-        cdef Py_ssize_t bundle = self.bundle[feature], n_cells = self.n_members * n_classes, i
-        cdef double* cells = self.cells + bundle * LANES * self.n_cells
-        # Most examples share a few cells: in copies, their sums do not wait for each other.
-        cdef Py_ssize_t lane = n_cells if column.size > n_cells else 0
+        cdef Py_ssize_t bundle = self.bundle[feature]
+        cdef double* cells = self.cells + bundle * self.n_cells
         if self.counted[bundle] != node:
             self.counted[bundle] = node
-            memset(cells, 0, (LANES if lane else 1) * n_cells * sizeof(double))
+            memset(cells, 0, self.n_members * n_classes * sizeof(double))
             add_up(
-                cells, lane, LANES, self.codes_of(self.n_features + bundle), rows, 0, 0, n_classes,
+                cells, 0, 1, self.codes_of(self.n_features + bundle), rows, 0, 0, n_classes,
                 column.labels, column.weights, column.size, NULL, 0,
             )
-            for i in range(lane):
-                cells[i] += cells[lane + i] + cells[2 * lane + i] + cells[3 * lane + i]
         return cells + self.member[feature] * n_classes
 
 

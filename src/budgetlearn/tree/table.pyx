@@ -42,9 +42,7 @@ cdef class Table:
         self.copy = <uint8_t*> self.blocks.get(COPY_BYTES)
         self.n_cells = self.n_members * n_classes
         self.counted = <int32_t*> self.blocks.get(self.n_bundles * sizeof(int32_t))
-        self.cells = <double*> self.blocks.get(
-            self.n_bundles * LANES * self.n_cells * sizeof(double)
-        )
+        self.cells = <double*> self.blocks.get(self.n_bundles * self.n_cells * sizeof(double))
 
 
 @cython.final
