@@ -123,6 +123,13 @@ cdef inline void fill_histogram(
         h[i] += h[lane + i] + h[2 * lane + i] + h[3 * lane + i]
 
 
+cdef inline double least_quality(const Search* search) noexcept nogil:
+    """Return a `quality` below which a gain in Gini's impurity is worse than the best for sure."""
+    cdef double least = search.price - search.best.score - search.best.slack
+    # A drop of `least` leaves 1 - quality / n; what rounding may add is less than the margin.
+    return search.node.n * (1.0 - search.impurity + least - 1e-9)
+
+
 cdef inline bint scan_keys(
     Search* search,
     const Column* column,
@@ -136,7 +143,11 @@ cdef inline bint scan_keys(
     """Offer thresholds between neighbouring codes; say whether one above the keys may win."""
     cdef uint64_t code
     cdef Py_ssize_t i = 0, position
-    cdef double left_value
+    cdef double left_value, least = least_quality(search)
+    # Sums of whole weights tell without a division that most thresholds cannot win.
+    cdef bint by_sums = (
+        search.rule.exact and search.rule.gain and search.rule.impurity.kind == Kind.GINI
+    )
     while i < n:
         code = keys[i] >> 32
         while i < n and keys[i] >> 32 == code:
@@ -151,6 +162,8 @@ cdef inline bint scan_keys(
             continue
         if sample != NULL and not draw(search, sample):
             continue
+        if by_sums and left.sum * right.n + right.sum * left.n < least * (left.n * right.n):
+            continue
         left_value = value(&search.rule.impurity, left)
         if search.rule.bounded and left_value > search.limit:
             return False  # the left side only grows
@@ -158,51 +171,8 @@ cdef inline bint scan_keys(
             search, left, left_value, value(&search.rule.impurity, right),
             <int32_t> (code + column.low),
         )
+        least = least_quality(search)
     return True
-
-
-cdef inline double least_quality(const Search* search) noexcept nogil:
-    """Return a `quality` below which a gain in Gini's impurity is worse than the best for sure."""
-    cdef double least = search.price - search.best.score - search.best.slack
-    # A drop of `least` leaves 1 - quality / n; what rounding may add is less than the margin.
-    return search.node.n * (1.0 - search.impurity + least - 1e-9)
-
-
-cdef inline void scan_whole_keys(
-    Search* search,
-    const Column* column,
-    const uint64_t* keys,     # IN as for `scan_keys`, of all examples
-) noexcept nogil:
-    """Offer all thresholds of whole weights by gains in Gini's impurity.
-
-    Most cannot win, which their sums tell without a division and without a branch for each test.
-    """
-    cdef Side* left = &search.left
-    cdef Side* right = &search.right
-    cdef double n_left = left.n, n_right = right.n, sum_left = left.sum, sum_right = right.sum
-    cdef double weight, least = least_quality(search)
-    cdef Py_ssize_t i, position
-    cdef int32_t label
-    cdef bint border, may_win
-    for i in range(column.size - 1):
-        # Invariant: `left` holds keys[:i], `right` the rest; each class has its square in the sums.
-        position = <Py_ssize_t> <uint32_t> keys[i]
-        label, weight = column.labels[position], column.weights[position]
-        sum_left += weight * (2 * left.counts[label] + weight)
-        sum_right -= weight * (2 * right.counts[label] - weight)
-        left.counts[label] += weight
-        right.counts[label] -= weight
-        n_left += weight
-        n_right -= weight
-        border = keys[i] >> 32 != keys[i + 1] >> 32
-        may_win = sum_left * n_right + sum_right * n_left >= least * (n_left * n_right)
-        if border & may_win:
-            left.n, left.sum, right.n, right.sum = n_left, sum_left, n_right, sum_right
-            offer_sides(
-                search, left, value(&search.rule.impurity, left),
-                value(&search.rule.impurity, right), <int32_t> ((keys[i] >> 32) + column.low),
-            )
-            least = least_quality(search)
 
 
 cdef inline void scan_all_keys(Search* search, const Column* column) noexcept nogil:
@@ -210,12 +180,6 @@ cdef inline void scan_all_keys(Search* search, const Column* column) noexcept no
     cdef uint64_t* keys = sorted_keys(search, column)
     cdef Sample sample = Sample(search.n_sampled, 0)
     cdef Py_ssize_t i
-    if (
-        search.rule.exact and search.rule.gain and not search.rule.minimax
-        and search.rule.impurity.kind == Kind.GINI and not search.n_sampled
-    ):
-        scan_whole_keys(search, column, keys)
-        return
     if search.n_sampled:
         # A sample needs to know from how many thresholds it is drawn.
         for i in range(1, column.size):
