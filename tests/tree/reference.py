@@ -1,7 +1,7 @@
 """Slow twins of the tree kernels, in plain Python and NumPy."""
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import repeat
 
 import numpy as np
 
@@ -35,31 +35,39 @@ def walk_forest(trees, X):
 
 
 def impurity(name, counts, parameter=0.0):
-    """Return F(counts) by its definition: a double sum over classes, or shares."""
+    """Return F(counts) by its definition: a double sum over classes, or shares.
+
+    Classes are in the last axis; of many counts there are as many F.
+    """
     n = np.asarray(counts, dtype=float)
+    total = n.sum(axis=-1)
     if name in ("gini", "entropy"):
-        p = n[n > 0] / n.sum() if n.sum() else n[:0]
-        return 1 - (p**2).sum() if name == "gini" and p.size else -(p * np.log2(p)).sum()
+        p = n / np.where(total > 0, total, 1)[..., None]
+        if name == "gini":
+            return np.where(total > 0, 1 - (p**2).sum(axis=-1), 0.0)
+        return -(p * np.log2(np.where(p > 0, p, 1))).sum(axis=-1)
     if name == "powers":
-        return n.sum() ** parameter - (n**parameter).sum()
-    pairs = [(a, b) for i, a in enumerate(n) for j, b in enumerate(n) if i != j]
+        return total**parameter - (n**parameter).sum(axis=-1)
+    classes = range(n.shape[-1])
+    pairs = [(n[..., i], n[..., j]) for i in classes for j in classes if i != j]
     if name == "polynomial":
         return sum(a**2 * b for a, b in pairs)
     alpha = parameter
-    return sum(max(max(a - alpha, 0) * max(b - alpha, 0) - alpha**2, 0) for a, b in pairs)
+    products = [np.maximum(a - alpha, 0) * np.maximum(b - alpha, 0) for a, b in pairs]
+    return sum(np.maximum(product - alpha**2, 0) for product in products)
 
 
 def splits(X, labels, weights, n_classes, function):
     """Yield feature, lower value, upper value, F and n of both sides for every possible split."""
+    counted = weights > 0
     for feature in range(X.shape[1]):
-        values = np.unique(X[weights > 0, feature])
-        for low, high in pairwise(values):
-            left = X[:, feature] <= low
-            sides = [
-                np.bincount(labels[side], weights[side], minlength=n_classes)
-                for side in (left, ~left)
-            ]
-            yield feature, low, high, [function(c) for c in sides], [c.sum() for c in sides]
+        values, place = np.unique(X[counted, feature], return_inverse=True)
+        counts = np.zeros((len(values), n_classes))
+        np.add.at(counts, (place, labels[counted]), weights[counted])
+        left, right = counts.cumsum(axis=0)[:-1], counts[::-1].cumsum(axis=0)[::-1][1:]
+        sides = [(function(side), side.sum(axis=1)) for side in (left, right)]
+        F, n = (np.transpose(both) for both in zip(*sides, strict=True))
+        yield from zip(repeat(feature), values[:-1], values[1:], F, n)
 
 
 def best_splits(
