@@ -1,5 +1,6 @@
 """pyproject.toml, requirements.lock and environment.yml name the same packages."""
 
+import functools
 import re
 import tomllib
 from itertools import chain
@@ -26,6 +27,7 @@ def declared():
     return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
 
 
+@functools.cache
 def locked():
     """Return name → [(version, marker, hashes)] of the lock's entries."""
     entries = {}

@@ -132,7 +132,7 @@ def lead_table(areas, methods, ratios, bounded=()):
     for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):
         present = frame.loc[frame["status"] == OK, "method"].unique()
         frame = frame[frame["method"].isin(present)]
-        table = frame.pivot_table(index="run", columns="method", values="aup_test").dropna()
+        table = frame.set_index(["run", "method"])["aup_test"].unstack().dropna()
         ranked = table.mean().sort_values(ascending=False, kind="stable").index
         if not len(ranked):
             continue

@@ -68,11 +68,12 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     """
     frame = of_case(schedules, dataset, costs)
     runs = sorted(frame["run"].unique())
+    points = dict(iter(frame.groupby("method")))
     complete = {
         method: own
         for method in methods
-        if set((own := frame[frame["method"] == method])["run"]) == set(runs)
-        and len(own)
+        if (own := points.get(method)) is not None
+        and set(own["run"]) == set(runs)
         and np.isfinite(own[["choice_score", "held_out_score"]].to_numpy(dtype=float)).all()
     }
     if not complete:
@@ -111,7 +112,8 @@ class _Offer(NamedTuple):
 
 def _offers(method, points, budgets, runs):
     """Return the offer of a method under each budget; None where some run affords no model."""
-    places = [np.flatnonzero(points["run"] == run) for run in runs]
+    numbers = points["run"].to_numpy()
+    places = [np.flatnonzero(numbers == run) for run in runs]
     costs = points["valid_fraction"].to_numpy(dtype=float)
     bought = np.array([staircase(costs[own], own, budgets, -1) for own in places]).T
     index, measured = points.index.to_numpy(), points[_MEASURED].to_numpy(dtype=float)
