@@ -1,7 +1,7 @@
 """What methods say that they fitted is what they fitted: both are counted, each in its own way."""
 
 from dataclasses import replace
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 
 import glmnet
@@ -63,6 +63,7 @@ class Watch:
         return watched
 
 
+@cache
 def scikit_learn_models():
     """Return every class of scikit-learn that predicts and defines `fit` itself."""
     found = [cls for _, cls in all_estimators(["classifier", "regressor"])]

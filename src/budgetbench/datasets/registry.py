@@ -98,19 +98,30 @@ class Registry(dict):
         )
 
 
+# What files came to, by their bytes: each data set that is loaded asks anew.
+_known = {}
+
+
 def load_registry(path=None):
     """Return the data sets of a YAML file laid out as `config/datasets.yaml`, checked.
 
     None: of the file that comes with the package.
     """
     path = DEFAULT_REGISTRY if path is None else Path(path)
+    content = path.read_bytes() if path.is_file() else b""
+    if content not in _known:
+        _known[content] = _checked(path)
+    return Registry(_known[content], path)
+
+
+def _checked(path):
     content = read_yaml(path, "The registry of data sets")
     # One error, the most telling: the others mostly follow from it.
     error = jsonschema.exceptions.best_match(_validator().iter_errors(content))
     if error is not None:
         place = " > ".join(str(step) for step in error.absolute_path) or "top level"
         raise ConfigError(f"{path}, {place}: {error.message}")
-    return Registry([_spec(key, entry) for key, entry in content["datasets"].items()], path)
+    return [_spec(key, entry) for key, entry in content["datasets"].items()]
 
 
 @cache
