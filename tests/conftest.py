@@ -250,6 +250,8 @@ def small_cascade():
     extra_trees = models._extra_trees
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(orders, "N_ROUNDS", 5)
+        patch.setattr(orders, "N_PILOTS", 1)
+        patch.setattr(orders, "N_PARTS", 2)
         for name in ("RandomForestClassifier", "RandomForestRegressor"):
             patch.setattr(orders, name, of_few_trees(getattr(orders, name)))
         patch.setattr(models, "boosting_rounds", lambda n_classes: (25, 0.3))

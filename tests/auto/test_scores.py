@@ -46,7 +46,7 @@ def test_the_standard_error_is_that_of_resampling(name, share):
     shares = np.column_stack([1 - (told := RANDOM.beta(1 + 2 * y, 3 - 2 * y)), told])
     decided, n = (told > share).astype(int), y.size
     error = Objective(name).rows(y, shares, decided, np.zeros(n)).std() / np.sqrt(n)
-    drawn = [RANDOM.integers(n, size=n) for _ in range(250)]
+    drawn = [RANDOM.integers(n, size=n) for _ in range(160)]
     with config_context(skip_parameter_validation=True):
         redrawn = [SAME[name](y[rows], shares[rows], decided[rows]) for rows in drawn]
     assert error == pytest.approx(np.std(redrawn), rel=0.2)

@@ -59,7 +59,7 @@ def any_estimator(request):
 def test_every_class_keeps_a_budget_after_a_plain_fit(any_estimator):
     model = any_estimator.set_params(feature_costs=[1, 2, 4, 8, 16])
     X, y = (load_breast_cancer if is_classifier(model) else load_diabetes)(return_X_y=True)
-    X, y = X[:200, :5], y[:200]
+    X, y = X[:120, :5], y[:120]
     model.fit(X, y)
     points, budget = model.operating_points_, 7.5
     assert len(points) == model.n_stages_
