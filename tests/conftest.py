@@ -53,6 +53,8 @@ LONGEST = (
     *("workflow/test_reruns", "workflow/test_kills", "workflow/test_elsewhere"),
     *("workflow/test_cluster_generic", "workflow/test_finished", "workflow/test_own_method"),
     *("report/test_comparing", "report/test_browser", "cli/test_forty_calls", "test_package"),
+    *("export/test_c_code", "datasets/test_preparing", "study/test_stored_results"),
+    *("gif/test_kernels", "sequential/test_common", "study/test_tries", "peers/test_node_shares"),
     *("analysis/test_intervals", "study/test_counted_fits", "msb/test_search_options"),
     *("cli/test_hard_calls", "cli/test_commands", "cli/test_stale_results", "cli/test_serve"),
     *("project/test_features_page", "report/sections/test_standings", "cascade/test_scoring"),

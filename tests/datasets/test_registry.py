@@ -1,5 +1,7 @@
 """The registry: schema, forms of source, unknown ids."""
 
+import shutil
+
 import pytest
 import yaml
 
@@ -104,3 +106,12 @@ def test_missing_or_broken_file(tmp_path):
     (tmp_path / "empty.yaml").write_text("")
     with pytest.raises(ConfigError, match="top level"):
         load_registry(tmp_path / "empty.yaml")
+
+
+def test_a_file_is_read_anew_after_an_edit(tmp_path):
+    path = write(tmp_path, a=FETCHED)
+    assert load_registry(path)["a"].title == FETCHED["title"]
+    write(tmp_path, a=FETCHED | {"title": "Another"})
+    assert load_registry(path)["a"].title == "Another"
+    copy = shutil.copy(path, tmp_path / "copy.yaml")
+    assert load_registry(copy).path == copy

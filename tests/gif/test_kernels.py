@@ -67,7 +67,7 @@ def test_all_candidates_looks_again_where_gaps_have_grown(seed):
     for step, (node, candidates) in enumerate(grown.replay(slow)):
         if grown.nodes_after[step] == 220:
             break  # the last one was to fit into the budget, with its root
-        # A step to the mean of residuals takes the square of their sum by their number off it.
+        # A step to their mean takes off the square of the sum of residuals by their number.
         gaps = (holds @ (targets - slow.F))[:, 0] ** 2 / sizes
         assert gaps[node] == pytest.approx(slow.gap(grown.rows(node)))
         assert gaps[node] >= gaps[candidates].max() * (1 - 1e-9)

@@ -144,13 +144,11 @@ def lead_table(areas, methods, ratios, bounded=()):
             rivals = [name for name in ranked[1:] if name == ranked[1] or name not in lacking]
             gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
             # Bonferroni over the others: whoever leads was chosen by the same runs.
-            level = LEVEL / (len(ranked) - 1)
-            known = {"level": level, "bounded": case[0] in bounded}
+            known = {"level": LEVEL / (len(ranked) - 1), "bounded": case[0] in bounded}
             bounds = [corrected_interval(gap, ratios[case[0]], **known)[1:3] for gap in gaps]
             low, high = np.min(bounds, axis=0)
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
-            row |= {"low": low, "high": high}
-            row |= {"wins": int((lead > 0).sum()), "n_runs": len(lead)}
+            row |= {"low": low, "high": high, "wins": int((lead > 0).sum()), "n_runs": len(lead)}
         rows.append(row)
     columns = [*CASE, "best", "runner_up", "lead", "lead_sd", "low", "high", "wins", "n_runs"]
     return pd.DataFrame(rows, columns=columns)

@@ -112,8 +112,7 @@ class _Offer(NamedTuple):
 
 def _offers(method, points, budgets, runs):
     """Return the offer of a method under each budget; None where some run affords no model."""
-    numbers = points["run"].to_numpy()
-    places = [np.flatnonzero(numbers == run) for run in runs]
+    places = [np.flatnonzero(points["run"].to_numpy() == run) for run in runs]
     costs = points["valid_fraction"].to_numpy(dtype=float)
     bought = np.array([staircase(costs[own], own, budgets, -1) for own in places]).T
     index, measured = points.index.to_numpy(), points[_MEASURED].to_numpy(dtype=float)

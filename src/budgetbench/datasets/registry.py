@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -17,6 +18,7 @@ from budgetlearn.files import read_yaml
 # links to `config/datasets.yaml` and `workflow/schemas/datasets.schema.yaml`.
 DEFAULT_REGISTRY = Path(__file__).with_name("datasets.yaml").resolve()
 SCHEMA = Path(__file__).with_name("datasets.schema.yaml")
+_known = {}  # what registries came to, by their bytes: each data set that is loaded asks anew
 
 
 @dataclass(frozen=True)
@@ -98,17 +100,13 @@ class Registry(dict):
         )
 
 
-# What files came to, by their bytes: each data set that is loaded asks anew.
-_known = {}
-
-
 def load_registry(path=None):
     """Return the data sets of a YAML file laid out as `config/datasets.yaml`, checked.
 
     None: of the file that comes with the package.
     """
     path = DEFAULT_REGISTRY if path is None else Path(path)
-    content = path.read_bytes() if path.is_file() else b""
+    content = path.read_bytes() if path.is_file() and os.access(path, os.R_OK) else b""
     if content not in _known:
         _known[content] = _checked(path)
     return Registry(_known[content], path)
@@ -131,10 +129,8 @@ def _validator():
 
 def _spec(dataset_id, entry):
     entry = dict(entry)
-    source = entry.pop("source")
-    reader = dict(entry.pop("reader", {}))
-    classes = entry.pop("classes", None)
-    parts = entry.pop("parts", None)
+    source, reader = entry.pop("source"), dict(entry.pop("reader", {}))
+    classes, parts = entry.pop("classes", None), entry.pop("parts", None)
     return DatasetSpec(
         id=dataset_id,
         classes=None if classes is None else {str(name): count for name, count in classes.items()},
@@ -168,9 +164,8 @@ def _files(hashes, mirrors):
     """Return the `FileSpec` of each path, with its name put into the mirrors."""
     specs = []
     for path, accepted in hashes.items():
-        accepted = () if accepted is None else accepted
         # Several hashes: mirrors may hold editions of a file that read the same.
-        accepted = (accepted,) if isinstance(accepted, str) else tuple(accepted)
+        accepted = (accepted,) if isinstance(accepted, str) else tuple(accepted or ())
         name = PurePosixPath(path).name
         # Mirrors keep some files unpacked, under the name without the ending.
         stem = name.removesuffix(".gz")

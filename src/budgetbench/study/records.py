@@ -220,8 +220,7 @@ def read(paths):
     if not parts:
         return table([])
     # One conversion for all: converted file by file, many small ones take minutes.
-    whole = pa.concat_tables(parts, promote_options="permissive")
-    return whole.to_pandas().astype(COLUMNS)
+    return pa.concat_tables(parts, promote_options="permissive").to_pandas().astype(COLUMNS)
 
 
 def _part(path):

@@ -239,8 +239,7 @@ class Study:
     def prepared(self, dataset):
         """Return the part of a data set's entry that decides the prepared data, as plain data."""
         spec = asdict(self._planned[dataset])
-        words = dict.fromkeys(SHOWN, "") | {"title": dataset, "costs": None}
-        return spec | words
+        return spec | dict.fromkeys(SHOWN, "") | {"title": dataset, "costs": None}
 
     @property
     def shown(self):

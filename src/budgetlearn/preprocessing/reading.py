@@ -181,8 +181,7 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None, t
             raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
         separator = separator or separator_of(first)
     how = {"decimal": decimal or ".", "missing": missing, "columns": columns}
-    frame = read_frame(path, separator, encoding=encoding, text=text, **how)
-    return _stripped(frame, path)
+    return _stripped(read_frame(path, separator, encoding=encoding, text=text, **how), path)
 
 
 def _read_parquet(path, missing, columns):

@@ -144,8 +144,7 @@ def price_summary(prices):
     # Runs draw prices anew: the sum is one run's, and only then comes the mean.
     paid = (prices["cost"] + charges).groupby(columns_of(prices, [*CASE, "run"])).sum()
     full = paid.groupby(CASE).mean()
-    summary = groups.agg(least="min", median="median", most="max")
-    return summary.assign(full=full).reset_index()
+    return groups.agg(least="min", median="median", most="max").assign(full=full).reset_index()
 
 
 class DataSets(Section):

@@ -25,8 +25,7 @@ class Effort(Section):
 
     @property
     def names(self):
-        equal = ["equal_seconds"] if self._other else []
-        return ["effort", "straw_men", *equal]
+        return ["effort", "straw_men", *(["equal_seconds"] if self._other else [])]
 
     @property
     def _other(self):
