@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.growth import GrowthRule, grow_tree
+from budgetlearn.tree.growth import GrowthRule
 from budgetlearn.validation import ParameterError
+from tests.tree.growing import grow_tree
 
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from budgetlearn.tree.binning import Bundles, bin_features
-from budgetlearn.tree.growth import GrowthRule, TreeGrower, grow_tree
+from budgetlearn.tree.growth import GrowthRule, TreeGrower
 from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
+from tests.tree.growing import grow_tree
 from tests.tree.test_growth import IMPURITIES, check_tree
 
 

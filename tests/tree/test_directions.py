@@ -16,9 +16,10 @@ from budgetlearn import (
 )
 from budgetlearn.budgetrf import Growth, Leaves
 from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.growth import GrowthRule, grow_tree
+from budgetlearn.tree.growth import GrowthRule
 from budgetlearn.tree.impurity import Entropy, Gini, ThresholdPairs, Variance
 from budgetlearn.validation import ParameterError
+from tests.tree.growing import grow_tree
 
 DIRECTIONS = [0, 0, 1, -1, 1]
 FEW = {"n_estimators": 8, "random_state": 0}

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from budgetlearn.tree.binning import BinnedData, bin_features
-from budgetlearn.tree.growth import GrowthRule, TreeGrower, grow_tree
+from budgetlearn.tree.growth import GrowthRule, TreeGrower
 from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
 from budgetlearn.tree.predictor import ForestPredictor
 from tests.tree import reference
+from tests.tree.growing import grow_tree
 
 IMPURITIES = {
     "pairs": (ThresholdPairs(), lambda n: reference.impurity("pairs", n)),

@@ -11,9 +11,10 @@ from budgetlearn import (
 )
 from budgetlearn.budgetrf import Growth
 from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.growth import GrowthRule, grow_tree
+from budgetlearn.tree.growth import GrowthRule
 from budgetlearn.tree.impurity import Entropy, Gini, ThresholdPairs, Variance
 from budgetlearn.validation import ParameterError
+from tests.tree.growing import grow_tree
 from tests.tree.test_growth import IMPURITIES, check_trees, make_table
 from tests.tree.test_numbers import rows_of_nodes
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.growth import GrowthRule, grow_tree
+from budgetlearn.tree.growth import GrowthRule
 from budgetlearn.tree.impurity import Entropy, ThresholdPairs
 from budgetlearn.tree.predictor import ForestPredictor
 from tests.tree import reference
+from tests.tree.growing import grow_tree
 from tests.tree.test_growth import IMPURITIES, make_table
 
 RULES = [

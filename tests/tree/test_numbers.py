@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.growth import GrowthRule, grow_tree
+from budgetlearn.tree.growth import GrowthRule
 from budgetlearn.tree.impurity import Variance
 from tests.tree import reference
+from tests.tree.growing import grow_tree
 
 
 def rows_of_nodes(tree, X):

@@ -5,8 +5,9 @@ import pytest
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.growth import Acquisitions, GrowthRule, grow_tree
+from budgetlearn.tree.growth import Acquisitions, GrowthRule
 from budgetlearn.tree.impurity import Entropy, ThresholdPairs
+from tests.tree.growing import grow_tree
 
 GROUPS = [0, 0, 1, 1, -1, -1]
 COSTS = FeatureCosts([2.0, 0.0, 3.0, 1.0, 4.0, 2.5], GROUPS, group_costs=[5.0, 1.5])

@@ -1,13 +1,16 @@
 """Trees that a grower grows one after another: those that it would grow alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from budgetlearn.parallel import thread_map
 from budgetlearn.tree.binning import bin_features
 from budgetlearn.tree.bootstrap import bootstrap_weights
-from budgetlearn.tree.growth import GrowthRule, TreeGrower, grow_tree
+from budgetlearn.tree.growth import GrowthRule, TreeGrower
 from budgetlearn.tree.impurity import Entropy, Gini, ThresholdPairs, Variance
+from tests.tree.growing import grow_tree
 
 N = 700
 FIELDS = ("feature", "threshold", "children_left", "children_right", "value", "n_node_samples")
@@ -98,11 +101,11 @@ def test_trees_on_some_features_call_them_what_the_table_does(rule):
     data, y = table(not numbers)
     how, features = 1 if numbers else 2, np.array([0, 2, 5, 7])
     odds = None if rule.odds is None else ODDS[:4]
-    rule = GrowthRule(**{**vars(rule), "max_features": None, "odds": odds})
+    rule = replace(rule, max_features=None, odds=odds)
     tree = TreeGrower(data, y, how, rule, features).tree(np.ones(N), np.ones(4), 3)
-    part = grow_tree(
-        data.take(features), y, np.ones(N), how, rule.on_columns(features), np.ones(4), 3
-    )
+    if rule.directions is not None:
+        rule = replace(rule, directions=rule.directions[features])
+    part = grow_tree(data.take(features), y, np.ones(N), how, rule, np.ones(4), 3)
     inner = ~part.is_leaf
     np.testing.assert_array_equal(tree.feature[inner], features[part.feature[inner]])
     assert (tree.feature[~inner] == -1).all()

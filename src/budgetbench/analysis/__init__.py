@@ -4,6 +4,4 @@ Pure functions on tidy frames; `budgetbench.analysis.schedules` says what the fr
 and `Results` has what several parts of a report need, each computed once.
 """
 
-from .results import Results
-
-__all__ = ["Results"]
+from .results import Results as Results

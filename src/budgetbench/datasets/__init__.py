@@ -3,7 +3,5 @@
 from budgetlearn.exceptions import extra
 
 with extra("workflow", "budgetbench.datasets"):
-    from .dataset import split
-    from .preparing import load_dataset
-
-__all__ = ["load_dataset", "split"]
+    from .dataset import split as split
+    from .preparing import load_dataset as load_dataset

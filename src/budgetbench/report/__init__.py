@@ -3,8 +3,8 @@
 Its sections are in `budgetbench.report.sections`, one module each.
 """
 
-from .page import Report, write_report
-from .sections import sections_of
-from .sheets import price_table, read_sheets
-
-__all__ = ["Report", "price_table", "read_sheets", "sections_of", "write_report"]
+from .page import Report as Report
+from .page import write_report as write_report
+from .sections import sections_of as sections_of
+from .sheets import price_table as price_table
+from .sheets import read_sheets as read_sheets

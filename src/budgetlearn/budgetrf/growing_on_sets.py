@@ -1,6 +1,7 @@
 """Forests that grow without prices on sets of features that budgeted forests find."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -133,11 +134,8 @@ class Regrowth:
         n_known, source = len(trees), self.source
         drawn = round(features.size**0.5)
         rule = replace(self.rule, max_features=drawn, min_samples_leaf=leaf_size)
-        grower = source.grower(rule, features)
-
-        def grown(seed):
-            return source.tree(grower, np.ones(features.size), seed)
-
+        # Prices by a risk, which changes none.
+        grown = partial(source.tree, source.grower(rule, features), np.ones(features.size))
         trees += thread_map(grown, self.seeds[n_known:n_trees], source.n_jobs)
         # Each tree counts the same in the mean, whatever its leaves weigh.
         predictor = ForestPredictor(trees, source.data.n_features, shares=source.n_classes > 1)

@@ -1,14 +1,8 @@
 """Random forests that are charged for features, and those that weigh costs while they grow."""
 
-from .cost_sensitive import CostSensitiveRFClassifier, CostSensitiveRFPathClassifier
-from .importance import oob_permutation_importance, permutation_importance
-from .random_forest import CostWeightedRFClassifier, RandomForestClassifier
-
-__all__ = [
-    "CostSensitiveRFClassifier",
-    "CostSensitiveRFPathClassifier",
-    "CostWeightedRFClassifier",
-    "RandomForestClassifier",
-    "oob_permutation_importance",
-    "permutation_importance",
-]
+from .cost_sensitive import CostSensitiveRFClassifier as CostSensitiveRFClassifier
+from .cost_sensitive import CostSensitiveRFPathClassifier as CostSensitiveRFPathClassifier
+from .importance import oob_permutation_importance as oob_permutation_importance
+from .importance import permutation_importance as permutation_importance
+from .random_forest import CostWeightedRFClassifier as CostWeightedRFClassifier
+from .random_forest import RandomForestClassifier as RandomForestClassifier

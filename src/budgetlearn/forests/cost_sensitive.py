@@ -13,7 +13,7 @@ from ..protocol.checked_data import refuse_unlearned
 from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.bootstrap import bootstrap_weights
-from ..tree.growth import TOLERANCE, GrowthRule, TreeGrower, grow_tree
+from ..tree.growth import TOLERANCE, GrowthRule, TreeGrower
 from ..tree.impurity import Entropy
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_choice, check_number, is_flag
@@ -182,7 +182,7 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     charged = np.where(prices > 0, prices, np.inf)
     rule = GrowthRule(impurity=Entropy(), score="risk", ties="first", max_depth=1)
     weights = np.ones(data.n_samples) if weights is None else weights
-    root = grow_tree(data, labels, weights, n_classes, rule, charged, seed=0)
+    root = TreeGrower(data, labels, n_classes, rule).tree(weights, charged, seed=0)
     if root.node_count == 1:
         return np.zeros(1)
     sides = 0, root.children_left[0], root.children_right[0]

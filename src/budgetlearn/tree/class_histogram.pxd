@@ -101,14 +101,6 @@ cdef inline bint allows(
     )
 
 
-cdef inline void offer_sums(
-    Search* search, double found, int32_t cut, Py_ssize_t n_tied
-) noexcept nogil:
-    """Offer the best split of a feature, given its `quality`."""
-    cdef double after = mean_value(search.rule.impurity.kind, found, search.node.n)
-    offer(search, search.impurity - after, search.impurity, cut, n_tied)
-
-
 cdef inline bint scan_classes(
     Search* search, ClassHistogram* histogram, Py_ssize_t n_codes
 ) noexcept nogil:
@@ -164,5 +156,6 @@ cdef inline bint scan_classes(
             n_right -= weight
     # The other features' best split is compared once for each feature, not for each threshold.
     if cut >= 0:
-        offer_sums(search, best, <int32_t> cut, n_tied)
+        found = mean_value(kind, best, search.node.n)
+        offer(search, search.impurity - found, search.impurity, <int32_t> cut, n_tied)
     return n_used > 1

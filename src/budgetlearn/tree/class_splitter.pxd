@@ -19,9 +19,9 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from .class_histogram cimport allows, offer_sums
+from .class_histogram cimport allows
 from .codes cimport Codes, add_up
-from .impurity cimport Impurity, Kind, Side, quality, shift, value
+from .impurity cimport Impurity, Kind, Side, mean_value, quality, shift, value
 from .partition cimport Examples
 from .search cimport (
     Column, Missing, Sample, Search, breaks_order, draw, n_stumps, offer, sorted_keys, update_limit,
@@ -443,7 +443,7 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
     cdef Side* left = &search.left
     cdef Side* right = &search.right
     cdef Py_ssize_t c
-    cdef double zeros, n_ones = 0.0, left_value
+    cdef double zeros, n_ones = 0.0, left_value, found
     for c in range(search.n_classes):
         n_ones += ones[c]
     # Exact, as counts are whole numbers: no rest is left by rounding.
@@ -460,7 +460,9 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
     # Judged as single columns are: by their cells, where these are counted.
     if not search.rule.minimax and impurity.kind >= Kind.GINI:
         if allows(search, left.n, left.counts[1], right.n, right.counts[1]):
-            offer_sums(search, quality(impurity.kind, left.n, right.n, left.sum, right.sum), 0, 1)
+            found = quality(impurity.kind, left.n, right.n, left.sum, right.sum)
+            found = mean_value(impurity.kind, found, search.node.n)
+            offer(search, search.impurity - found, search.impurity, 0, 1)
         return True
     left_value = value(impurity, left)
     if not search.rule.bounded or left_value <= search.limit:

@@ -238,7 +238,7 @@ cdef class Grower:
     ):
         """Grow a tree; return `columns_of` its nodes, parents first, and their class counts.
 
-        The parameters are those of `grow_tree` and `GrowthRule`, but that `odds`, where given, are
+        The parameters are those of `TreeGrower` and `GrowthRule`, but that `odds`, where given, are
         cumulative, with at least `max_features` positive chances.
         """
         self.prices, self.odds, self.usage = prices, odds, usage

@@ -57,12 +57,6 @@ class GrowthRule:
     reuse_discount: float = 1.0
     cost_exponent: float = 1.0
 
-    def on_columns(self, columns):
-        """Return the rule for a table of some columns."""
-        if self.directions is None:
-            return self
-        return replace(self, directions=self.directions[columns])
-
 
 class Acquisitions:
     """The features that the training examples acquired from the trees of a forest so far."""
@@ -109,15 +103,15 @@ class TreeGrower:
     """
 
     def __init__(self, data, labels, n_classes, rule, features=None):
-        self._names = None
+        self._names = self._odds = None
         if features is not None:
-            data, rule = data.take(features), rule.on_columns(features)
-            self._names = np.append(features, LEAF).astype(np.int32)
+            data, self._names = data.take(features), np.append(features, LEAF).astype(np.int32)
+            if rule.directions is not None:
+                rule = replace(rule, directions=rule.directions[features])
         self._data, self._rule, self._targets = data, rule, None
         if isinstance(rule.impurity, Variance):
             labels, self._targets = np.arange(data.n_samples, dtype=np.int32), labels
         self._labels, self._n_classes = labels, n_classes
-        self._odds = None
         max_features = data.n_features if rule.max_features is None else rule.max_features
         # Without replacement no more can be drawn than have a chance.
         if rule.odds is not None:
@@ -172,12 +166,6 @@ class TreeGrower:
             grower = Grower(self._data, self._labels, self._n_classes, self._targets, rule)
             self._memory.made = precision, grower
         return grower
-
-
-def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, acquisitions=None):
-    """Grow a single tree, as a `TreeGrower` does."""
-    grower = TreeGrower(data, labels, n_classes, rule)
-    return grower.tree(weights, prices, seed, usage, acquisitions)
 
 
 def search_rule(rule, n_classes, exact, equal):

@@ -123,15 +123,14 @@ cdef tuple columns_of(const GrownNode* nodes, Py_ssize_t n):
     """Return feature, threshold, left and right child, examples and missing_left of n nodes."""
     cdef Py_ssize_t i
     cdef bint sends_missing = False
-    integers, thresholds = np.empty((4, n), dtype=np.int32), np.empty(n)
+    integers, thresholds, missing_left = np.empty((4, n), np.int32), np.empty(n), np.empty(n, bool)
     cdef int32_t[:, ::1] out = integers
     cdef double[::1] thresholds_out = thresholds
+    cdef uint8_t[::1] missing_out = missing_left.view(np.uint8)
     for i in range(n):
         out[0, i], thresholds_out[i] = nodes[i].feature, nodes[i].threshold
         out[1, i], out[2, i], out[3, i] = nodes[i].left, nodes[i].right, nodes[i].n_samples
-        sends_missing |= nodes[i].missing_left
-    missing_left = np.empty(n, dtype=bool) if sends_missing else None
-    cdef uint8_t[::1] missing_out = None if missing_left is None else missing_left.view(np.uint8)
-    for i in range(n if sends_missing else 0):
         missing_out[i] = nodes[i].missing_left
+        sends_missing |= nodes[i].missing_left
+    missing_left = missing_left if sends_missing else None
     return integers[0], thresholds, integers[1], integers[2], integers[3], missing_left
