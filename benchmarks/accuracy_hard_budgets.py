@@ -6,11 +6,11 @@
     python benchmarks/accuracy_hard_budgets.py bank physionet --score f1_macro \
         --methods cascade_scored cascade gdfs dime
 
-Every feature costs 1; what the price list of a data set sells together costs 1, too. Splits:
-shuffled rows, a fifth or as many as named for the test, others for the fit. `gdfs`, `dime` and
-`aaco` need PyTorch (pip install '.[policies]'), and have the mean of a feature where it is missing.
-Prints the mean score over the splits and its standard error for each cap, and what an example cost;
-with the seconds of a fit, and of the predictions at the largest cap.
+Every feature costs 1; what CUBE-NM sells together costs 1, too. Price lists in money are not used.
+Splits: shuffled rows, a fifth or as many as named for the test, others for the fit. `gdfs`, `dime`
+and `aaco` need PyTorch (pip install '.[policies]'), and have the mean of a feature where it is
+missing. Prints the mean score over the splits and its standard error for each cap, and what an
+example cost; with the seconds of a fit, and of the predictions at the largest cap.
 """
 
 import argparse
@@ -42,12 +42,12 @@ SCORES = {"accuracy": accuracy_score, "f1_macro": partial(f1_score, average="mac
 
 
 def prices(data):
-    """Return the price list of a data set, None where it has none: 1 for each feature."""
+    """Return the price list of a data set if it has units for prices, else None: 1 for each."""
     path = load_registry()[data.id].costs
-    if path is None:
+    listed = None if path is None else pd.read_csv(path)
+    if listed is None or listed["cost"].max() > 1:
         return None
-    table = draw_costs(data, "given", [0], 0, pd.read_csv(path))
-    return profiles_of(table, data.feature_names)[0]
+    return profiles_of(draw_costs(data, "given", [0], 0, listed), data.feature_names)[0]
 
 
 def measured(name, data, seed, options):

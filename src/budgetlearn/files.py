@@ -178,7 +178,7 @@ def _sheet(openpyxl, path, values):
 
 
 def _width(row):
-    """Return how many cells a row has up to its last one that is not empty."""
+    """Count the cells of a row up to its last one that is not empty."""
     return max((place for place, cell in enumerate(row, 1) if cell not in (None, "")), default=0)
 
 

@@ -30,7 +30,7 @@ def columns_of(X):
 
 
 def _labels(values, attribute):
-    """Return what an attribute lists, as a tuple; None where there is none, or a method."""
+    """Return an attribute that is a list as a tuple; None where there is none, or a method."""
     labels = getattr(values, attribute, None)
     return None if labels is None or callable(labels) else tuple(labels)
 

@@ -99,7 +99,7 @@ def all_recommendations(schedules, compared):
 
 
 class _Offer(NamedTuple):
-    """What a method offers under a budget: a model in each run, all of them in arrays."""
+    """The offers of a method under a budget: a model in each run, all of them in arrays."""
 
     method: str
     models: np.ndarray  # their places in the schedules

@@ -398,7 +398,7 @@ def outcome_counts(numbers):
 
 
 def misses_by_chance(numbers):
-    """Return how many judged numbers an exact rerun would miss, its runs spread as these."""
+    """Count the judged numbers that an exact rerun would miss, its runs spread as these."""
     from scipy import stats  # here: planning a report loads no more than it needs
 
     reach = np.minimum(NORMAL, numbers["margin"] / numbers["se"])

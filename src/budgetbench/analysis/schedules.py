@@ -110,7 +110,7 @@ def counted_runs(points, expected=None):
 
 
 def coverage_table(points, expected=None):
-    """Return how many runs of each method completed (n_ok), in part, failed, or left no record.
+    """Count the runs of each method: completed (n_ok), in part, failed, or without a record.
 
     message is the first status that is not ok, else "".
     """

@@ -185,7 +185,7 @@ class Dataset:
 
     @classmethod
     def load(cls, path):
-        """Return what `save` wrote to a file, whose content must not have changed since."""
+        """Read the file that `save` wrote, whose content must not have changed since."""
         path = Path(path)
         with reading(path, "a prepared data set; prepare it again", (pa.ArrowException,)):
             # The whole table is wanted in memory: nothing is gained by mapping it.

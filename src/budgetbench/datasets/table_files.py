@@ -26,7 +26,7 @@ _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
 @dataclass(frozen=True)
 class Table:
-    """What a reader returns: features as numbers, and the target as the files have it."""
+    """Output of a reader: features as numbers, and the target as the files have it."""
 
     X: np.ndarray
     y: np.ndarray | None  # raw, with one or many columns; None where the order of rows implies it

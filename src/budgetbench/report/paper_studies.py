@@ -188,7 +188,7 @@ def _cell(row, found):
 
 
 def dots(rows):
-    """Return what a drawing shows of each number: kind, and where ours and its interval lie.
+    """Return the marks of each number in a drawing: kind, and where ours and its interval lie.
 
     What lies further off than the drawing reaches stands at its edge. A single run has no interval:
     its ends are NaN.

@@ -109,7 +109,7 @@ class Section:
         raise NotImplementedError
 
     def script_data(self, report, *case):
-        """Return what the script shows of a case, in a section that has one."""
+        """Return the data of a case for the script, in a section that has one."""
         raise NotImplementedError
 
     def files(self, report):

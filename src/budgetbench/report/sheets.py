@@ -67,9 +67,9 @@ def prices_of(prices, dataset, costs, run):
     shared = own["group"].notna()
     if shared.any():  # its price alone would not add up to what a model costs
         lines = own.loc[shared, ["cost", "group_cost", "group"]].itertuples(index=False)
-        told = [f"{cost:g} + {charge:g} for {group}" for cost, charge, group in lines]
+        written = [f"{cost:g} + {charge:g} for {group}" for cost, charge, group in lines]
         own["cost"] = own["cost"].astype(object)
-        own.loc[shared, "cost"] = told
+        own.loc[shared, "cost"] = written
     return own[["feature", "cost"]]
 
 

@@ -195,7 +195,7 @@ def head(method, run, stage, number):
 
 
 def _alone(function, method, spec, run, n_jobs, *more, **limits):
-    """Return what a function of a run yields in a process of its own, and how that ended."""
+    """Call a generator with a run in a process of its own; return its output, and how it ended."""
     # Before the fork, so that every run does not import the same modules again.
     for name in classes_of(spec):
         with suppress(ConfigError):  # what cannot be imported is the run's failure

@@ -179,7 +179,7 @@ def _platforms(origins):
 
 
 def differences(fresh, stored, within=0.0):
-    """Return where two sets of operating points differ by more than a relative distance.
+    """List the differences of two sets of operating points above a relative distance.
 
     The frame has one row for each difference: `KEY`, column, fresh, stored. Of a point that only
     one side has every value differs: it is missing on the other.

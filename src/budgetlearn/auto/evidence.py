@@ -131,7 +131,7 @@ class Comparison:
         return model.fit(self.seen_by(model, examples.X), examples.targets, **weights)
 
     def fill_of(self, model):
-        """Return what a model gets in place of missing values; None where it takes them."""
+        """Return the values that stand for missing ones in a model; None where it takes them."""
         return None if model._takes_missing() else self.fill
 
     def seen_by(self, model, X):
@@ -297,7 +297,7 @@ def optimism(field, seed):
 
 
 def quoted_scores(field, chosen, flattery):
-    """Return what the policies chosen for ascending budgets are expected to score, by policy.
+    """Return the expected scores of the policies chosen for ascending budgets, by policy.
 
     That is the score out of fold, less what the choice flatters it by, (n_budgets,). Policies that
     score less than cheaper ones, but not surely, share the mean with these (isotonic regression).

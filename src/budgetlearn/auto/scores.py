@@ -56,7 +56,7 @@ class Objective:
         return mean + weight * (rows - mean)
 
     def _rows(self, y, predictions, decided, spent, weight):
-        """Return what each row contributes before it is weighed."""
+        """Return the contribution of each row before it is weighed."""
         match self.scoring:
             case "total_cost":
                 return -(self.errors[y, decided] + spent)

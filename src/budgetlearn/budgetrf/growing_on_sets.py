@@ -125,7 +125,7 @@ class Regrowth:
         return self._grown(forest.features, forest.leaf_size, len(self.seeds), known)
 
     def out_of_bag(self, forest):
-        """Return what the trees say that left an example out, (n_judged, n_values)."""
+        """Return the out-of-bag predictions of the judged examples, (n_judged, n_values)."""
         return forest.sums / self.left_out[: forest.n_trees].sum(axis=0)[:, None]
 
     def _grown(self, features, leaf_size, n_trees, known=None):

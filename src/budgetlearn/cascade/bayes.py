@@ -223,7 +223,7 @@ def _summed(codes, by_bin):
 
 
 class _Growth:
-    """The growth of the tree: leaves are split as long as that foretells unseen labels better."""
+    """The growth of the tree: leaves are split as long as that predicts unseen labels better."""
 
     def __init__(self, examples, seed):
         self._of = examples
@@ -352,7 +352,7 @@ TINY = 1e-30
 
 
 class ForeseenGains:
-    """What each unit of features would tell of the class, foreseen by a naive Bayes tree."""
+    """The information of each unit about the class, as a naive Bayes tree foresees it."""
 
     def __init__(self, tree, units, X, seed):
         self.tree, self.units = tree, units
@@ -376,14 +376,14 @@ class ForeseenGains:
         else:
             columns = list(features)
             # As many examples stand for all: each as likely as the table makes it.
-            told = _summed(drawn[:, columns], _by_bin(logs[:, :, columns]))
-            told = tree.evidence * told.reshape(-1, *tree.prior.shape)
-            found = np.exp(told - told.max(axis=(1, 2), keepdims=True))
+            scores = _summed(drawn[:, columns], _by_bin(logs[:, :, columns]))
+            scores = tree.evidence * scores.reshape(-1, *tree.prior.shape)
+            found = np.exp(scores - scores.max(axis=(1, 2), keepdims=True))
             found = np.moveaxis(found / (found * tree.prior).sum(axis=(1, 2), keepdims=True), 0, 2)
         return found / found.sum(axis=2, keepdims=True)
 
     def rates(self, X, owned, prices, left):
-        """Return what each unit is expected to tell for its price, nats, (n_samples, n_units).
+        """Return the expected information per price of each unit, nats, (n_samples, n_units).
 
         Where a unit tells more of the leaf than of the class, what the best unit would tell after
         it counts, too: both gains for both prices, where `left`, (n_samples,), pays for both.
@@ -407,13 +407,13 @@ class ForeseenGains:
 
     def _rates(self, cells, owned, prices, left):
         cells = cells.astype(np.float32)
-        told = self._told(cells, self._of_class)
-        told[owned] = 0
-        rates = told / prices
+        nats = self._information(cells, self._of_class)
+        nats[owned] = 0
+        rates = nats / prices
         unsure = np.flatnonzero(_entropy(cells.sum(axis=2)) > UNSURE)
         if not unsure.size:
             return rates
-        of_leaf = self._told(cells[unsure].transpose(0, 2, 1), self._of_leaf)
+        of_leaf = self._information(cells[unsure].transpose(0, 2, 1), self._of_leaf)
         of_leaf[owned[unsure]] = 0
         top = np.argsort(-of_leaf / prices[unsure], axis=1, kind="stable")[:, :N_AHEAD]
         for unit in np.unique(top):
@@ -424,37 +424,37 @@ class ForeseenGains:
                 rest = left[some] - prices[some, unit]
                 can = ~owned[some] & affords(rest[:, None], prices[some])
                 can[:, unit] = False
-                ahead = self._ahead(unit, cells[some], can, prices[some], told[some, unit])
+                ahead = self._ahead(unit, cells[some], can, prices[some], nats[some, unit])
                 rates[some, unit] = np.maximum(rates[some, unit], ahead)
         return rates
 
-    def _told(self, cells, table):
+    def _information(self, cells, table):
         """Return the mutual information of each unit and what is last in `cells`, class or leaf."""
         total = np.zeros((len(cells), table.shape[2]), dtype=np.float32)
-        told = np.zeros_like(total)
+        nats = np.zeros_like(total)
         for k, chances in enumerate(table):
             joint = np.ascontiguousarray(cells[:, :, k]) @ chances
             total += joint
-            told += _times_log(joint)
-        told -= _times_log(total)
-        by_unit = np.add.reduceat(told, self._starts[:-1], axis=1)
+            nats += _times_log(joint)
+        nats -= _times_log(total)
+        by_unit = np.add.reduceat(nats, self._starts[:-1], axis=1)
         return np.maximum(by_unit + _entropy(cells.sum(axis=1))[:, None], 0)
 
-    def _ahead(self, unit, cells, can, prices, told):
-        """Return what a unit and the best one after it tell for both their prices."""
+    def _ahead(self, unit, cells, can, prices, nats):
+        """Return the information of a unit and the best one after it, per both their prices."""
         outcomes = self._of_leaf[:, :, self._starts[unit] : self._starts[unit + 1]]
         after = np.moveaxis(cells[..., None] * outcomes, 3, 1)
         chances = after.sum(axis=(2, 3))
         after /= np.maximum(chances, TINY)[..., None, None]
         n, n_outcomes = chances.shape
         after = after.reshape(-1, *cells.shape[1:])
-        then = self._told(after, self._of_class).reshape(n, n_outcomes, -1)
+        then = self._information(after, self._of_class).reshape(n, n_outcomes, -1)
         then = np.where(can[:, None], then, 0)
         best = (then / prices[:, None]).argmax(axis=2)
         gain = np.take_along_axis(then, best[..., None], 2)[..., 0]
         price = np.where(gain > 0, np.take_along_axis(prices, best, axis=1), 0)
         both = prices[:, unit] + (chances * price).sum(axis=1)
-        return (told + (chances * gain).sum(axis=1)) / both
+        return (nats + (chances * gain).sum(axis=1)) / both
 
 
 def _times_log(shares):

@@ -180,7 +180,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         ends = [stages[place] for stages in orders.values() for place in (0, -1)]
         models = self._models(table, ends, sets, kinds, seed)
         # In regression a stage is asked about the median where a value cannot be had.
-        models.usual = medians(table.X)
+        models.medians = medians(table.X)
         self._errors = {}  # of each cascade: the function that measures a score's standard error
         pool = self._pool(orders, units, table, models, seed)
         pool = self._at_own_cost(pool, table)

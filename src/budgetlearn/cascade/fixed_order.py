@@ -70,7 +70,7 @@ class Cascade:
 
 
 class Answers:
-    """What models say of the rows of one table: each is asked once for a row."""
+    """Predictions of models for the rows of one table: each is asked once for a row."""
 
     def __init__(self, n_rows):
         self._n_rows = n_rows
@@ -219,7 +219,7 @@ class CascadeAcquisitions(Acquisitions):
 
     def __init__(self, point, models, blank, label):
         n_samples = blank.answered.size
-        super().__init__(point, blank, label, np.full((n_samples, models.usual.size), np.nan))
+        super().__init__(point, blank, label, np.full((n_samples, models.medians.size), np.nan))
         self._cascade, self._models = point.cascade, models
         self._reader = CascadeReader(self._cascade, models, self._X, Answers(n_samples))
         self._stage = np.full(n_samples, -1)  # the last one that was gone through
@@ -283,7 +283,7 @@ class CascadeAcquisitions(Acquisitions):
         X = self._X[rows]
         if self._cascade.temperatures is not None:
             return self._models.fallback_model.predict(X).max(axis=1)
-        known = filled(X, self._models.usual), Answers(rows.size)
+        known = filled(X, self._models.medians), Answers(rows.size)
         reader = CascadeReader(self._cascade, self._models, *known)
         return -reader.remaining(stage, np.arange(rows.size))
 

@@ -34,7 +34,7 @@ def variance(values, weight=None):
 
 
 def origin_and_unit(values):
-    """Return what to take from numbers, and then to divide them by, before trees learn from them.
+    """Return the origin and the unit of numbers: trees learn from (number - origin) / unit.
 
     Squares of numbers far from zero lose the digits that differ, and scikit-learn's trees take a
     variance below 2e-16 for 0. The unit, a power of two, changes no digit.

@@ -395,7 +395,7 @@ class StageModels:
     held_out: dict  # what models predict that had not seen the example, (n_samples, n_outputs)
     # A `MaskedModel`, maybe on demand: predicts where values that a stage needs cannot be had.
     fallback_model: object = None
-    usual: np.ndarray | None = None  # (n_features,): medians of the training examples
+    medians: np.ndarray | None = None  # (n_features,): medians of the training examples
     between: dict | None = None  # as from `models_between`
 
     @classmethod

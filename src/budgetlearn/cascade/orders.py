@@ -142,7 +142,7 @@ ORDERS = {
 
 
 def acquisitions_of(name, table, costs, seed, n_jobs=None):
-    """Return what an order acquires, step by step: tuples of features that come together."""
+    """Return the acquisitions of an order, step by step: tuples of features that come together."""
     order = ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs)
     return with_whole_groups(order, costs)
 
@@ -221,7 +221,7 @@ def nested_stages(sets, n_features):
 
 
 # Orders see all labels, so the features of a stage fit chance, too: of 50 features and 200 coins
-# the best three foretell held-out coins that helped to choose them. A pilot repeats the choice
+# the best three predict held-out coins that helped to choose them. A pilot repeats the choice
 # inside the folds at a few stages. The share of the gain over the constant that it keeps is what
 # the operating points promise of theirs. The order of words fits chance alike, and is learned anew.
 

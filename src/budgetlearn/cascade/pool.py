@@ -317,8 +317,8 @@ def _judged(cascade, evidence, thresholds, tradeoff):
     """Return the candidate of some thresholds, judged by the examples where they stop."""
     stops = exit_stages(evidence.confidence, thresholds)
     rows, shape = np.arange(stops.size), evidence.confidence.shape
-    told = evidence.scores, evidence.expected_losses, evidence.spent, evidence.n_acquired
-    scores, losses, *bill = (np.broadcast_to(each, shape)[stops, rows] for each in told)
+    measured = evidence.scores, evidence.expected_losses, evidence.spent, evidence.n_acquired
+    scores, losses, *bill = (np.broadcast_to(each, shape)[stops, rows] for each in measured)
     observed, error = mean_and_error(scores, evidence.weight)
     if evidence.targets is not None:
         by_row = r2_rows(1.0 - scores, evidence.targets, evidence.weight)

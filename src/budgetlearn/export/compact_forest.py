@@ -56,7 +56,7 @@ def _grid(thresholds):
 
 
 def _placed(thresholds, step):
-    """Return how many others thresholds move past on the grid that holds most, and the grid."""
+    """Count how many others thresholds pass on the grid that holds most; return the grid, too."""
     # One bin is left for the start, which lies up to a step below the first threshold.
     n_held = np.searchsorted(thresholds, thresholds + (N_BINS - 2) * step, side="right")
     first = np.argmax(n_held - np.arange(thresholds.size))

@@ -78,7 +78,7 @@ def stored(trees, zero_stops=True):
 
 
 def _preorder(left, right, roots, stops):
-    """Return how many splits each node's side has, and which split and stop are its first."""
+    """Count the splits on each node's side, and return the first split and the first stop there."""
     n_splits, split, stop = np.zeros((3, left.size), dtype=np.int64)
     inner = np.ones(left.size, dtype=bool)
     inner[stops] = False
@@ -179,7 +179,7 @@ def size(votes, format, n_splits, n_left, n_stops, n_columns, n_features, n_used
 
 
 def arrays_of(forest):
-    """Return what is stored of a `CompactForest` by name, in the types and the order of bytes."""
+    """Return the stored arrays of a `CompactForest` by name, in types and order of the bytes."""
     # In int8 splits name a place in `used`, mostly a byte where columns would take two.
     n_features = forest.used.size if forest.format == "int8" else forest.n_features
     width = widths(n_features, forest.n_splits, forest.n_left)

@@ -195,7 +195,7 @@ class Squared:
         return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept), weight)
 
     def split_targets(self, targets, weight):
-        """Return what splits lower the variance of."""
+        """Return the numbers whose variance splits lower."""
         return targets
 
     def probabilities(self, scores):

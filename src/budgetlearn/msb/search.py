@@ -67,7 +67,7 @@ def as_subset(variables, n_variables):
 
 @dataclass(eq=False)
 class SequenceProblem:
-    """What sequences see of a search: data, costs, importance, and every model fitted so far.
+    """The view of sequences on a search: data, costs, importance, and every model fitted so far.
 
     A model's seed is derived from its variables, so a subset gives the same model whichever
     sequence visits it first, in whichever process: equal subsets are fitted once.

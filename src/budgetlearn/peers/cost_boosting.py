@@ -207,8 +207,8 @@ class LightGBMCostClassifier(CostBoosting):
             import lightgbm
         parameters = self._parameters(len(train.y), shares)
         # Coded once for all cost_weights.
-        told = {"params": dict(parameters), "free_raw_data": False}
-        data = lightgbm.Dataset(train.X, train.y, weight=train.weight, **told)
+        options = {"params": dict(parameters), "free_raw_data": False}
+        data = lightgbm.Dataset(train.X, train.y, weight=train.weight, **options)
         paths = []
         for tradeoff in progress(cost_weights, "models"):
             count_fit()

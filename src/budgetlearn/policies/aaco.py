@@ -126,10 +126,10 @@ class AACOClassifier(PolicyClassifier):
         mask = np.broadcast_to(acquired | more, values.shape)
         layers = [layer.astype(np.float32) for layer in self._predictor]
         scores = forward(layers, values.reshape(-1, d), mask.reshape(-1, d).astype(np.float32))
-        told = log_softmax(scores, axis=1).reshape(n, near.shape[1], n_sets + 1, -1)
+        gain = log_softmax(scores, axis=1).reshape(n, near.shape[1], n_sets + 1, -1)
         answers = self._answers[near][:, :, None, None]
-        told = np.take_along_axis(told, answers, axis=3)[..., 0].mean(axis=1, dtype=np.float64)
-        return told[:, 1:] - told[:, :1]
+        gain = np.take_along_axis(gain, answers, axis=3)[..., 0].mean(axis=1, dtype=np.float64)
+        return gain[:, 1:] - gain[:, :1]
 
 
 def free_with(costs):

@@ -107,7 +107,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         return self
 
     def _fills_of(self, frame):
-        """Return what stands for a gap in each column of numbers, all columns at once."""
+        """Return the numbers that stand for gaps, one for each column of numbers."""
         numbers = _numbers_of(frame)
         fills, gaps = np.full(numbers.shape[1], np.nan), np.isnan(numbers).any(axis=0)
         if self.missing == MEDIAN and fills.size:

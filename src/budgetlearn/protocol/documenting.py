@@ -49,7 +49,7 @@ def check_limits(budget, max_cost, budget_mode):
 
 
 class Limits(NamedTuple):
-    """What a prediction may cost, as its caller says."""
+    """Limits of the cost of a prediction, as its caller sets them."""
 
     budget: float | None = None
     max_cost: float | None = None
@@ -99,8 +99,8 @@ def described(method, shared=SHARED):
         sections = _sections(method.__doc__)
         summary, own = sections.pop(""), _entries(sections.pop("Parameters", ""))
         taken, known = inspect.signature(method).parameters, _entries(shared) | own
-        told = dict.fromkeys(known[name] for name in taken if name not in ("self", "cls"))
-        parameters = "\n".join(told)
+        described = dict.fromkeys(known[name] for name in taken if name not in ("self", "cls"))
+        parameters = "\n".join(described)
         if {"self", "fallback"} <= taken.keys():
             sections.setdefault("Raises", REFUSALS)
         method.__doc__ = _joined({"": summary, "Parameters": parameters, **sections})

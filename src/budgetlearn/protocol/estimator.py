@@ -574,19 +574,19 @@ class BudgetedEstimator(BaseEstimator):
         if not limits.fallback:  # raises what predict raises
             prediction.acquired_from(self, source, 1, stage, max_cost, False)
         # Values as people know them: numbers, and words.
-        told = prediction.translated(
+        translate = prediction.translated(
             self, source, lambda code, name, words: code if np.isnan(code) else words[int(code)]
         )
         session = Session(self, stage, max_cost)
         row, rows = np.zeros(1, dtype=np.intp), []
         while not session.done:
             name, price, _ = session.wanted[0]
-            value = told(row, name)[0]
+            value = translate(row, name)[0]
             session.give({name: value})
             rows.append((name, value, price, session.cost, session.prediction, session.probability))
         columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
-        told, more = pd.DataFrame(rows, columns=columns), self._more_to_explain(x, max_cost)
-        return told.assign(**{name: told["feature"].map(each) for name, each in more.items()})
+        steps, more = pd.DataFrame(rows, columns=columns), self._more_to_explain(x, max_cost)
+        return steps.assign(**{name: steps["feature"].map(each) for name, each in more.items()})
 
 
 class WeightedFit:

@@ -175,7 +175,7 @@ class Ledger:
         return self.max_cost < np.inf
 
     def marginal(self, rows, feature):
-        """Return what a feature adds to the bill of each row, an unpaid group's charge included."""
+        """Return the price of a feature for each row, an unpaid group's charge included."""
         price = np.full(rows.size, self.costs.costs[feature])
         members, charge = self.costs.group_of(feature)
         if members.size:  # the first member acquired pays the charge for all

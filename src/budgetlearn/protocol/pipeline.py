@@ -153,10 +153,10 @@ class BudgetPipeline(Pipeline):
         # tell what is known by then: as in a session, they count with the column acquired last.
         first = ~steps["feature"].duplicated()
         columns = steps.groupby(first.cumsum())
-        told = steps[first].assign(price=columns["price"].sum().to_numpy())
+        step = steps[first].assign(price=columns["price"].sum().to_numpy())
         for name in ("spent", "prediction", "probability"):
-            told[name] = columns.tail(1)[name].to_numpy()
-        return told.reset_index(drop=True)
+            step[name] = columns.tail(1)[name].to_numpy()
+        return step.reset_index(drop=True)
 
     def _encoded_value(self, name, value):
         """Return the values of all encoded columns that come from one original column."""

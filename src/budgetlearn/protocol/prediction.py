@@ -118,11 +118,11 @@ def from_table(estimator, X):
 def translated(estimator, source, one):
     """Return a source whose words, or their codes, are translated by `one(value, name, words)`."""
 
-    def told(rows, name):
+    def translate(rows, name):
         values, words = source(rows, name), estimator.categories_.get(name)
         return values if words is None else [one(value, name, words) for value in values]
 
-    return told
+    return translate
 
 
 def acquired_from(estimator, source, n_samples, stage, max_cost, fallback, at_hand=False):

@@ -76,7 +76,7 @@ class Acquisitions:
         return NodePrices(self.prices.copy(), False, *paid, rule.reuse_discount, rule.cost_exponent)
 
     def pay(self, owned, rows, features):
-        """Return what some examples pay, each for one feature, and note it in `owned`."""
+        """Charge some examples for one feature each, note it in `owned`; return what they pay."""
         # What was acquired before costs 0; the first member of a group bears its charge.
         paid = np.where(owned[features, rows], 0.0, self.prices[features])
         owned[features, rows] = 1
