@@ -57,7 +57,7 @@ def row_of(run, name):
     numbers = name in NUMBERS
     kind = ScheduleCascadeRegressor if numbers else ScheduleCascadeClassifier
     start = time.process_time()
-    model = kind(run.costs, random_state=run.seed("cascade")).fit(X, y)
+    model = kind(feature_costs=run.costs, random_state=run.seed("cascade")).fit(X, y)
     seconds = time.process_time() - start
     X, y_new = run.test
     constant = 0.0 if numbers else float((y_new == np.bincount(y).argmax()).mean())
