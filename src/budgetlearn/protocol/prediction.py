@@ -10,7 +10,7 @@ from ..exceptions import BudgetError
 from ..validation import in_row
 from .checked_data import checked_table, missing_cells, refuse_missing, word_code, working_dtype
 from .documenting import EXPECTED, GUARANTEED, check_limits
-from .feature_requests import Answer, Decisions, Ledger, Outcome, Request, Stage, drive
+from .feature_requests import Decisions, Ledger, Outcome, Request, Stage, answer, drive
 from .operating_points import known_points, points_to_choose_from, surely_within
 
 
@@ -190,11 +190,11 @@ def fixed_acquisitions(estimator, n_samples, stage):
         for feature in features[np.argsort(prices, kind="stable")].tolist():
             rows = able[~known[able, feature]]
             if rows.size:
-                answer = yield Request(rows, feature, estimate)
-                X[rows, feature], known[rows, feature] = answer.values, ~answer.refused
-                refused[rows, feature] = answer.refused
-                if answer.refused.any():
-                    able = np.setdiff1d(able, rows[answer.refused])
+                reply = yield Request(rows, feature, estimate)
+                X[rows, feature], known[rows, feature] = reply.values, ~reply.refused
+                refused[rows, feature] = reply.refused
+                if reply.refused.any():
+                    able = np.setdiff1d(able, rows[reply.refused])
         if able.size == waiting.size:
             break
         # Only rows whose stage became impossible go on to the next best one.
@@ -272,24 +272,18 @@ class Session:
 
     def _go_on(self):
         """Acquire what was given until something is needed that was not."""
-        while not self.done and (reply := self._reply()) is not None:
-            # Charged when it is used, so that what was given too much costs nothing.
-            if not reply.refused[0]:
-                self._ledger.acquire(self._row, self._request.feature)
-            self._ask(reply)
 
-    def _reply(self):
-        """Return the answer to what is wanted; None where it must be given first."""
-        feature = self._request.feature
-        # Beyond the cap it is refused without asking: the caller need not know the rule.
-        if not self._ledger.affordable(self._row, feature)[0]:
-            return Answer(np.array([np.nan]), np.array([True]))
-        if feature not in self._given:
-            return None
-        value = self._given[feature]
-        # Where training had gaps, NaN is a value that was paid for like others.
-        refused = np.isnan(value) and not self._missing_ok[feature]
-        return Answer(np.array([value]), np.array([refused]))
+        def given(rows, feature):
+            return [self._given[feature]]
+
+        while not self.done:
+            feature = self._request.feature
+            # Beyond the cap it is refused without asking: the caller need not know the rule.
+            payable = self._ledger.affordable(self._row, feature)[0]
+            if payable and feature not in self._given:
+                return
+            # Charged when it is used, so that what was given too much costs nothing.
+            self._ask(answer(self._request, given, self._ledger, int, True, self._missing_ok))
 
     @property
     def done(self) -> bool:
