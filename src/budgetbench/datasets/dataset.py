@@ -123,10 +123,8 @@ class Dataset:
                 )
         if not np.isfinite(self.y).all():
             self._fail("the target holds missing or infinite values. Drop these rows first")
-        if self.task == "classification":
-            self._check_classes()
-
-    def _check_classes(self):
+        if self.task != "classification":
+            return
         if len(set(self.class_names)) != len(self.class_names):
             self._fail(f"class names must differ, found {', '.join(self.class_names)}")
         present = np.count_nonzero(self.class_counts)
