@@ -347,7 +347,12 @@ class GrownOnBudget:
         """Return the forests that are kept by what they cost and score out of bag, and that."""
         targets, points, staying = examples.targets[regrowth.judged], None, []
         for forest in forests:
-            point = measured(self, [self._out_of_bag(regrowth, forest)], targets)
+            # As a stage, applied to the examples that some tree left out.
+            walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
+            answer = self._answer(regrowth.out_of_bag(forest), 1)
+            nodes = forest.predictor.node_count(forest.n_trees)
+            stage = Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
+            point = measured(self, [stage], targets)
             point = refuse_unscored(point, len(targets))
             points = point if points is None else pd.concat([points, point])
             staying.append(forest)
@@ -355,13 +360,6 @@ class GrownOnBudget:
             places = kept(points)
             points, staying = points.iloc[places], [staying[place] for place in places]
         return staying, points
-
-    def _out_of_bag(self, regrowth, forest):
-        """Return a regrown forest as a stage, applied to the examples that some tree left out."""
-        walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
-        answer = self._answer(regrowth.out_of_bag(forest), 1)
-        nodes = forest.predictor.node_count(forest.n_trees)
-        return Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
 
     def _fit(self, train, valid, seeds):
         self._replacing = ()

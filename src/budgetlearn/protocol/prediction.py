@@ -179,7 +179,18 @@ def fixed_acquisitions(estimator, n_samples, stage):
     waiting = able = np.arange(n_samples)
 
     def estimate():
-        return _best_known(estimator, X, known, needs, order)
+        # By the best stage whose features are known of an example.
+        outcome = Outcome.blank(estimator, n_samples)
+        want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
+        for stage in order:
+            rows = np.flatnonzero(~outcome.answered)
+            # Needs are compared with what is known, whichever stage it was acquired for.
+            rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
+            if rows.size:
+                values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
+                made = next(iter(estimator._stages(values, [stage], frozenset(want))))
+                outcome.fill(rows, made.output, made.probabilities)
+        return outcome
 
     for place, stage in enumerate(order):
         if place:  # nothing was refused before
@@ -200,24 +211,6 @@ def fixed_acquisitions(estimator, n_samples, stage):
         # Only rows whose stage became impossible go on to the next best one.
         waiting = np.setdiff1d(waiting, able)
     return estimate()
-
-
-def _best_known(estimator, X, known, needs, order):
-    """Return the prediction of each example by the best stage whose features are known of it."""
-    outcome = Outcome.blank(estimator, len(X))
-    want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
-    for stage in order:
-        rows = np.flatnonzero(~outcome.answered)
-        if not rows.size:
-            break
-        # Needs are compared with what is known, whichever stage it was acquired for.
-        rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
-        if not rows.size:
-            continue
-        values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
-        made = next(iter(estimator._stages(values, [stage], frozenset(want))))
-        outcome.fill(rows, made.output, made.probabilities)
-    return outcome
 
 
 def _number(value, name, categories):
