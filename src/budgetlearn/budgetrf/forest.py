@@ -203,7 +203,7 @@ class GrownOnBudget:
         forest on the validation data, the error with the leaves as they grew.
     """
 
-    _groups = True
+    _groups = _takes_missing = True
     _replacing = ()
 
     feature_costs: Any = None
@@ -264,9 +264,6 @@ class GrownOnBudget:
                 params[name] = replace(before, **changes)
         return super().set_params(**params)
 
-    def _takes_missing(self):
-        return True
-
     @property
     def trains_on_validation(self):
         """Whether validation data are learned from, too, and points measured out of bag."""
@@ -274,8 +271,9 @@ class GrownOnBudget:
 
     @property
     def _chooses_on_validation(self):
-        return self.trains_on_validation or self._needs_validation()
+        return self.trains_on_validation or self._needs_validation
 
+    @property
     def _needs_validation(self):
         if self.trains_on_validation:
             return False
@@ -367,7 +365,7 @@ class GrownOnBudget:
         refuse_unlearned(self, valid)
         rules = self._rules(train.X.shape[1])
         penalties = self._tried("joint_fit", PENALTIES, low_open=True)
-        several = self.refit or self._needs_validation() or len(rules) > 1
+        several = self.refit or self._needs_validation or len(rules) > 1
         known = self._known_trees(train, several)
         # Kept trees keep their seeds: their bootstrap samples follow from these.
         seeds[: len(known)] = self.tree_seeds_ if known else []

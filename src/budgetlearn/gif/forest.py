@@ -156,7 +156,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """
 
     _dtype = X_TYPES
-    _takes_sparse = True
+    _takes_sparse = _takes_missing = True
     _regressions = ("ridge",)  # that `joint_fit` may name
 
     node_budget: int = field(default=10_000, kw_only=False)
@@ -233,13 +233,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 f"loss='squared', got loss={loss!r}."
             )
 
-    def _takes_missing(self):
-        return True
-
     def _is_binary(self):
         """Return True for two classes, whose scores take one column."""
         return getattr(self, "classes_", np.empty(0)).size == 2
 
+    @property
     def _needs_validation(self):
         # Cross-validation without fitting anew is known of squared errors only.
         return self.early_stopping or (self.joint_fit == "logistic" and self.ridge == "auto")

@@ -190,13 +190,12 @@ class LightGBMCostClassifier(CostBoosting):
     S. Peter, F. Diego, F. Hamprecht and B. Nadler. Cost efficient gradient boosting. NIPS 2017.
     """
 
+    _takes_missing = True
+
     penalty: str = "coupled"
     num_leaves: int = 8
     min_child_samples: int = 5
     random_state: Any = None
-
-    def _takes_missing(self):
-        return True
 
     def _boost(self, train, shares, cost_weights, n_iterations):
         with extra("peers", type(self).__name__):

@@ -240,7 +240,7 @@ class Examples:
 
 def checked_examples(estimator, X, y, X_val, y_val, weight):
     """Return checked training and validation examples (or None); set what follows from them."""
-    takes_missing, classifies = estimator._takes_missing(), is_classifier(estimator)
+    takes_missing, classifies = estimator._takes_missing, is_classifier(estimator)
     checks = {
         "dtype": estimator._dtype,
         "ensure_all_finite": "allow-nan" if takes_missing else True,
