@@ -449,7 +449,17 @@ def read_prices(source):
     _check_header(path, header)
     if not rows:
         raise CostError(f"{path} has a header, but no prices.")
-    records = [_record(path, line, header, row) for line, row in rows]
+    records = []
+    for line, row in rows:
+        if len(row) != len(header):
+            raise CostError(
+                f"{path}, line {line}: {len(row)} fields, but {len(header)} in the header. Put a "
+                "name with a comma in double quotes; between decimals with a comma write "
+                "semicolons."
+            )
+        records.append(dict(zip(header, row, strict=True)) | {"line": line})
+        if not records[-1]["feature"]:
+            raise CostError(f"{path}, line {line}: the name of the feature is missing.")
     commas = has_decimal_commas(path, records)
     return pd.DataFrame([_with_numbers(path, record, commas) for record in records]).drop(
         columns="line"
@@ -507,18 +517,6 @@ def _check_header(path, header):
     hints = [f"Is {name!r} meant to be {match[0]!r}?" for name, match in close.items() if match]
     first = ", ".join(map(repr, header))
     raise CostError(" ".join([f"{path}: the first line holds {first}.", *hints, _EXPECTED]))
-
-
-def _record(path, line, header, row):
-    if len(row) != len(header):
-        raise CostError(
-            f"{path}, line {line}: {len(row)} fields, but {len(header)} in the header. Put a name "
-            "with a comma in double quotes; between decimals with a comma write semicolons."
-        )
-    record = dict(zip(header, row, strict=True)) | {"line": line}
-    if not record["feature"]:
-        raise CostError(f"{path}, line {line}: the name of the feature is missing.")
-    return record
 
 
 _PRICES = ("cost", "group_cost")

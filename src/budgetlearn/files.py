@@ -210,23 +210,19 @@ def _strict_loader():
             """Resolve `<<` in a mapping, which is checked first, once, as it is written."""
             if id(node) not in self.checked:
                 self.checked.add(id(node))
-                _refuse_second(node, yaml)
+                seen = {}
+                for key, _ in node.value:
+                    first = seen.setdefault((key.tag, str(key.value)), key)
+                    if first is not key:
+                        raise yaml.composer.ComposerError(
+                            f"the key {key.value!r} appears twice in one mapping: first",
+                            first.start_mark,
+                            "and again; keep one of them",
+                            key.start_mark,
+                        )
             super().flatten_mapping(node)
 
     return Strict, yaml
-
-
-def _refuse_second(mapping, yaml):
-    seen = {}
-    for key, _ in mapping.value:
-        first = seen.setdefault((key.tag, str(key.value)), key)
-        if first is not key:
-            raise yaml.composer.ComposerError(
-                f"the key {key.value!r} appears twice in one mapping: first",
-                first.start_mark,
-                "and again; keep one of them",
-                key.start_mark,
-            )
 
 
 def read_yaml(path, what=None):

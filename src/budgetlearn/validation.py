@@ -102,13 +102,16 @@ def derive_seed(*parts):
     return int.from_bytes(digest[:4], "little")
 
 
-def holdout(y, fraction, random_state):
+def holdout(y, fraction, random_state, classifies=True):
     """Split rows into training and validation rows, class by class; return their ascending indices.
 
     Every class keeps at least one training row; one of a single row has none in the validation
-    part. `fraction`, the `validation_fraction` of an estimator, is the share of each class.
+    part. `fraction`, the `validation_fraction` of an estimator, is the share of each class. Numbers
+    (not `classifies`) are split at random.
     """
     check_number(fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True)
+    if not classifies:
+        return _holdout_of_numbers(y, fraction, random_state)
     held_out = np.zeros(len(y), dtype=bool)
     learned = False
     # Class by class, and each keeps a row to train on: a rare one is never unseen.
@@ -128,6 +131,24 @@ def holdout(y, fraction, random_state):
             "leaves no validation data. Give more rows, a larger fraction, or X_val and y_val."
         )
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+def _holdout_of_numbers(y, fraction, random_state):
+    order = random_state.permutation(len(y))
+    n_valid = round(fraction * order.size)
+    # R² needs two different targets. One swap, so that other seeds' draws are left as they are.
+    differs = np.reshape(y != y[order[0]], (len(y), -1)).any(axis=1)
+    places = np.flatnonzero(differs[order])
+    if n_valid > 1 and places.size and places[0] >= n_valid:
+        order[[n_valid - 1, places[0]]] = order[[places[0], n_valid - 1]]
+    valid, train = np.sort(order[:n_valid]), np.sort(order[n_valid:])
+    if not valid.size or not train.size:
+        raise ParameterError(
+            f"validation_fraction={fraction!r} of n_samples={order.size} leaves {train.size} to "
+            f"train and {valid.size} to validate. Give more rows, another fraction, or X_val and "
+            "y_val."
+        )
+    return train, valid
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 from budgetlearn.cascade import models
-from budgetlearn.cascade.dynamic import GainModel, States, Units, soft_losses
+from budgetlearn.cascade.dynamic import GainModel, Units, drawn_states, soft_losses
 from budgetlearn.cascade.models import MaskedModel, OnDemand, masked_trees
 from budgetlearn.costs import FeatureCosts
 
@@ -105,12 +105,12 @@ def test_gains_are_foretold(table):
     units = units_of(None, (0,), (3,), (1,))
     model = MaskedModel.fit(X[:250], y[:250], 2, units, 0)
     sure = np.eye(2)[y[250:]] * 0.96 + 0.02
-    states = States.drawn(
+    _, states, worth = drawn_states(
         X[250:], units, lambda hidden, rows: model.predict(hidden),
         lambda found, rows: soft_losses(found, sure[rows], None), np.random.RandomState(0),
     )  # fmt: skip
-    assert (states.worth[:, :-1][units_acquired(states.X, units)] == 0).all()
-    gains = GainModel(states, np.arange(len(states.X)), 0)
+    assert (worth[:, :-1][units_acquired(states, units)] == 0).all()
+    gains = GainModel(states, worth, 0)
     nothing, first = np.full((1, 4), np.nan), np.array([[0.3, np.nan, np.nan, np.nan]])
     assert gains.predict(nothing)[0, :2].min() > gains.predict(nothing)[0, 2] + 0.05
     assert gains.predict(first)[0, :3].argmax() == 1

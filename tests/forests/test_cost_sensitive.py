@@ -219,6 +219,7 @@ def test_path_holds_the_forest_of_each_weight(table):
         feature_costs=COSTS, cost_weights=[0.0, 0.3, 0.1, 0.1], n_estimators=5, random_state=0
     ).fit(X, y)
     np.testing.assert_array_equal(path.cost_weights_, [0.3, 0.1, 0.0])
+    assert [each["cost_weight"] for each in path.stage_settings_] == ["0.3", "0.1", "0"]
     stages = zip(path.staged_predict(X_test), path.staged_acquired_features(X_test), strict=True)
     for forest, weight, (predicted, acquired) in zip(
         path.forests_, path.cost_weights_, stages, strict=True

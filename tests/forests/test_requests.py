@@ -7,7 +7,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.forests.base import tree_acquisitions
-from budgetlearn.protocol import Answer, Ledger, Outcome
+from budgetlearn.peers import FreeConstantClassifier
+from budgetlearn.protocol import Answer, Ledger
 from budgetlearn.protocol.feature_requests import drive
 from budgetlearn.tree.convert import from_sklearn
 from budgetlearn.tree.predictor import ForestPredictor
@@ -23,15 +24,23 @@ def forest():
     return trees, ForestPredictor(trees, 8), X[300:].astype(np.float32).astype(np.float64)
 
 
-def outcome(totals, n_counted):
-    return Outcome(totals.argmax(axis=1), totals, n_counted > 0)
+def estimator(n_classes, dtype=np.float64):
+    """Return an estimator that has so many classes, and reads examples in some precision."""
+    model = FreeConstantClassifier().fit(np.zeros((n_classes, 8)), np.arange(n_classes))
+    model._dtype = dtype
+    return model
+
+
+def answer(totals, n_counted):
+    return totals.argmax(axis=1), totals
 
 
 def owned(forest, max_cost=None, **options):
     """Return the ledger and the outcome of the trees on the table."""
     _, predictor, X = forest
     ledger = Ledger(PRICES, len(X), max_cost)
-    requests = tree_acquisitions(predictor, N_TREES, len(X), ledger, outcome, **options)
+    model = predictor, N_TREES
+    requests = tree_acquisitions(estimator(3), model, len(X), ledger, answer, **options)
     return ledger, drive(requests, lambda rows, name: X[rows, name], ledger, int, fallback=True)
 
 
@@ -78,14 +87,17 @@ def test_under_a_cap_an_example_takes_one_tree_after_another(forest, cap, per_st
     for row, x in enumerate(X):
         acquired, counted = tree_by_tree(trees, x, cap, per_step > 0)
         np.testing.assert_array_equal(ledger.acquired[row], acquired)
-        np.testing.assert_array_equal(made.probabilities[row], sum(counted, np.zeros(3)))
         assert made.answered[row] == (len(counted) > 0)
+        # Who went through no tree keeps the constant of three equal classes.
+        said = sum(counted, np.zeros(3)) if counted else np.full(3, 1 / 3)
+        np.testing.assert_array_equal(made.probabilities[row], said)
 
 
 def test_what_is_believed_is_the_vote_of_the_trees_that_are_through(forest):
     _, predictor, X = forest
     ledger = Ledger(PRICES, 1, None)
-    requests = tree_acquisitions(predictor, N_TREES, 1, ledger, outcome, votes=True)
+    model = predictor, N_TREES
+    requests = tree_acquisitions(estimator(3), model, 1, ledger, answer, votes=True)
     n_votes, reply = [], None
     while True:
         try:
@@ -94,8 +106,7 @@ def test_what_is_believed_is_the_vote_of_the_trees_that_are_through(forest):
             n_votes.append(stop.value.probabilities.sum())
             break
         made = request.estimate()
-        n_votes.append(made.probabilities.sum())
-        assert made.answered[0] == (n_votes[-1] > 0)
+        n_votes.append(made.probabilities.sum() if made.answered[0] else 0)
         reply = Answer(X[:1, request.feature].copy(), np.zeros(1, dtype=bool))
     assert n_votes == sorted(n_votes)
     assert (n_votes[0], n_votes[-1]) == (0, N_TREES)
@@ -109,6 +120,7 @@ def test_values_are_compared_in_the_precision_of_the_trees():
     just_above = np.nextafter(threshold, 1)  # equal to the threshold in float32
     for dtype, label in ((np.float64, 1), (np.float32, 0)):
         ledger = Ledger(FeatureCosts([1.0]), 1)
-        requests = tree_acquisitions(ForestPredictor(trees, 1), 1, 1, ledger, outcome, dtype=dtype)
+        model = ForestPredictor(trees, 1), 1
+        requests = tree_acquisitions(estimator(2, dtype), model, 1, ledger, answer)
         made = drive(requests, lambda rows, name: np.array([just_above]), ledger, int)
         assert made.output[0] == label

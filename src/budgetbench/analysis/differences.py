@@ -27,20 +27,16 @@ def variance_table(areas, crossed):
         own = own.assign(split=own["run"] // crossed, profile=own["run"] % crossed)
         table = own.pivot_table(index="split", columns="profile", values="aup_test")
         if len(own) == runs == table.size and min(table.shape) > 1:
-            rows.append((*key, *_components(table.to_numpy()), *table.shape))
+            table, (n_rows, n_columns) = table.to_numpy(), table.shape
+            by_row, by_column = table.mean(axis=1), table.mean(axis=0)
+            rest = table - by_row[:, None] - by_column + table.mean()
+            error = (rest**2).sum() / ((n_rows - 1) * (n_columns - 1))
+            splits = by_row.var(ddof=1) - error / n_columns
+            prices = by_column.var(ddof=1) - error / n_rows
+            deviations = np.sqrt(np.maximum([splits, prices, error], 0))
+            rows.append((*key, *deviations, n_rows, n_columns))
     columns = [*GROUP, "splits", "prices", "rest", "n_splits", "n_prices"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _components(table):
-    """Return the standard deviations by rows, by columns, and of the rest."""
-    n_rows, n_columns = table.shape
-    by_row, by_column, mean = table.mean(axis=1), table.mean(axis=0), table.mean()
-    rest = table - by_row[:, None] - by_column + mean
-    error = (rest**2).sum() / ((n_rows - 1) * (n_columns - 1))
-    rows = by_row.var(ddof=1) - error / n_columns
-    columns = by_column.var(ddof=1) - error / n_rows
-    return np.sqrt(np.maximum([rows, columns, error], 0))
 
 
 FEWEST_CASES = 10  # with fewer data sets no claim is made about data sets in general

@@ -8,7 +8,7 @@ import pandas as pd
 from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK
-from ..study.study import ACQUISITION, MEMORY
+from ..study.study import ACQUISITION
 from .areas import area_table, horizon_areas, horizon_table, summary_table
 from .efforts import time_table
 from .ranks import ranking_of
@@ -89,11 +89,6 @@ class Results:
     def by_cost(self):
         """Operating points where methods are compared by acquisition cost."""
         return self.compared.under(ACQUISITION, self.points)
-
-    @cached_property
-    def by_memory(self):
-        """Operating points where methods are compared by memory."""
-        return self.compared.under(MEMORY, self.points)
 
     @cached_property
     def schedules(self):

@@ -123,10 +123,8 @@ class Dataset:
                 )
         if not np.isfinite(self.y).all():
             self._fail("the target holds missing or infinite values. Drop these rows first")
-        if self.task == "classification":
-            self._check_classes()
-
-    def _check_classes(self):
+        if self.task != "classification":
+            return
         if len(set(self.class_names)) != len(self.class_names):
             self._fail(f"class names must differ, found {', '.join(self.class_names)}")
         present = np.count_nonzero(self.class_counts)
@@ -333,23 +331,16 @@ def _stratified(dataset, counts, rng):
     within = np.arange(n_samples) - np.repeat(np.cumsum(class_counts) - class_counts, class_counts)
     position = (within + 0.5) / np.repeat(class_counts, class_counts)
     part = _cut(by_class[np.argsort(position, kind="stable")], counts, n_samples)
-    _check_strata(dataset, part, counts)
-    return part
-
-
-def _check_strata(dataset, part, counts):
     for code, count in enumerate(counts):
-        if count == 0:
-            continue
         # A class that no row has is no class to miss; one with rows must be in every part.
-        present = np.bincount(dataset.y[part == code], minlength=len(dataset.class_names))
-        for label in np.flatnonzero((present == 0) & (dataset.class_counts > 0)):
+        present = np.bincount(y[part == code], minlength=len(class_counts))
+        for label in np.flatnonzero((present == 0) & (class_counts > 0)) if count else ():
             raise DatasetError(
                 f"Data set {dataset.id!r}: class {dataset.class_names[label]!r} has "
-                f"{dataset.class_counts[label]} of {dataset.n_samples} rows, too few to be in the "
-                f"{_NAMES[code]} part of {count} rows. Merge or drop rare classes, or enlarge "
-                "the part."
+                f"{class_counts[label]} of {n_samples} rows, too few to be in the {_NAMES[code]} "
+                f"part of {count} rows. Merge or drop rare classes, or enlarge the part."
             )
+    return part
 
 
 def _by_query(dataset, counts, rng):

@@ -18,7 +18,6 @@ from budgetlearn.files import read_yaml
 # links to `config/datasets.yaml` and `workflow/schemas/datasets.schema.yaml`.
 DEFAULT_REGISTRY = Path(__file__).with_name("datasets.yaml").resolve()
 SCHEMA = Path(__file__).with_name("datasets.schema.yaml")
-_known = {}  # what registries came to, by their bytes: each data set that is loaded asks anew
 
 
 @dataclass(frozen=True)
@@ -107,12 +106,11 @@ def load_registry(path=None):
     """
     path = DEFAULT_REGISTRY if path is None else Path(path)
     content = path.read_bytes() if path.is_file() and os.access(path, os.R_OK) else b""
-    if content not in _known:
-        _known[content] = _checked(path)
-    return Registry(_known[content], path)
+    return Registry(_checked(path, content), path)
 
 
-def _checked(path):
+@cache  # by the bytes, too: each data set that is loaded asks anew
+def _checked(path, _):
     content = read_yaml(path, "The registry of data sets")
     # One error, the most telling: the others mostly follow from it.
     error = jsonschema.exceptions.best_match(_validator().iter_errors(content))

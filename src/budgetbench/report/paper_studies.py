@@ -85,7 +85,7 @@ def _rendered(template, found, **more):
 
 
 def _after(found):
-    """Return the decisions after results were seen: changed claims, and narrowed entries."""
+    """Return the decisions after results were seen: changed claims, narrowed entries, more runs."""
     changed = [claim for claim in found.claims if claim["verdict"] != claim["at_first"]]
     narrowed = [entry for entry in found.entries if entry.get("narrowed_after")]
     shares = []
@@ -99,18 +99,13 @@ def _after(found):
         kept = int(rerun["setting"].isin(named).sum())
         whole = f"{quantity}s of the table" if quantity else "whole table"
         shares.append((table, variant, int(rerun["in_margin"].sum()), len(rerun), kept, whole))
-    return {"claims": changed, "narrowed": shares, "extended": _extended(found)}
-
-
-def _extended(found):
-    """Return the reruns that got more runs after their numbers were seen, and what that changed."""
-    rows = []
+    extended = []
     for one in found.extended:
         # Each on its own, so that a row says what these runs changed and nothing else.
         both = {"before": found.with_first_runs(one), "now": found.numbers}
         where = {"study": one["study"], "dataset": one["dataset"]}
-        rows.append(one | {k: judging.agreeing(both[k], **where) for k in both})
-    return rows
+        extended.append(one | {k: judging.agreeing(both[k], **where) for k in both})
+    return {"claims": changed, "narrowed": shares, "extended": extended}
 
 
 def _paper(name, about, found):

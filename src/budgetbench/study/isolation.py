@@ -45,7 +45,13 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
     try:
         return _collect(child, receiver, time_limit, memory_limit)
     finally:
-        _kill(child)
+        try:
+            # The child leads a group of its own: what it started and left behind goes with it.
+            os.killpg(child.pid, signal.SIGKILL)
+        except OSError:  # none made yet, or an empty one
+            child.kill()
+        child.join()
+        child.close()
         receiver.close()
 
 
@@ -97,17 +103,6 @@ def _death(child):
     name = signal.Signals(-code).name
     hint = ", as when the machine runs out of memory" if name == "SIGKILL" else ""
     return f"died: its process was killed by {name}{hint}"
-
-
-def _kill(child):
-    """End a child, and all that it started and left behind."""
-    try:
-        # The child leads a group of its own: pools that it started go with it.
-        os.killpg(child.pid, signal.SIGKILL)
-    except OSError:  # none made yet, or an empty one
-        child.kill()
-    child.join()
-    child.close()
 
 
 def announce_caller(retries=None, submitted=False):

@@ -86,6 +86,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     """
 
     trains_on_validation = True
+    _takes_missing = True
     _chooses_on_validation = True
     _spends_budgets = True
 
@@ -99,9 +100,6 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     def _learn_from(self, train, valid):
         train = learned_together(self, train, valid)
         self._fit(train.weighed_for(self), None, check_random_state(self.random_state))
-
-    def _takes_missing(self):
-        return True
 
     def _fit(self, train, valid, seeds):
         classifies = is_classifier(self)

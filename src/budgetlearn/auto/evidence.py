@@ -132,7 +132,7 @@ class Comparison:
 
     def fill_of(self, model):
         """Return the values that stand for missing ones in a model; None where it takes them."""
-        return None if model._takes_missing() else self.fill
+        return None if model._takes_missing else self.fill
 
     def seen_by(self, model, X):
         """Return examples as a model gets them: without gaps where it takes none."""

@@ -40,6 +40,8 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
         The features of each stage.
     """
 
+    _takes_missing = True
+
     kinds: Any = ("boosting", "forest", "linear")
     shares: Any = SHARES
     random_state: Any = None
@@ -61,9 +63,6 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
             self._unit = origin_and_unit(targets)[1]
             targets = (targets - self.constant_[0]) / self._unit
         return fit_weighed(self._model(kind, seed), train.X[:, subset], targets, train.weight)
-
-    def _takes_missing(self):
-        return True
 
     def _model(self, kind, seed):
         """Return an unfitted model: linear, extremely randomised trees, or boosting."""

@@ -203,7 +203,7 @@ class GrownOnBudget:
         forest on the validation data, the error with the leaves as they grew.
     """
 
-    _groups = True
+    _groups = _takes_missing = True
     _replacing = ()
 
     feature_costs: Any = None
@@ -264,9 +264,6 @@ class GrownOnBudget:
                 params[name] = replace(before, **changes)
         return super().set_params(**params)
 
-    def _takes_missing(self):
-        return True
-
     @property
     def trains_on_validation(self):
         """Whether validation data are learned from, too, and points measured out of bag."""
@@ -274,8 +271,9 @@ class GrownOnBudget:
 
     @property
     def _chooses_on_validation(self):
-        return self.trains_on_validation or self._needs_validation()
+        return self.trains_on_validation or self._needs_validation
 
+    @property
     def _needs_validation(self):
         if self.trains_on_validation:
             return False
@@ -347,7 +345,12 @@ class GrownOnBudget:
         """Return the forests that are kept by what they cost and score out of bag, and that."""
         targets, points, staying = examples.targets[regrowth.judged], None, []
         for forest in forests:
-            point = measured(self, [self._out_of_bag(regrowth, forest)], targets)
+            # As a stage, applied to the examples that some tree left out.
+            walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
+            answer = self._answer(regrowth.out_of_bag(forest), 1)
+            nodes = forest.predictor.node_count(forest.n_trees)
+            stage = Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
+            point = measured(self, [stage], targets)
             point = refuse_unscored(point, len(targets))
             points = point if points is None else pd.concat([points, point])
             staying.append(forest)
@@ -356,20 +359,13 @@ class GrownOnBudget:
             points, staying = points.iloc[places], [staying[place] for place in places]
         return staying, points
 
-    def _out_of_bag(self, regrowth, forest):
-        """Return a regrown forest as a stage, applied to the examples that some tree left out."""
-        walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
-        answer = self._answer(regrowth.out_of_bag(forest), 1)
-        nodes = forest.predictor.node_count(forest.n_trees)
-        return Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
-
     def _fit(self, train, valid, seeds):
         self._replacing = ()
         self._check_oob()
         refuse_unlearned(self, valid)
         rules = self._rules(train.X.shape[1])
         penalties = self._tried("joint_fit", PENALTIES, low_open=True)
-        several = self.refit or self._needs_validation() or len(rules) > 1
+        several = self.refit or self._needs_validation or len(rules) > 1
         known = self._known_trees(train, several)
         # Kept trees keep their seeds: their bootstrap samples follow from these.
         seeds[: len(known)] = self.tree_seeds_ if known else []

@@ -1,7 +1,6 @@
 """The trees of BudgetRF in order: Algorithm 1, pruning, and leaf values fitted together."""
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize
@@ -56,7 +55,14 @@ class TreeSource:
 
     def _growing(self, rule, seeds, known, acquisitions):
         """Return trees as they grow; each may know what is acquired when it is asked for."""
-        grown = partial(self._grown, self.grower(rule), rule)
+        grower, prices = self.grower(rule), self.feature_costs.alone
+        if rule.cost_exponent < 1:
+            # A free feature stays free where the exponent is 0, too.
+            prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
+
+        def grown(seed, *known):
+            return self.tree(grower, prices.copy(), seed, *known)
+
         usage = np.zeros(self.data.n_features)
         for tree in known:
             inner = ~tree.is_leaf
@@ -67,13 +73,6 @@ class TreeSource:
         if rule.ties == "reuse":
             return self._in_batches(grown, seeds, usage)
         return threads_ahead(grown, seeds, self.n_jobs)
-
-    def _grown(self, grower, rule, seed, usage=None, acquisitions=None):
-        prices = self.feature_costs.alone
-        if rule.cost_exponent < 1:
-            # A free feature stays free where the exponent is 0, too.
-            prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
-        return self.tree(grower, prices.copy(), seed, usage, acquisitions)
 
     def grower(self, rule, features=None):
         """Return a grower of trees on all features, or some."""

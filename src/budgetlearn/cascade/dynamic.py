@@ -260,50 +260,41 @@ def soft_losses(predictions, reference, scale):
     return (reference - predictions)[:, 0] ** 2 / scale
 
 
-@dataclass(frozen=True, eq=False)
-class States:
-    """Partly known examples, and the gain of each unit there."""
+def drawn_states(X, units, predict, loss, random):
+    """Draw partly known examples, and try every unit in each of them.
 
-    rows: np.ndarray  # int (n_states,): the examples
-    X: np.ndarray  # (n_states, n_features): NaN where nothing is known
-    # (n_states, n_units + 1): by how much each unit would lower the loss; and the loss as it is.
-    worth: np.ndarray
-
-    @classmethod
-    def drawn(cls, X, units, predict, loss, random):
-        """Draw states and try every unit in each of them.
-
-        `predict` takes partly known examples and their rows, and asks models that had not seen
-        them; `loss` takes predictions and their rows.
-        """
-        # Every example is in at least two states; very large tables are thinned to 2 × N_STATES.
-        n_copies = int(np.clip(N_STATES // len(X), FEWEST_STATES, MOST_STATES))
-        rows = np.repeat(np.arange(len(X)), n_copies)
-        if rows.size > 2 * N_STATES:
-            rows = np.sort(random.choice(rows, 2 * N_STATES, replace=False))
-        owned = units.drawn(rows.size, random)
-        hidden = units.hidden(X[rows], owned)
-        now = loss(predict(hidden, rows), rows)
-        worth = np.zeros((rows.size, units.n_units + 1))
-        # The last column is the loss as it is: in regression the exits go by it.
-        worth[:, -1] = now
-        for unit, features in enumerate(units.features):
-            # What is owned already can bring nothing: its worth stays 0.
-            tried, columns = np.flatnonzero(~owned[:, unit]), list(features)
-            more = hidden[tried]
-            more[:, columns] = X[np.ix_(rows[tried], columns)]
-            worth[tried, unit] = now[tried] - loss(predict(more, rows[tried]), rows[tried])
-        return cls(rows, hidden, worth)
+    `predict` takes partly known examples and their rows, and asks models that had not seen them;
+    `loss` takes predictions and their rows. Returned are the rows of the examples; X there, with
+    NaN where nothing is known; and by how much each unit would lower the loss, (n_states, n_units +
+    1), the loss as it is in the last column.
+    """
+    # Every example is in at least two states; very large tables are thinned to 2 × N_STATES.
+    n_copies = int(np.clip(N_STATES // len(X), FEWEST_STATES, MOST_STATES))
+    rows = np.repeat(np.arange(len(X)), n_copies)
+    if rows.size > 2 * N_STATES:
+        rows = np.sort(random.choice(rows, 2 * N_STATES, replace=False))
+    owned = units.drawn(rows.size, random)
+    hidden = units.hidden(X[rows], owned)
+    worth = np.zeros((rows.size, units.n_units + 1))
+    # In regression the exits go by the last column.
+    worth[:, -1] = now = loss(predict(hidden, rows), rows)
+    for unit, features in enumerate(units.features):
+        # What is owned already can bring nothing: its worth stays 0.
+        tried, columns = np.flatnonzero(~owned[:, unit]), list(features)
+        more = hidden[tried]
+        more[:, columns] = X[np.ix_(rows[tried], columns)]
+        worth[tried, unit] = now[tried] - loss(predict(more, rows[tried]), rows[tried])
+    return rows, hidden, worth
 
 
 class GainModel:
     """Extra trees that predict the worth of every unit at once."""
 
-    def __init__(self, states, kept, seed, weight=None):
+    def __init__(self, X, worth, seed, weight=None):
         forest = ExtraTreesRegressor(
             N_TREES, min_samples_leaf=IN_LEAF, max_features=0.5, random_state=seed
         )
-        self._trees = masked_trees(forest, states.X[kept], states.worth[kept], None, weight)
+        self._trees = masked_trees(forest, X, worth, None, weight)
 
     def rates(self, X, owned, prices, left):
         """Return the expected worth of each unit for its price, (n_samples, n_units)."""
@@ -355,11 +346,11 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
         return soft_losses(predictions, reference[rows], scale)
 
     random = np.random.RandomState(derive_seed(seed, "states") & INT32_MAX)
-    states = States.drawn(table.X, units, unseen, loss, random)
+    rows, X, worth = drawn_states(table.X, units, unseen, loss, random)
     # Halves by fold, so that all states of an example are on one side.
-    half = places[states.rows] % 2
+    half = places[rows] % 2
     return thread_map(
-        lambda kept: GainModel(states, kept, seed, table.weight_of(states.rows[kept])),
+        lambda kept: GainModel(X[kept], worth[kept], seed, table.weight_of(rows[kept])),
         [np.flatnonzero(half == 1), np.flatnonzero(half == 0), np.arange(half.size)],
         n_jobs,
         "models",

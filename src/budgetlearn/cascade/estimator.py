@@ -147,6 +147,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             predictions = predictions * leaning
         return self.classes_[predictions.argmax(axis=1)]
 
+    @property
     def _takes_missing(self):
         # Those that are named take them all.
         return all(isinstance(each, str) or takes_missing(each) for each in self._members())

@@ -158,20 +158,15 @@ def with_whole_groups(order, costs):
     for feature in order:
         if acquired[feature]:
             continue
-        together = [feature, *_worth_adding(feature, costs, acquired)]
+        members, charge = costs.group_of(feature)
+        others = members[~acquired[members] & (members != feature)]
+        # Members that cost more than the charge wait for their own turn; free ones come along.
+        if costs.costs[others].sum() > charge:
+            others = others[costs.costs[others] == 0]
+        together = [feature, *others[np.argsort(costs.costs[others], kind="stable")].tolist()]
         acquired[together] = True
         acquisitions.append(tuple(int(each) for each in together))
     return acquisitions
-
-
-def _worth_adding(feature, costs, acquired):
-    """Return the members of a feature's group that are acquired with it, cheapest first."""
-    members, charge = costs.group_of(feature)
-    others = members[~acquired[members] & (members != feature)]
-    # Members that cost more than the charge wait for their own turn; free ones come along.
-    if costs.costs[others].sum() > charge:
-        others = others[costs.costs[others] == 0]
-    return others[np.argsort(costs.costs[others], kind="stable")].tolist()
 
 
 def geometric_stages(acquisitions, costs, n_stages):

@@ -45,7 +45,10 @@ class Scaling:
         lacks = np.isnan(X)
         gaps = np.flatnonzero(lacks.any(axis=0))
         if gaps.size:
-            filled = np.where(lacks, _means_of_known(X, lacks, weight), X)
+            counts = ~lacks if weight is None else ~lacks * weight[:, None]
+            total = counts.sum(axis=0)
+            means = (counts * np.where(lacks, 0.0, X)).sum(axis=0) / np.where(total > 0, total, 1.0)
+            filled = np.where(lacks, means, X)
             X = np.hstack([filled, lacks[:, gaps]])
         mean = np.average(X, axis=0, weights=weight)
         scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
@@ -56,13 +59,6 @@ class Scaling:
         if self.gaps.size:
             X = np.hstack([X, np.isnan(X[:, self.gaps])])
         return standardised(X, self.mean, self.scale, FARTHEST)
-
-
-def _means_of_known(X, lacks, weight):
-    """Return the mean of each feature's known values, (n_features,); 0 where there is none."""
-    counts = ~lacks if weight is None else ~lacks * weight[:, None]
-    total = counts.sum(axis=0)
-    return (counts * np.where(lacks, 0.0, X)).sum(axis=0) / np.where(total > 0, total, 1.0)
 
 
 def targets_of(y, n_classes, weight=None):

@@ -211,12 +211,8 @@ def _refuse_rare_classes(table, rows):
 
 def _split(table, rows, share, random):
     # Classes in proportion, so that a rare one is in every part.
-    if table.task == CLASSIFICATION:
-        first, second = holdout(table.y[rows], share, random)
-        return rows[first], rows[second]
-    order = random.permutation(rows)
-    n_second = round(share * rows.size)
-    return np.sort(order[n_second:]), np.sort(order[:n_second])
+    first, second = holdout(table.y[rows], share, random, table.task == CLASSIFICATION)
+    return rows[first], rows[second]
 
 
 def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=False):

@@ -15,7 +15,7 @@ from ..export.compact_forest import CompactForest
 from ..export.exporting import CompactMethods
 from ..parallel import thread_map
 from ..protocol import Answer, BudgetedEstimator, Outcome, Request, Stage, WeightedFit
-from ..protocol.checked_data import complete_table
+from ..protocol.checked_data import complete_table, working_dtype
 from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.bootstrap import bootstrap_weights
@@ -62,17 +62,16 @@ def leaf_values(trees):
 NOTHING = Answer(np.empty(0), np.empty(0, dtype=bool))
 
 
-def tree_acquisitions(
-    predictor, n_trees, n_samples, ledger, finish, *, votes=False, per_step=0, dtype=np.float64
-):
+def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=False, per_step=0):
     """Yield the requests of trees for examples of which nothing is known; return the `Outcome`.
 
-    The first `n_trees` of the predictor make the model. `finish(totals, n_counted)` returns the
-    outcome of what the leaves add up to, as `ForestPredictor.leaf_totals` has it; with `votes`
-    leaves vote. With `per_step` 0 the trees are averaged, and one that cannot have a feature does
-    not count; else their sum is the model, so many of them each step: it ends before the step that
-    lacks a feature. `dtype` is the precision in which values are compared with thresholds.
+    `model` is a predictor, and how many of its first trees are used. `answer(totals, n_counted)`
+    returns output and probabilities of what the leaves add up to, as `ForestPredictor.leaf_totals`
+    has it, for the examples that went through some tree; with `votes` leaves vote. With `per_step`
+    0 the trees are averaged, and one that cannot have a feature does not count; else their sum is
+    the model, so many of them each step: it ends before the step that lacks a feature.
     """
+    predictor, n_trees = model
     # Without a cap all trees of all examples walk at once, and what most of them wait for is asked
     # for next, of equals the cheapest. Under a cap an example takes one tree after another, so that
     # what it can pay for is spent on whole trees.
@@ -83,18 +82,24 @@ def tree_acquisitions(
     walking = predictor.waiting_trees(
         n_samples, n_trees, one_by_one=one_by_one, until_refused=summed
     )
-    prices = ledger.costs.alone
+    # The precision in which values are compared with thresholds.
+    prices, dtype = ledger.costs.alone, working_dtype(estimator)
 
     def estimate():
-        return finish(*predictor.leaf_totals(walking, n_samples, votes=votes, per_step=per_step))
+        sums = {"votes": votes, "per_step": per_step}
+        totals, n_counted = predictor.leaf_totals(walking, n_samples, **sums)
+        # Who could walk no tree at all keeps the blank answer.
+        outcome, had = Outcome.blank(estimator, n_samples), n_counted > 0
+        outcome.fill(had, *answer(totals[had], n_counted[had, None]))
+        return outcome
 
     while most := walking.waiting.max():
         wanted = np.flatnonzero(walking.waiting == most)
         feature = int(wanted[prices[wanted].argmin()])
         rows = walking.rows(feature)
-        answer = (yield Request(rows, feature, estimate)) if rows.size else NOTHING
-        values = answer.values.astype(dtype, copy=False).astype(np.float64, copy=False)
-        walking.supply(feature, rows, values, answer.refused.view(np.uint8))
+        reply = (yield Request(rows, feature, estimate)) if rows.size else NOTHING
+        values = reply.values.astype(dtype, copy=False).astype(np.float64, copy=False)
+        walking.supply(feature, rows, values, reply.refused.view(np.uint8))
     return estimate()
 
 
@@ -260,16 +265,9 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     def _acquisitions(self, n_samples, stage, ledger):
         if self.fixed_costs() is not None:
             return (yield from super()._acquisitions(n_samples, stage, ledger))
-
-        def finish(totals, n_counted):
-            outcome, had = Outcome.blank(self, n_samples), n_counted > 0
-            outcome.fill(had, *self._answer(totals[had], n_counted[had, None]))
-            return outcome
-
         # The same walk as `predict` takes, cell by cell: what it asks for is what that is charged.
-        votes = self._vote_kind == "votes"
-        model = self._model(stage)
-        return (yield from tree_acquisitions(*model, n_samples, ledger, finish, votes=votes))
+        what = self._model(stage), n_samples, ledger, self._answer
+        return (yield from tree_acquisitions(self, *what, votes=self._vote_kind == "votes"))
 
     def _acquired(self, walk, index, n_samples):
         """Return the acquired features of a stage, as an array of its own."""

@@ -68,13 +68,12 @@ class CostSensitive(GrownTrees):
         Every midpoint, or a random 80, 40 or 20 (nodes of more than 2000, more than 500, fewer).
     """
 
+    _takes_missing = True
+
     max_features: Any = None
     complementary: Any = False
     thresholds: str = "all"
     min_samples_leaf: int = 1
-
-    def _takes_missing(self):
-        return True
 
 
 @estimator_class
@@ -258,11 +257,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
 
         self.forests_ = thread_map(grow, self.cost_weights_, self.n_jobs, "forests")
         self.costs_ = np.array([forest.cost_ for forest in self.forests_])
-
-    @property
-    def n_stages_(self):
-        """Number of forests, one for each λ."""
-        return len(self.forests_)
+        self.stage_settings_ = [{"cost_weight": f"{each:.6g}"} for each in self.cost_weights_]
 
     def fixed_costs(self):
         return self.costs_
@@ -286,7 +281,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
             forest = self.forests_[index]
             # Each forest whole: the stages of the path are its λ, not numbers of trees.
             stage = next(iter(forest._stages(X, [forest.n_stages_ - 1], want)))
-            stage.setting = {"cost_weight": f"{self.cost_weights_[index]:.6g}"}
+            stage.setting = dict(self.stage_settings_[index])
             stage.incremental = False
             yield stage
 

@@ -14,7 +14,7 @@ from ..export.compact_forest import FORMATS, CompactForest
 from ..export.exporting import CompactMethods
 from ..export.serialization import stored_bytes
 from ..forests.base import X_TYPES, tree_acquisitions
-from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
@@ -156,7 +156,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """
 
     _dtype = X_TYPES
-    _takes_sparse = True
+    _takes_sparse = _takes_missing = True
     _regressions = ("ridge",)  # that `joint_fit` may name
 
     node_budget: int = field(default=10_000, kw_only=False)
@@ -233,13 +233,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 f"loss='squared', got loss={loss!r}."
             )
 
-    def _takes_missing(self):
-        return True
-
     def _is_binary(self):
         """Return True for two classes, whose scores take one column."""
         return getattr(self, "classes_", np.empty(0)).size == 2
 
+    @property
     def _needs_validation(self):
         # Cross-validation without fitting anew is known of squared errors only.
         return self.early_stopping or (self.joint_fit == "logistic" and self.ridge == "auto")
@@ -269,6 +267,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     @abstractmethod
     def _shares(self, scores):
         """Return the class probabilities that scores stand for; None in regression."""
+
+    def _answer(self, scores):
+        return self._decided(scores), self._shares(scores)
 
     def _grow(self, X, targets, split_by, weight, random, make_splitter, valid, exponent=0):
         """Grow the forest; `make_splitter(X, n_visits, ..., seed)` knows the impurity.
@@ -349,7 +350,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _score_of(self, scores, valid):
         """Return the `scoring` of predictions on validation data, given the scores of these."""
-        stage = Stage({}, output=self._decided(scores), probabilities=self._shares(scores))
+        stage = Stage({}, *self._answer(scores))
         return score_outcome(self, self.scoring, stage, valid.given)
 
     def _set(self, model):
@@ -435,21 +436,16 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             stage = Stage({"nodes": forest.n_nodes_}, nodes=forest.n_nodes_, acquired=walk.acquired)
             stage.facts = {"node_entropy": forest.node_entropy_}
             if vote:
-                scores = forest.intercept_ + walk.values
-                stage.output, stage.probabilities = self._decided(scores), self._shares(scores)
+                stage.output, stage.probabilities = self._answer(forest.intercept_ + walk.values)
             yield stage
 
     def _acquisitions(self, n_samples, stage, ledger):
         forest = self._stage_model(stage)
         predictor = forest._model.predictor
+        model = predictor, predictor.n_trees
 
-        def finish(totals, n_counted):
+        def answer(totals, n_counted):
             # Trees without an answer (a cap, a missing cell) add nothing to the sum.
-            outcome, had = Outcome.blank(self, n_samples), n_counted > 0
-            scores = forest.intercept_ + totals[had]
-            outcome.fill(had, self._decided(scores), self._shares(scores))
-            return outcome
+            return self._answer(forest.intercept_ + totals)
 
-        return (
-            yield from tree_acquisitions(predictor, predictor.n_trees, n_samples, ledger, finish)
-        )
+        return (yield from tree_acquisitions(self, model, n_samples, ledger, answer))

@@ -35,7 +35,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """
 
     _groups = True
-    _chooses_on_validation = True
+    _chooses_on_validation = _needs_validation = True
 
     budget: float | None = None
     scoring: Any = None
@@ -73,9 +73,6 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         if made.shape[1] == self.classes_.size:
             return made
         return in_all_classes(made, model.classes_, self.classes_.size)
-
-    def _needs_validation(self):
-        return True
 
     def _seeds(self, random):
         # One integer for models and held-out rows: exhaustive search sees what msB sees.

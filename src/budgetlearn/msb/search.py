@@ -294,6 +294,7 @@ class SubsetSearch(ScheduleClassifier):
     def _can_predict_proba(self):
         return hasattr(self._engine(), "predict_proba")
 
+    @property
     def _takes_missing(self):
         return takes_missing(self._engine())
 

@@ -224,7 +224,11 @@ class StagewiseSequence:
         if len(rest) <= self.n_candidates:
             return rest
         importance = problem.importance_or(self.importance)
-        bills = _bills(problem.costs, chosen)
+        acquired = np.zeros((problem.costs.n_features,) * 2, dtype=bool)
+        acquired[:, list(chosen)] = True
+        # Row j is the chosen set with variable j toggled: one call prices all neighbours.
+        np.fill_diagonal(acquired, ~acquired.diagonal())
+        bills = problem.costs.total(acquired)
         candidates = []
         for _ in range(self.n_candidates):
             candidates.append(first_of(rest, -importance if self._grows else importance, bills))
@@ -260,15 +264,6 @@ def best_of(models):
     models = [model for model in models if model.score == best]
     bills = np.array([model.cost for model in models])
     return models[first_of(range(len(models)), bills)].variables
-
-
-def _bills(costs, chosen):
-    """Return the cost of the chosen variables once each variable joins or leaves them."""
-    acquired = np.zeros((costs.n_features, costs.n_features), dtype=bool)
-    acquired[:, list(chosen)] = True
-    # Row j is the chosen set with variable j toggled: one call prices all neighbours.
-    np.fill_diagonal(acquired, ~acquired.diagonal())
-    return costs.total(acquired)
 
 
 class L1PathSequence:

@@ -39,6 +39,7 @@ class _Control(WeightedFit, BudgetedEstimator):
     def fixed_costs(self):
         return [self.feature_costs_.full if self._acquires else 0.0]
 
+    @property
     def _takes_missing(self):
         return get_tags(self._model()).input_tags.allow_nan
 

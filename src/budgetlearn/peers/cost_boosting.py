@@ -84,7 +84,10 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
         self._models, self.stage_settings_ = [], []
         paths = self._boost(train, shares, weights, n_trees[-1])
         for tradeoff, trees in zip(weights, paths, strict=True):
-            self._models += self._first_iterations(trees, n_trees)
+            predictor, step = ForestPredictor(trees, self.n_features_in_), self._n_outputs
+            # Boosting may end early: then the larger sizes are one model.
+            counts = [min(step * size, len(trees)) for size in n_trees]
+            self._models += [TreeSum(predictor, n, per_step=step) for n in counts]
             self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
         self.trees_ = trees
 
@@ -92,13 +95,6 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     def _n_outputs(self):
         """Scores of a model: one for two classes, else one for each class."""
         return 1 if self.classes_.size == 2 else self.classes_.size
-
-    def _first_iterations(self, trees, sizes):
-        """Return the model after each number of iterations, or all where boosting ended early."""
-        predictor, step = ForestPredictor(trees, self.n_features_in_), self._n_outputs
-        # Boosting may end early: then the larger sizes are one model.
-        counts = [min(step * size, len(trees)) for size in sizes]
-        return [TreeSum(predictor, n, per_step=step) for n in counts]
 
 
 def scaled_tradeoffs(costs):
@@ -194,13 +190,12 @@ class LightGBMCostClassifier(CostBoosting):
     S. Peter, F. Diego, F. Hamprecht and B. Nadler. Cost efficient gradient boosting. NIPS 2017.
     """
 
+    _takes_missing = True
+
     penalty: str = "coupled"
     num_leaves: int = 8
     min_child_samples: int = 5
     random_state: Any = None
-
-    def _takes_missing(self):
-        return True
 
     def _boost(self, train, shares, cost_weights, n_iterations):
         with extra("peers", type(self).__name__):

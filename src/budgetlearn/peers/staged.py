@@ -1,6 +1,7 @@
 """Models in several stages from one fit, so that a study can set error against cost or memory."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -9,8 +10,7 @@ from sklearn.utils import get_tags
 
 from ..export.serialization import stored_bytes
 from ..forests.base import tree_acquisitions
-from ..protocol import BudgetedEstimator, Outcome, Stage
-from ..protocol.checked_data import working_dtype
+from ..protocol import BudgetedEstimator, Stage
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_number
 
@@ -50,7 +50,6 @@ class TreeStages(BudgetedEstimator):
     """Stages that are sums of trees: a subclass sets `_models`, a `TreeSum` for each stage."""
 
     def _stages(self, X, which, want):
-        classifies = is_classifier(self) and self._can_predict_proba()
         for index in which:
             model = self._models[index]
             stage = Stage(
@@ -61,9 +60,7 @@ class TreeStages(BudgetedEstimator):
             walk = model.walk(X, self.n_jobs, values=scored, acquired="acquired" in want)
             stage.acquired = walk.acquired
             if scored:
-                scores = model.scores(walk.values, model.n_trees)
-                stage.output = self._decided(scores)
-                stage.probabilities = self._shares(model, scores) if classifies else None
+                stage.output, stage.probabilities = self._answer(model, walk.values, model.n_trees)
             yield stage
 
     def stored_bytes(self, stage):
@@ -74,6 +71,11 @@ class TreeStages(BudgetedEstimator):
             n_columns = 1
         trees = model.forest.trees[: model.n_trees]
         return stored_bytes(trees, model.forest.n_features, n_columns)
+
+    def _answer(self, model, totals, n_counted):
+        scores = model.scores(totals, n_counted)
+        shows = is_classifier(self) and self._can_predict_proba()
+        return self._decided(scores), self._shares(model, scores) if shows else None
 
     def _decided(self, scores):
         """Return the class labels or numbers that scores stand for."""
@@ -94,21 +96,8 @@ class TreeStages(BudgetedEstimator):
 
     def _acquisitions(self, n_samples, stage, ledger):
         model = self._models[stage]
-
-        def finish(totals, n_counted):
-            outcome = Outcome.blank(self, n_samples)
-            # Who could walk no tree at all keeps the blank answer.
-            answered = n_counted > 0
-            scores = model.scores(totals, n_counted)[answered]
-            known = None if outcome.probabilities is None else self._shares(model, scores)
-            outcome.fill(answered, self._decided(scores), known)
-            return outcome
-
-        steps = {"per_step": model.per_step, "dtype": working_dtype(self)}
-        requests = tree_acquisitions(
-            model.forest, model.n_trees, n_samples, ledger, finish, **steps
-        )
-        return (yield from requests)
+        what = (model.forest, model.n_trees), n_samples, ledger, partial(self._answer, model)
+        return (yield from tree_acquisitions(self, *what, per_step=model.per_step))
 
 
 class MetaStaged(MetaEstimatorMixin, BudgetedEstimator):

@@ -120,16 +120,14 @@ class Training:
         """Draw training rows."""
         return self.torch.randint(len(self.X), (number,), generator=self.random)
 
-    def _random_masks(self, n_rows, most):
-        """Draw masks of 0 to `most` features, each number as likely as another."""
-        sizes = self.torch.randint(most + 1, (n_rows, 1), generator=self.random)
-        places = self.uniform((n_rows, self.X.shape[1])).argsort(dim=1)
-        return (places < sizes).float()
-
     def pretrain(self, predictor, n_steps, n_rows, most):
         """Train a predictor on random masks."""
         for _ in self.descend([predictor], n_steps):
-            rows, mask = self.rows(n_rows), self._random_masks(n_rows, most)
+            rows = self.rows(n_rows)
+            # Of 0 to `most` features, each number as likely as another.
+            sizes = self.torch.randint(most + 1, (n_rows, 1), generator=self.random)
+            places = self.uniform((n_rows, self.X.shape[1])).argsort(dim=1)
+            mask = (places < sizes).float()
             self.loss(predictor, self.X[rows], mask, self.y[rows]).backward()
 
     def loss(self, predictor, X, mask, y):

@@ -29,7 +29,7 @@ from sklearn.utils.validation import (
 from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnWarning, MissingValueError
 from ..per_feature import PerFeature, check_same_columns, columns_of
-from ..validation import ParameterError, check_classes, check_number, holdout, in_row, listed
+from ..validation import ParameterError, check_classes, holdout, in_row, listed
 from .feature_requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
@@ -212,31 +212,7 @@ class Examples:
 
     def held_out(self, fraction, random, estimator):
         """Split into training and validation examples, classes each in proportion."""
-        if is_classifier(estimator):
-            train, valid = holdout(self.y, fraction, random)
-        else:
-            check_number(
-                fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True
-            )
-            order = random.permutation(len(self.y))
-            n_valid = round(fraction * order.size)
-            self._mix(order, n_valid)
-            valid, train = np.sort(order[:n_valid]), np.sort(order[n_valid:])
-            if not valid.size or not train.size:
-                raise ParameterError(
-                    f"validation_fraction={fraction!r} of n_samples={order.size} leaves "
-                    f"{train.size} to train and {valid.size} to validate. Give more rows, another "
-                    "fraction, or X_val and y_val."
-                )
-        return self.take(train), self.take(valid)
-
-    def _mix(self, order, n_first):
-        """Change a drawn order whose first rows all have the same target: R² needs two."""
-        differs = np.reshape(self.y != self.y[order[0]], (len(self.y), -1)).any(axis=1)
-        places = np.flatnonzero(differs[order])
-        if n_first > 1 and places.size and places[0] >= n_first:
-            # One swap, so that other seeds' draws are left as they are.
-            order[[n_first - 1, places[0]]] = order[[places[0], n_first - 1]]
+        return tuple(map(self.take, holdout(self.y, fraction, random, is_classifier(estimator))))
 
     def joined(self, other):
         """Return these and the other examples, without those of classes unknown in training."""
@@ -264,7 +240,7 @@ class Examples:
 
 def checked_examples(estimator, X, y, X_val, y_val, weight):
     """Return checked training and validation examples (or None); set what follows from them."""
-    takes_missing, classifies = estimator._takes_missing(), is_classifier(estimator)
+    takes_missing, classifies = estimator._takes_missing, is_classifier(estimator)
     checks = {
         "dtype": estimator._dtype,
         "ensure_all_finite": "allow-nan" if takes_missing else True,

@@ -57,10 +57,12 @@ class BudgetedEstimator(BaseEstimator):
             cls.score = BudgetedEstimator.score
 
     _dtype = np.float64  # or a tuple of those that are taken as they are
+    _takes_missing = False  # whether `fit` takes missing values, as values like others
     _takes_sparse = False  # whether tables may be sparse; their zeros are then written out
     _multi_output = False
     _groups = False  # whether shared charges change what the model acquires
     _chooses_on_validation = False
+    _needs_validation = False  # whether `fit` must hold out validation data if none are given
     _spends_budgets = False  # whether of points that score alike the costliest is chosen
     # Of features of words the words in the order of their codes, by name.
     categories_: ClassVar[Mapping[Any, Any]] = MappingProxyType({})
@@ -130,10 +132,6 @@ class BudgetedEstimator(BaseEstimator):
             raise NotImplementedError(f"{type(self).__name__} cannot acquire while predicting.")
         return (yield from prediction.fixed_acquisitions(self, n_samples, stage))
 
-    def _needs_validation(self):
-        """Return True where `fit` must hold out validation data if none are given."""
-        return False
-
     def _seeds(self, random):
         """Draw what `_fit` needs; return it and the source that draws a held-out part."""
         return random, random
@@ -145,10 +143,6 @@ class BudgetedEstimator(BaseEstimator):
     def _can_predict_proba(self):
         """Return True where a classifier's stages have probabilities."""
         return True
-
-    def _takes_missing(self):
-        """Return True where `fit` takes missing values, as values like others."""
-        return False
 
     def _score_parts(self):
         """Return the parts of a `Stage` that its score needs."""
@@ -175,7 +169,7 @@ class BudgetedEstimator(BaseEstimator):
             ranking=isinstance(self, ClassifierMixin) and self._can_predict_proba(),
             chooses_on_validation=self._chooses_on_validation,
         )
-        tags.input_tags.allow_nan = self._takes_missing()
+        tags.input_tags.allow_nan = self._takes_missing
         tags.input_tags.sparse = self._takes_sparse
         return tags
 
@@ -240,7 +234,7 @@ class BudgetedEstimator(BaseEstimator):
         # Before rows are held out: a method that draws its seeds here gets the same ones whether
         # validation data are given or not.
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
-        if valid is None and self._needs_validation():
+        if valid is None and self._needs_validation:
             train, valid = train.held_out(self.validation_fraction, source, self)
         train, valid = words_by_target(self, train, valid)
         # Refused before the fit, which may take hours.

@@ -10,7 +10,7 @@ from ..exceptions import BudgetError
 from ..validation import in_row
 from .checked_data import checked_table, missing_cells, refuse_missing, word_code, working_dtype
 from .documenting import EXPECTED, GUARANTEED, check_limits
-from .feature_requests import Answer, Decisions, Ledger, Outcome, Request, Stage, drive
+from .feature_requests import Decisions, Ledger, Outcome, Request, Stage, answer, drive
 from .operating_points import known_points, points_to_choose_from, surely_within
 
 
@@ -179,7 +179,18 @@ def fixed_acquisitions(estimator, n_samples, stage):
     waiting = able = np.arange(n_samples)
 
     def estimate():
-        return _best_known(estimator, X, known, needs, order)
+        # By the best stage whose features are known of an example.
+        outcome = Outcome.blank(estimator, n_samples)
+        want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
+        for stage in order:
+            rows = np.flatnonzero(~outcome.answered)
+            # Needs are compared with what is known, whichever stage it was acquired for.
+            rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
+            if rows.size:
+                values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
+                made = next(iter(estimator._stages(values, [stage], frozenset(want))))
+                outcome.fill(rows, made.output, made.probabilities)
+        return outcome
 
     for place, stage in enumerate(order):
         if place:  # nothing was refused before
@@ -190,34 +201,16 @@ def fixed_acquisitions(estimator, n_samples, stage):
         for feature in features[np.argsort(prices, kind="stable")].tolist():
             rows = able[~known[able, feature]]
             if rows.size:
-                answer = yield Request(rows, feature, estimate)
-                X[rows, feature], known[rows, feature] = answer.values, ~answer.refused
-                refused[rows, feature] = answer.refused
-                if answer.refused.any():
-                    able = np.setdiff1d(able, rows[answer.refused])
+                reply = yield Request(rows, feature, estimate)
+                X[rows, feature], known[rows, feature] = reply.values, ~reply.refused
+                refused[rows, feature] = reply.refused
+                if reply.refused.any():
+                    able = np.setdiff1d(able, rows[reply.refused])
         if able.size == waiting.size:
             break
         # Only rows whose stage became impossible go on to the next best one.
         waiting = np.setdiff1d(waiting, able)
     return estimate()
-
-
-def _best_known(estimator, X, known, needs, order):
-    """Return the prediction of each example by the best stage whose features are known of it."""
-    outcome = Outcome.blank(estimator, len(X))
-    want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
-    for stage in order:
-        rows = np.flatnonzero(~outcome.answered)
-        if not rows.size:
-            break
-        # Needs are compared with what is known, whichever stage it was acquired for.
-        rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
-        if not rows.size:
-            continue
-        values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
-        made = next(iter(estimator._stages(values, [stage], frozenset(want))))
-        outcome.fill(rows, made.output, made.probabilities)
-    return outcome
 
 
 def _number(value, name, categories):
@@ -272,24 +265,18 @@ class Session:
 
     def _go_on(self):
         """Acquire what was given until something is needed that was not."""
-        while not self.done and (reply := self._reply()) is not None:
-            # Charged when it is used, so that what was given too much costs nothing.
-            if not reply.refused[0]:
-                self._ledger.acquire(self._row, self._request.feature)
-            self._ask(reply)
 
-    def _reply(self):
-        """Return the answer to what is wanted; None where it must be given first."""
-        feature = self._request.feature
-        # Beyond the cap it is refused without asking: the caller need not know the rule.
-        if not self._ledger.affordable(self._row, feature)[0]:
-            return Answer(np.array([np.nan]), np.array([True]))
-        if feature not in self._given:
-            return None
-        value = self._given[feature]
-        # Where training had gaps, NaN is a value that was paid for like others.
-        refused = np.isnan(value) and not self._missing_ok[feature]
-        return Answer(np.array([value]), np.array([refused]))
+        def given(rows, feature):
+            return [self._given[feature]]
+
+        while not self.done:
+            feature = self._request.feature
+            # Beyond the cap it is refused without asking: the caller need not know the rule.
+            payable = self._ledger.affordable(self._row, feature)[0]
+            if payable and feature not in self._given:
+                return
+            # Charged when it is used, so that what was given too much costs nothing.
+            self._ask(answer(self._request, given, self._ledger, int, True, self._missing_ok))
 
     @property
     def done(self) -> bool:

@@ -36,7 +36,8 @@ class Memory(Section):
             for dataset, _, method in self.study.cells
             if "space" in self.study.spec(method, dataset)
         ]
-        return {"memory": size_table(report.results.by_memory, report.display.competitors, tuned)}
+        points = report.display.under(MEMORY, report.results.points)
+        return {"memory": size_table(points, report.display.competitors, tuned)}
 
     def draw(self, report, *case):
         return memory_figure(report.tables["memory"], report.display, *case)
