@@ -1,6 +1,7 @@
-"""`make setup` says in one sentence what a machine lacks, before it makes anything."""
+"""`make setup` says in one sentence what a machine lacks, and installs all of the lock once."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+# A Python that writes down what it is asked to install, and fails where a file says so.
+PYTHON = """
+for last; do :; done
+case "$*" in
+"-m venv "*) rm -rf .venv; mkdir -p .venv/bin; cp "$0" .venv/bin/python ;;
+"-m pip "*" -r "*) echo "$last" >> asked; [ ! -e broken ] ;;
+"-m pip "*" -e .") echo kernels >> asked ;;
+"-m pip --version") ;;
+*) exec "{}" "$@" ;;
+esac"""
+FIRST, OTHERS = ".venv/builders.lock", ".venv/others.lock"
 
 
 @pytest.fixture
@@ -103,3 +115,64 @@ def test_this_machine_has_everything():
         check=True,
     )
     assert done.stdout + done.stderr == ""
+
+
+@pytest.fixture
+def prepared(clone):
+    """A clone on a machine that has everything, with a Python that only writes down."""
+    for name in ("sed", "touch", "mkdir", "cp", "rm"):
+        (clone.parent / "programs" / name).symlink_to(shutil.which(name))
+    program(clone, "python3", PYTHON.format(sys.executable))
+    program(clone, "cc", "exit 0")
+    return clone
+
+
+def asked(clone):
+    """Run `make setup`; return whether it ended well and what it installed since the last time."""
+    (clone / "asked").write_text("")
+    done = subprocess.run(
+        ["make", "setup"],
+        cwd=clone,
+        env={"PATH": str(clone.parent / "programs"), "CC": "cc"},
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode == 0, (clone / "asked").read_text().split()
+
+
+def entries(path):
+    """Return name → text of the entries of a lock."""
+    parts = re.split(r"\n(?=[\w-])", "\n" + path.read_text().strip())[1:]
+    found = {}
+    for part in parts:
+        found.setdefault(part.split("==")[0], []).append(part)
+    return found
+
+
+def test_all_of_the_lock_is_installed_once(prepared):
+    fine, steps = asked(prepared)
+    assert fine
+    assert steps[0] == FIRST
+    assert sorted(steps[1:]) == [OTHERS, "kernels"]
+    first, others = entries(prepared / FIRST), entries(prepared / OTHERS)
+    assert first.keys() == {"cython", "numpy", "pip", "setuptools"}
+    assert not first.keys() & others.keys()
+    assert first | others == entries(ROOT / "requirements.lock")
+
+
+def test_a_second_setup_does_nothing(prepared):
+    asked(prepared)
+    assert asked(prepared) == (True, [])
+
+
+def test_an_interrupted_setup_goes_on(prepared):
+    asked(prepared)
+    (prepared / ".venv" / "packages.done").unlink()
+    (prepared / "broken").touch()
+    assert asked(prepared) == (False, [OTHERS])
+    (prepared / "broken").unlink()
+    assert asked(prepared) == (True, [OTHERS])
+    (prepared / ".venv" / "builders.done").unlink()
+    fine, steps = asked(prepared)
+    assert (fine, steps[0]) == (True, FIRST)
+    assert sorted(steps[1:]) == [OTHERS, "kernels"]
