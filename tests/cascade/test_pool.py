@@ -90,7 +90,7 @@ def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
     pool = candidates(cascade, evidence, 10.0)
     assert len(pool) == TRADEOFFS.size + 3
     for stage, candidate in enumerate(pool[-3:]):
-        assert candidate.cost == COSTS[stage]
+        assert (candidate.cost, candidate.cost_se) == (COSTS[stage], 0)
         assert candidate.observed == evidence.scores[stage].mean()
         assert candidate.last_stage == stage
         assert np.isnan(candidate.tradeoff)
@@ -144,6 +144,9 @@ def test_what_is_reported_is_what_happens_out_of_fold(fitted):
         stops = exit_stages(evidence.confidence, candidate.thresholds)
         scores = [evidence.scores[stage, row] for row, stage in enumerate(stops)]
         assert candidate.cost == pytest.approx(np.mean(COSTS[stops]))
+        # Other models than those that were measured: half as much again.
+        error = 1.5 * COSTS[stops].std() / np.sqrt(len(stops))
+        assert candidate.cost_se == pytest.approx(error)
         assert candidate.observed == pytest.approx(np.mean(scores))
         lost = evidence.expected_losses[stops, np.arange(stops.size)].mean()
         assert candidate.score == pytest.approx(evidence.best_score - lost)

@@ -35,6 +35,14 @@ def test_fit_prints_what_each_price_buys_and_marks_the_budget(folder, told):
     assert saved.curve["test_score"].between(0.4, 1).all()
 
 
+@pytest.mark.parametrize("method", ["cascade", "fmcc"])
+def test_a_price_that_differs_between_rows_has_its_error_beside_it(folder, told, method):
+    _, out, _ = told(*FIT, "--method", method, "--out", "m.joblib")
+    curve = SavedModel.load("m.joblib").steps()
+    row = curve[curve["cost_se"] > 0.005].iloc[0]
+    assert f" {row['cost']:.2f} ± {row['cost_se']:.2f}  " in out
+
+
 def test_without_prices_each_column_costs_1(folder, told):
     status, out, _ = told("fit", "table.csv", "--target", "ill", "--method", "filter_forest")
     assert status == 0

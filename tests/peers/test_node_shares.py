@@ -48,6 +48,13 @@ def test_gif_budgets_are_shares_of_fully_grown_trees(numbers, n_estimators):
     assert model.estimator_.n_nodes_ == sizes[-1]
 
 
+@pytest.mark.parametrize(("times", "plus"), [(1e-9, 0.0), (1.0, 1e9), (1e-9, 1.0)])
+def test_budgets_are_the_same_in_tiny_units_and_far_from_zero(numbers, times, plus):
+    X, y = numbers
+    model = GIFNodeShares(GIFRegressor(n_estimators=10), (1, 10), 100, random_state=0)
+    assert model.fit(X, times * y + plus).node_budgets_ == [399, 3990]
+
+
 @pytest.mark.parametrize(
     ("growth", "n_grown"), [({}, 1), ({"joint_fit": "ridge", "prune_factor": 2}, 2)]
 )

@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 
 from budgetlearn.exceptions import MissingValueError
 from budgetlearn.protocol import BudgetedTags, Stage
+from budgetlearn.protocol.operating_points import cost_and_error
 from tests.protocol.conftest import COSTS, fit
 from tests.protocol.estimators import OneByOne, SignOfFirst, SumOfFirst
 
@@ -142,10 +143,16 @@ def test_points_tell_costs_features_and_names(single, table):
     points, X = single.operating_points_, table[0][50:]
     for (_, row), stage in zip(points.iterrows(), single.stages(X), strict=True):
         assert row["cost"] == pytest.approx(stage.cost.mean())
+        assert row["cost_se"] == pytest.approx(stage.cost.std() / np.sqrt(len(X)))
         assert row["n_features"] == pytest.approx(stage.acquired.sum(axis=1).mean())
         used = X.columns[stage.acquired.any(axis=0)]
         assert row["variables"] == tuple(used)
     assert points["setting"].tolist() == [{"most": k} for k in (1, 2, 3, 4)]
+
+
+def test_equal_costs_have_no_error_not_what_summing_them_leaves():
+    assert np.full(7, 0.1).std() > 0
+    assert cost_and_error(np.full(7, 0.1))[1] == 0
 
 
 def test_accuracy_has_the_standard_error_of_a_share(single):

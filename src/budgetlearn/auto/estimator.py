@@ -18,7 +18,7 @@ from ..cascade.models import filled, medians
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import learned_together, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
-from ..protocol.operating_points import acquisitions_of
+from ..protocol.operating_points import acquisitions_of, cost_and_error
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number
 from . import evidence
@@ -319,8 +319,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         for index, stage in enumerate(each_stage(self, X, ALL)):
             stage.cost = self.feature_costs_.total(stage.acquired)
             rows = self._score_rows(stage, y, weight)
-            points.loc[index, "cost"] = stage.cost.mean()
-            points.loc[index, "cost_se"] = stage.cost.std() / np.sqrt(rows.size)
+            points.loc[index, ["cost", "cost_se"]] = cost_and_error(stage.cost)
             points.loc[index, "score"] = rows.mean()
             points.loc[index, "score_se"] = rows.std() / np.sqrt(rows.size)
             points.loc[index, "n_features"] = stage.acquired.sum(axis=1).mean()

@@ -12,11 +12,12 @@ from sklearn.utils import get_tags
 
 from ..cascade.mixture import fit_temperature, with_temperature
 from ..cascade.models import assign_folds, filled
+from ..cascade.pool import REFIT_ERROR
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.checked_data import working_dtype
 from ..protocol.feature_requests import in_all_classes
-from .methods import CONSTANT, DEFAULT, REFIT_ERROR, Method, Stages
+from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
 N_FOLDS = 5

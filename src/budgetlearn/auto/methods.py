@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from .. import peers
 from ..budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from ..cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from ..cascade.pool import REFIT_ERROR
 from ..costs import affords
 from ..msb import ModelScheduleSearch
 from .subset_average import SubsetClassifier, SubsetRegressor
@@ -17,10 +18,6 @@ DEFAULT = "cascade"
 # How uncertain the correction of a cost for unseen rows is, as a share of itself: of 0, 1/4, 1/3,
 # 1/2, 3/4 and 1 the least with which 90 % of costs on unseen rows were within two standard errors.
 CORRECTION_ERROR = 0.5
-# By which the spread of rows is too small for the score of one model: the folds' models share most
-# of their rows, and the model that predicts is another one. Of 1, 1.1, 1.2, 1.3 and 1.5 the least
-# with which 90 % of quotes held on unseen rows whichever table was left out. So with costs.
-REFIT_ERROR = 1.5
 MOST_FOR_MSB = 60  # it fits models on hundreds of subsets of the columns
 
 

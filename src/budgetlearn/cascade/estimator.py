@@ -42,6 +42,7 @@ from .pool import (
     between,
     candidates,
     class_evidence,
+    cost_of_rows,
     number_evidence,
     under_cap,
 )
@@ -258,8 +259,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             reader = reader_of(point.cascade)
             acquired = reader.acquired(walk(point, reader, len(X))[0])
             paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
-            cost, n_features = (float(np.average(each, weights=counted)) for each in paid)
-            return replace(point, cost=cost, n_features=n_features)
+            return replace(point, **cost_of_rows(*paid, counted))
 
         return [own_cost(each) if each.cascade.name == FORESEEN else each for each in pool]
 
@@ -445,6 +445,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         self.operating_points_ = pd.DataFrame(
             {
                 "cost": [each.cost for each in front],
+                "cost_se": [each.cost_se for each in front],
                 "score": [each.score for each in front],
                 "score_se": [each.observed_se for each in front],
                 "observed": [each.observed for each in front],

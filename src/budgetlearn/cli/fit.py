@@ -275,9 +275,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
 def _curve(estimator, encoder, X_test, y_test, **weighs):
     points = estimator.operating_points_
-    curve = points[["cost", "score", "score_se", "n_features"]].copy()
+    curve = points[["cost", "cost_se", "score", "score_se", "n_features"]].copy()
     original = encoder.origins_.get
-    curve["cost_se"] = points.get("cost_se", 0.0)  # of `auto`: others quote those of validation
     curve["variables"] = [tuple(dict.fromkeys(map(original, v))) for v in points["variables"]]
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
@@ -285,11 +284,7 @@ def _curve(estimator, encoder, X_test, y_test, **weighs):
     held_out = estimator.measure(X_test, y_test, **weighs)
     for name in ("cost", "score", "score_se"):
         curve[f"test_{name}"] = held_out[name].to_numpy()
-    curve["test_cost_sd"] = 0.0
-    if estimator.fixed_costs() is None:
-        stages = estimator.stages(X_test, {"acquired"})
-        # Equal costs have a spread of 0, not of what summing them leaves.
-        curve["test_cost_sd"] = [stage.cost.std() * bool(np.ptp(stage.cost)) for stage in stages]
+    curve["test_cost_sd"] = held_out["cost_se"].to_numpy() * np.sqrt(len(y_test))
     return curve
 
 

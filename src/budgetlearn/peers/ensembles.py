@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..cascade.mixture import origin_and_unit
 from ..fit_counts import fit_counted
 from ..protocol.documenting import documented, estimator_class
 from ..tree import convert
@@ -252,8 +253,11 @@ class NodeShares(MetaStaged):
         check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
         # One for the probes and one for the model.
         seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
-        forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
-        probes = fit_counted(forest(N_PROBES, random_state=seeds[0]), X, y).estimators_
+        forest, targets = ExtraTreesClassifier, y
+        if not is_classifier(self):
+            forest, (origin, unit) = ExtraTreesRegressor, origin_and_unit(y)
+            targets = (y - origin) / unit
+        probes = fit_counted(forest(N_PROBES, random_state=seeds[0]), X, targets).estimators_
         # Fully grown trees on the same data hardly differ in size: a few stand for 1000.
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
         self.n_full_ = float(per_tree * self.n_full_trees)

@@ -53,17 +53,23 @@ def refuse_unscored(points, n_samples):
     return points
 
 
+def cost_and_error(cost):
+    """Return the mean of what examples cost and its standard error, exactly 0 of equal costs."""
+    error = cost.std() / np.sqrt(cost.size) if np.ptp(cost) else 0.0
+    return float(cost.mean()), float(error)
+
+
 def measured(estimator, stages, targets):
     """Return the operating points: all stages, applied to examples, measured by their `targets`.
 
-    `score_se` is the standard error of the score, `n_features` the mean number acquired, and
+    `cost_se` and `score_se` are standard errors, `n_features` the mean number acquired, and
     `variables` names all that some example acquired.
     """
     rows = []
     for stage in stages:
-        score, error = score_and_error(estimator, stage, targets)
-        cost = float(estimator.feature_costs_.total(stage.acquired).mean())
-        measures = {"cost": cost, "score": score, "score_se": error}
+        found = cost_and_error(estimator.feature_costs_.total(stage.acquired))
+        found += score_and_error(estimator, stage, targets)
+        measures = dict(zip(("cost", "cost_se", "score", "score_se"), found, strict=True))
         rows.append(measures | acquisitions_of(estimator, stage))
     return pd.DataFrame(rows)
 
