@@ -103,6 +103,21 @@ def test_foreseen_gains_are_told_at_the_cost_of_the_trees_that_predict(fitted, t
         assert own == pytest.approx(points["n_features"][place])
 
 
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_what_costs_nothing_and_tells_nothing_promises_nothing(seed):
+    """Trees of some folds begin with the first feature, where the final ones take the free one."""
+    random = np.random.default_rng(seed)
+    X = np.column_stack([random.normal(size=(200, 3)), random.integers(2, size=200)])
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.7 * random.normal(size=200) > 0
+    model = ScheduleCascadeClassifier(feature_costs=[1, 2, 3, 0], dynamic=True, random_state=seed)
+    points = model.set_params(estimators=GaussianNB()).fit(X, y).operating_points_
+    free = points.loc[points["cost"] == 0, ["score", "observed"]]
+    agree = y == X[:, 3]
+    best = max(*np.bincount(y), *np.bincount(agree))
+    assert len(free)
+    assert free.to_numpy().max() <= best / len(y) + 0.03
+
+
 def test_numbers_stop_where_little_is_to_be_gained(numbers):
     model, X, y = numbers
     stages = list(model.stages(X))

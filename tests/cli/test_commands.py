@@ -183,6 +183,13 @@ def test_the_same_seed_gives_the_same_schedule(folder, told):
     assert told(*QUICK)[1] == told(*QUICK)[1]
 
 
+def test_the_same_model_gives_the_same_bytes(folder, told):
+    """Not even the name of the file is in it."""
+    for name in ("one", "other"):
+        assert told(*QUICK, "--out", name)[0] == 0
+    assert (folder / "one").read_bytes() == (folder / "other").read_bytes()
+
+
 def test_every_command_has_help(told):
     for command in cli.commands:
         status, out, _ = told(command, "--help")

@@ -53,7 +53,7 @@ MOST_UNITS = 16
 MOST_FORESEEN = 200
 # Examples that show what foreseen gains cost.
 MOST_WALKED = 2_000
-# What the final trees acquire costs no less than this share of what trees without a fold do.
+# Final trees that acquire less than this share of what trees without a fold do go another way.
 SURELY_LESS = 0.6
 ONE_SE = "one_se"
 # Smooth models gain least on the tables on which they take longest.
@@ -259,7 +259,10 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             reader = reader_of(point.cascade)
             acquired = reader.acquired(walk(point, reader, len(X))[0])
             paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
-            return replace(point, **cost_of_rows(*paid, counted))
+            own = cost_of_rows(*paid, counted)
+            # Who acquires far less goes another way than was scored, and promises nothing.
+            score = point.score if own["cost"] >= SURELY_LESS * point.cost else pool[0].score
+            return replace(point, score=score, **own)
 
         return [own_cost(each) if each.cascade.name == FORESEEN else each for each in pool]
 

@@ -173,7 +173,7 @@ def write_model(content, path):
     with whole_file(path, through_links=True) as partial, partial.open("wb") as file:
         file.write(_MAGIC + f"{FORMAT}\n".encode())
         # mtime=0: the same model gives the same bytes.
-        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=3, mtime=0) as packed:
+        with gzip.GzipFile("", "wb", 3, file, mtime=0) as packed:
             pickle.dump(content, packed, protocol=5)
 
 
