@@ -252,7 +252,7 @@ class Reproduction:
         self.papers, self.impossible = about["papers"], about["impossible"]
         self.readings, self._others = about["readings"], [about["variants"], about["figures"]]
         self.drawings, self.tried = about["drawings"], about["tried"]
-        self.extended = about["extended"]
+        self.extended, self.apart = about["extended"], about["apart"]
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(self._folder / "claims.yaml")
         self.entries = read_reasons(self._folder / "deviations.yaml")
@@ -262,11 +262,12 @@ class Reproduction:
 
     @property
     def studies(self):
-        """Every study of the papers that has a file, in the order in which they are run."""
+        """Every study that `run_papers` runs, in that order: those that have a file here."""
         # Tables first: what is interrupted has then the numbers that count.
         named = [*self._tables.values(), *self._held_out.values(), *self._others]
         named.append([entry["variant"] for entry in self.entries])
-        every = dict.fromkeys(name for names in named for name in names)
+        apart = [one["study"] for one in self.apart if not one["datasets"]]
+        every = dict.fromkeys(n for names in named for n in names if n not in apart)
         return [name for name in every if (self._root / f"config/studies/{name}.yaml").exists()]
 
     @cached_property
