@@ -18,7 +18,7 @@ from budgetbench.report import sections_of
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.17")
 
 
 # Also where another workflow takes this one as a module, from whose folder Snakemake then runs.

@@ -17,7 +17,8 @@ OUTPUT = "results/own/points/wine/unit/voc/0.parquet"
 
 def job(memory=1000, attempt=1, **config):
     resources = Resources(mem_mb=memory, attempt=attempt)
-    return SimpleNamespace(config=CONFIG | config, output=[OUTPUT], resources=resources)
+    how = {"resources": resources, "threads": 3}
+    return SimpleNamespace(config=CONFIG | config, output=[OUTPUT], **how)
 
 
 class Resources(SimpleNamespace):
@@ -135,6 +136,7 @@ def test_points_are_written_with_their_origin_and_failures_kept(tmp_path, monkey
     (origin,) = records.origins_of(OUTPUT)
     assert origin["jobs"] == 1
     assert {"commit", "machine", "python", "seconds", "peak_mb"} <= origin.keys()
+    assert origin["threads"] == "3"
     assert "died: x" in failure_file(CONFIG, OUTPUT).read_text()
     assert records.sources_of(OUTPUT) == {"the data of wine": ["ab"]}
     jobs.write_points(rows[:1], job(), {}, [{"python": "3.1", "jobs": 3}])

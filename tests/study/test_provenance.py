@@ -1,6 +1,11 @@
 """What results were made with is told in one line for each thing."""
 
+import json
+import os
+import platform
 import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +17,29 @@ def test_an_origin_names_code_versions_and_machine():
     origin = provenance.origin()
     assert {"commit", "kernels", "machine", "python", "numpy"} <= origin.keys()
     assert all(isinstance(value, str) for value in origin.values())
+    model = [line for line in lines_of("/proc/cpuinfo") if line.startswith("model name")]
+    assert not model or model[0].partition(": ")[2] == origin["processor"] != ""
+
+
+def lines_of(path):
+    return Path(path).read_text().splitlines() if Path(path).exists() else []
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="kernels of these processors")
+def test_an_origin_names_the_kernels_that_were_chosen():
+    code = (
+        "import json; from budgetbench.study.provenance import origin; print(json.dumps(origin()))"
+    )
+    usual = provenance.origin()
+    older = {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": usual["instructions"]}
+    command = {"env": os.environ | older, "capture_output": True, "text": True, "check": True}
+    told = json.loads(subprocess.run([sys.executable, "-c", code], **command).stdout)
+    # NumPy and SciPy each bring an OpenBLAS of their own.
+    assert told["BLAS"].count("openblas") == told["BLAS"].count("Nehalem") == 2
+    assert "Nehalem" not in usual["BLAS"]
+    assert told["instructions"] == "baseline" != usual["instructions"]
+    same = {"processor", "machine", "python", "numpy", "kernels"}
+    assert {name: told[name] for name in same} == {name: usual[name] for name in same}
 
 
 def test_differences_are_told_with_their_number_of_jobs():

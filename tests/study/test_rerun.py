@@ -14,7 +14,8 @@ from budgetbench.study.stored_results import (
 )
 from tests.factories import make_study
 
-HERE = {"commit": "a", "machine": "Linux x86_64, 2 cores", "numpy": "2.0", "jobs": 3}
+RUNS_ON = {"processor": "one", "instructions": "AVX2", "BLAS": "openblas Haswell", "threads": "1"}
+HERE = {"commit": "a", "machine": "Linux x86_64, 2 cores", **RUNS_ON, "numpy": "2.0", "jobs": 3}
 
 
 def points(**changes):
@@ -91,8 +92,17 @@ def test_numbers_within_the_tolerance_are_equal():
 
 def test_tolerance_is_zero_on_the_same_platform_only():
     assert tolerance([HERE], [HERE | {"commit": "b", "machine": "Linux x86_64, 64 cores"}]) == 0
-    assert tolerance([HERE], [HERE | {"machine": "Darwin arm64, 2 cores"}]) > 0
-    assert tolerance([HERE], [HERE | {"numpy": "2.1"}]) > 0
+    assert tolerance([HERE], [HERE | {"machine": "Darwin arm64, 2 cores"}]) == 1e-9
+    for name in (*RUNS_ON, "numpy"):
+        assert tolerance([HERE], [HERE | {name: "other"}]) == 1e-9
+        assert tolerance([HERE], [{key: HERE[key] for key in HERE if key != name}]) == 1e-9
+
+
+def test_results_of_several_platforms_have_a_tolerance():
+    both = [HERE, HERE | {"processor": "other"}]
+    assert tolerance(both, both) == 1e-9  # the jobs may have run the other way round
+    assert tolerance([HERE, HERE | {"commit": "b"}], [HERE]) == 0
+    assert tolerance([HERE], []) == 1e-9
 
 
 def test_check_tells_what_differs(tmp_path):

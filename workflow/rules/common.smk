@@ -50,14 +50,36 @@ def memory_up_to(most):
     return lambda w, attempt: min(most * attempt, memory(w, attempt))
 
 
-def minutes(rule, *names):
-    """Minutes that a job that fits asks a cluster for: as earlier ones of its method took."""
+@cache
+def expected_minutes(n_runs, folder):
+    return minutes_for(STUDY, n_runs, folder)
 
-    def of_job(w, attempt):
-        folder = os.path.join(PLACE, "usage", rule, *(w[name] for name in names))
-        return max(1, ceil(attempt * minutes_for(STUDY, len(STUDY.runs_of(w.chunk)), folder)))
+
+def expected(rule, names, w):
+    """Minutes that a job of a rule is expected to take at most, by earlier ones of its method."""
+    folder = os.path.join(PLACE, "usage", rule, *(w[name] for name in names))
+    return expected_minutes(len(STUDY.runs_of(w.chunk)), folder)
+
+
+def minutes(rule, *names):
+    """Minutes that a job that fits asks a cluster for."""
+    return lambda w, attempt: max(1, ceil(attempt * expected(rule, names, w)))
+
+
+def heaviest_first(rule, *names):
+    """Priority of a job that fits: a long one that began last would leave the other cores idle.
+
+    What is not known yet counts for the most, in the order in which the study lists its methods.
+    """
+
+    def of_job(w):
+        listed = [method for dataset, _, method in STUDY.cells if dataset == w.dataset]
+        return expected(rule, names, w) - listed.index(w.method) / 1000
 
     return of_job
+
+
+FIRST = 10**6  # priority of what many jobs wait for
 
 
 def there(files):

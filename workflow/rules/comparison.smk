@@ -16,6 +16,7 @@ rule fit:
         f"{DIR}/usage/fit/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.tsv"
     wildcard_constraints:
         method="|".join(STUDY.methods_of(FIT)) or "no_fit_method",
+    priority: heaviest_first("fit", "dataset", "costs", "method")
     group:
         "runs"
     conda:

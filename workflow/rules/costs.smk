@@ -9,6 +9,7 @@ rule costs:
         f"{DIR}/costs/{{dataset}}/{{costs}}/{{chunk}}.csv",
     log:
         f"{DIR}/logs/costs/{{dataset}}/{{costs}}/{{chunk}}.log",
+    priority: FIRST
     group:
         "runs"
     conda:

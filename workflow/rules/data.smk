@@ -8,6 +8,7 @@ rule fetch:
         manifest="resources/data/{dataset}/manifest.json",
     log:
         f"{DIR}/logs/fetch/{{dataset}}.log",
+    priority: FIRST
     localrule: True
     conda:
         "../../environment.yml"
@@ -26,6 +27,7 @@ rule prepare:
         f"{DIR}/logs/prepare/{{dataset}}.log",
     # Decided by manifest, entry and code alone: `--cache` shares it between studies and folders.
     cache: "omit-software"
+    priority: FIRST
     conda:
         "../../environment.yml"
     resources:
@@ -45,6 +47,7 @@ rule split:
         f"{DIR}/splits/{{dataset}}/{{chunk}}.parquet",
     log:
         f"{DIR}/logs/split/{{dataset}}/{{chunk}}.log",
+    priority: FIRST
     group:
         "runs"
     conda:

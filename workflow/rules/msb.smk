@@ -14,6 +14,7 @@ rule msb_importance:
         f"{DIR}/usage/msb_importance/{{dataset}}/{{method}}/{{chunk}}.tsv"
     group:
         "runs"
+    priority: FIRST
     conda:
         "../../environment.yml"
     threads: STUDY.config["threads_per_job"]
@@ -44,6 +45,7 @@ rule msb_sequence:
         f"{DIR}/logs/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.log",
     benchmark:
         f"{DIR}/usage/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.tsv"
+    priority: heaviest_first("msb_sequence", "dataset", "costs", "method", "sequence")
     group:
         "runs"
     conda:

@@ -121,8 +121,7 @@ def _warm_up():
     for name in _IMPORTS:
         with suppress(Exception):  # a method that needs it says so
             importlib.import_module(name)
-    importlib.import_module("budgetbench.study.provenance").origin()
-    importlib.import_module("threadpoolctl").ThreadpoolController()  # it remembers the paths
+    importlib.import_module("budgetbench.study.provenance").origin()  # paths of pools among it
     # The first check of any table looks for plug-ins among all installed packages.
     importlib.import_module("sklearn.dummy").DummyClassifier().fit([[0]], [0])
     gc.freeze()  # what was imported is never garbage: a fork need not copy it to find that out

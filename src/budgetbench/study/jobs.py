@@ -111,7 +111,8 @@ def write_points(rows, job, sources, origins=None):
     `origins` None: what this job runs on, and took until now.
     """
     points = records.table(rows)
-    origins = [origin() | effort()] if origins is None else origins
+    made_with = origin() | {"threads": str(job.threads)} | effort()
+    origins = [made_with] if origins is None else origins
     # Failures first: a job that is killed in between has no output yet, and is run again.
     close_job(job, zip(points["run"], points["status"], strict=True))
     records.write(points, job.output[0], origins, sources)

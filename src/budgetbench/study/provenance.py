@@ -9,15 +9,20 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import psutil
+import scipy.linalg  # noqa: F401, which loads a BLAS of its own
+from threadpoolctl import threadpool_info
 
 from . import records
 
@@ -57,6 +62,21 @@ def kernels_hash():
     return digest.hexdigest()[:16]
 
 
+def processor():
+    """Return the model of the processor, or what else the system calls it."""
+    with suppress(OSError):
+        if found := re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text()):
+            return found[1]
+    return platform.processor() or platform.machine()
+
+
+def blas():
+    """Return name, version and chosen kernels of each BLAS that is loaded."""
+    named = ("internal_api", "version", "architecture")
+    found = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    return ", ".join(sorted({" ".join(str(one.get(k, "")) for k in named) for one in found}))
+
+
 @cache
 def origin():
     """Return commit, hash of the kernels, machine and versions of results made now, as text."""
@@ -65,6 +85,10 @@ def origin():
         "commit": git_commit(Path(__file__).parent) or "not under version control",
         "kernels": kernels_hash(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "processor": processor(),
+        "instructions": " ".join(np.show_config("dicts")["SIMD Extensions"].get("found", ()))
+        or "baseline",
+        "BLAS": blas() or "not known",
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in LIBRARIES},
     }

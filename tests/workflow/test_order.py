@@ -1,0 +1,44 @@
+"""In which order jobs start: a long one that began last would leave the other cores idle."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.workflow
+STUDY = ["study=s", "methods=[msb,gif_squared,constant]", "datasets=[wine,heart]", "runs=2"]
+
+
+def priorities(workflow):
+    """Return {rule, and method where there is one: the priorities of its planned jobs}."""
+    code, output = workflow.plan("-n", "--config", *STUDY)
+    assert code == 0, output
+    found = {}
+    for job in re.split(r"^ *(?=(?:local)?rule \w+:$)", output, flags=re.MULTILINE)[1:]:
+        rule, *method = re.findall(r"rule (\w+):|method=(\w+)", job)
+        key = " ".join(filter(None, (rule[0], *(name for _, name in method))))
+        (priority,) = re.findall(r"priority: (\S+)", job) or [0]
+        found.setdefault(key, []).append(float(priority))
+    return found
+
+
+def test_what_others_wait_for_comes_first_then_the_heaviest(make_workflow):
+    workflow = make_workflow()
+    found = priorities(workflow)
+    ahead = ("fetch", "prepare", "costs", "split", "msb_importance msb")
+    fits = [found[name] for name in ("msb_sequence msb", "fit gif_squared", "fit constant")]
+    assert min(min(found[name]) for name in ahead) > max(map(max, fits))
+    # Nothing is known yet: as the study lists its methods.
+    assert min(fits[0]) > max(fits[1])
+    assert min(fits[1]) > max(fits[2]) > 0
+    for method, data, seconds in (
+        ("gif_squared", "wine", 9),
+        ("gif_squared", "heart", 1),
+        ("constant", "wine", 3),
+    ):
+        usage = workflow.folder / f"results/s/usage/fit/{data}/random/{method}/0.tsv"
+        usage.parent.mkdir(parents=True)
+        usage.write_text(f"s\th:m:s\n{seconds}\t0:00:01\n")
+    fits = priorities(workflow)
+    slow, quick = sorted(fits["fit gif_squared"], reverse=True)
+    known, unknown = sorted(fits["fit constant"])
+    assert unknown > slow > known > quick
