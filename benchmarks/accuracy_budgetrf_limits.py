@@ -4,20 +4,25 @@
 
 Unit costs. Each row of the table is a set of settings; validation data choose among them and the
 models' stages, by error or by log-loss, those within the limit on validation data alone. Printed:
-test error @ mean number of features on test data, for limits of 5, 8, 12 and 20 features. The last
-rows are LightGBM's.
+test error @ mean number of features on test data, for limits of 5, 8, 12 and 20 features. The row
+"shipped" is `budgetrf_plus` of config/methods.yaml. Validation data choose its stage, too; its last
+two lines are what `predict(X, budget=limit)` does by itself, which chooses out of bag: without the
+validation rows, and with these among those to learn from.
 """
 
 import argparse
 from itertools import product
+from pathlib import Path
 
 import numpy as np
+import yaml
 from _budgetrf_data import miniboone
 from sklearn.metrics import log_loss
 
 from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.peers import LightGBMCostClassifier
 
+METHODS = Path(__file__).parents[1] / "config" / "methods.yaml"
 LIMITS = (5, 8, 12, 20)
 PAPER = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)
 ENTROPY = {"growth__impurity": "entropy", "growth__split": "expected", "leaves__voting": "counts"}
@@ -50,6 +55,7 @@ SETTINGS = {
         }
         for discount, weight in product((1.0, 0.5, 0.2), (1, 2, 4, 8, 16))
     ],
+    "shipped": [yaml.safe_load(METHODS.read_text())["budgetrf_plus"]["parameters"]],
     "LightGBM's feature costs": [
         {
             "penalty": penalty,
@@ -94,6 +100,25 @@ def chosen(points, criterion):
     return rows
 
 
+def out_of_bag(setting, seed, n_jobs, validation):
+    """Return test error and cost at each limit of the stages that the estimator chooses itself."""
+    train, valid, (X_test, y_test) = miniboone()
+    model = BudgetRFClassifier(random_state=seed, n_jobs=n_jobs).set_params(**setting)
+    model.fit(*train, *(valid if validation else ()))
+    return [
+        (
+            np.mean(model.predict(X_test, budget=limit) != y_test),
+            model.acquisition_cost(X_test, budget=limit).mean(),
+        )
+        for limit in LIMITS
+    ]
+
+
+def line_of(runs):
+    """Return mean error @ mean cost at each limit, from those of each seed."""
+    return "  ".join(f"{error:.3f} @ {cost:4.1f}" for error, cost in np.mean(runs, axis=0))
+
+
 def main():
     """Print a line for each set of settings."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
@@ -105,9 +130,16 @@ def main():
         settings = SETTINGS[name]
         runs = [curves(settings, seed, options.jobs) for seed in range(options.seeds)]
         for criterion, chosen_by in enumerate(CRITERIA):
-            means = np.mean([chosen(points, criterion) for points in runs], axis=0)
-            line = "  ".join(f"{error:.3f} @ {cost:4.1f}" for error, cost in means)
+            line = line_of([chosen(points, criterion) for points in runs])
             print(f"{name}, {len(settings)} settings, by {chosen_by:10} {line}", flush=True)
+    if "shipped" in (options.rows or SETTINGS):
+        for validation in (False, True):
+            runs = [
+                out_of_bag(*SETTINGS["shipped"], seed, options.jobs, validation)
+                for seed in range(options.seeds)
+            ]
+            rows = "training and validation rows" if validation else "training rows"
+            print(f"shipped, out of bag, {rows}: {line_of(runs)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ cdef inline void to_shares(double* scores, Py_ssize_t n) noexcept nogil:
     cdef double top = scores[0], total = 0.0
     cdef Py_ssize_t k
     for k in range(1, n):
-        top = max(top, scores[k])
+        top = max(top, scores[k])  # the same for all, so it cancels; no exp overflows
     for k in range(n):
         scores[k] = exp(scores[k] - top)
         total += scores[k]
@@ -35,14 +35,14 @@ cdef inline void temper(
     """Replace probabilities by shares ∝ p^(1 / T), none taken to be below a floor."""
     cdef Py_ssize_t k
     for k in range(n):
-        values[k] = log(max(values[k], floor)) / temperature
+        values[k] = log(max(values[k], floor)) / temperature  # p^(1 / T) = exp(log(p) / T)
     to_shares(values, n)
 
 
 def tempered(const double[:, ::1] probabilities, const double[::1] temperatures, double floor):
     """Return probabilities ∝ p^(1 / T), none taken to be below a floor; one T, or one a row."""
     cdef Py_ssize_t row
-    cdef bint one = temperatures.shape[0] == 1
+    cdef bint one = temperatures.shape[0] == 1  # of all rows
     found = np.array(probabilities)
     cdef double[:, ::1] shares = found
     with nogil:
@@ -69,7 +69,7 @@ def mixed(
         each = predictions[k]
         for row in range(total.shape[0]):
             for column in range(n_columns):
-                values[column] = each[row, column]
+                values[column] = each[row, column]  # tempered in a copy: tables stay as they are
             if tempers:
                 temper(&values[0], n_columns, temperatures[k], floor)
             for column in range(n_columns):
@@ -83,7 +83,7 @@ def standardised(
     """Return (X - mean) / scale, cut at the farthest value; a missing value is the mean."""
     cdef Py_ssize_t row, column
     cdef double value
-    found = np.zeros((X.shape[0], X.shape[1]))
+    found = np.zeros((X.shape[0], X.shape[1]))  # 0 is the mean: missing values keep it
     cdef double[:, ::1] scaled = found
     with nogil:
         for row in range(X.shape[0]):
@@ -103,13 +103,13 @@ def gaussian_sums(
     """Return the sums of weighted kernels exp(-length · distance²), (n_rows, n_outputs)."""
     cdef Py_ssize_t n_landmarks = landmarks.shape[1], row, feature, k, output
     cdef double gap, value
-    cdef double[::1] apart = np.empty(n_landmarks)
+    cdef double[::1] apart = np.empty(n_landmarks)  # squared distances of one row
     found = np.zeros((X.shape[0], weights.shape[1]))
     cdef double[:, ::1] sums = found
     with nogil:
         for row in range(X.shape[0]):
             apart[:] = 0.0
-            for feature in range(X.shape[1]):
+            for feature in range(X.shape[1]):  # outside: a feature's landmarks are neighbours
                 value = X[row, feature]
                 for k in range(n_landmarks):
                     gap = value - landmarks[feature, k]

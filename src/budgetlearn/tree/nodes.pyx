@@ -88,7 +88,7 @@ cdef class Builder:
             for i in range(K):
                 counts[i] = (self.lanes[i] + self.lanes[K + i]) + (
                     self.lanes[2 * K + i] + self.lanes[3 * K + i]
-                )
+                )  # always in these pairs: the last bits depend on the order
         return <int32_t> (self.n_nodes - 1)
 
     cdef void push(self, Task task) noexcept nogil:
@@ -107,13 +107,13 @@ cdef class Builder:
 
     cdef void clear(self) noexcept nogil:
         """Begin another tree in the same memory."""
-        self.n_nodes = self.n_tasks = self.out_of_memory = 0
+        self.n_nodes = self.n_tasks = self.out_of_memory = 0  # what is allocated is kept
 
     def arrays(self):
         """Return `columns_of` the nodes, and their class counts (node_count, n_classes)."""
         if self.out_of_memory:
             raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        counts = np.empty((self.n_nodes, self.n_classes))
+        counts = np.empty((self.n_nodes, self.n_classes))  # a copy: the next tree overwrites ours
         cdef double[:, ::1] counts_out = counts
         memcpy(&counts_out[0, 0], self.counts, self.n_nodes * self.n_classes * sizeof(double))
         return columns_of(self.nodes, self.n_nodes), counts
@@ -131,6 +131,6 @@ cdef tuple columns_of(const GrownNode* nodes, Py_ssize_t n):
         out[0, i], thresholds_out[i] = nodes[i].feature, nodes[i].threshold
         out[1, i], out[2, i], out[3, i] = nodes[i].left, nodes[i].right, nodes[i].n_samples
         missing_out[i] = nodes[i].missing_left
-        sends_missing |= nodes[i].missing_left
+        sends_missing |= nodes[i].missing_left  # usually none does, and needs no array
     missing_left = missing_left if sends_missing else None
     return integers[0], thresholds, integers[1], integers[2], integers[3], missing_left
