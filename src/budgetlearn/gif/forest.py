@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetError, BudgetlearnWarning
 from ..export.compact_forest import FORMATS, CompactForest
 from ..export.exporting import CompactMethods
+from ..export.imported import ImportedForest
 from ..export.serialization import stored_bytes
+from ..fit_counts import fit_weighed
 from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
@@ -60,8 +64,9 @@ _NUMBERS = {
     "candidate_window": {"low": 1, "integer": True},
     "max_depth": {"low": 1, "high": INT32_MAX, "integer": True},
     "byte_budget": {"low": 1, "integer": True},
+    "step_budget": {"low": 1},
 }
-_OPTIONAL = ("candidate_window", "max_depth", "byte_budget")
+_OPTIONAL = ("candidate_window", "max_depth", "byte_budget", "step_budget")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -125,6 +130,15 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         which are kept. None: any number.
     byte_format : {"float32", "float16", "int8"}, default="float32"
         The format whose bytes are counted.
+    step_budget : float, default=None
+        Most tests that a training row takes on its way, on average over the rows and added up over
+        the trees. A node whose split would take more is passed over; with `prune_factor`, nodes are
+        dropped until this budget is kept, too. None: any number.
+    forest : estimator or lightgbm.Booster, default=None
+        A forest as of `budgetlearn.export.ImportedForest`. Its nodes are taken instead of growing
+        some, all get new weights, and the least useful leaves are dropped until the budgets are
+        kept; with `joint_fit="ridge"` or "logistic". An estimator that is not fitted yet is fitted
+        first.
 
     Attributes
     ----------
@@ -135,6 +149,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         count it.
     n_nodes_ : int
         Nodes in the model, at most `node_budget`.
+    n_steps_ : float
+        Mean number of tests that a training row takes, at most `step_budget`.
     intercept_ : ndarray of shape (n_outputs,)
         The loss-optimal constant, to which the trees are added; of the ridge regression with
         `joint_fit="ridge"`.
@@ -178,6 +194,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     validation_fraction: float = 0.2
     byte_budget: int | None = None
     byte_format: str = "float32"
+    step_budget: float | None = None
+    forest: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -190,7 +208,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self._number_or("ridge", ("auto",), low=0, low_open=True)
         self._number_or("joint_fit", self._regressions, low=0, integer=True)
         self._check_combinations(loss)
-        if self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto":
+        fixed = self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto"
+        if fixed and self.forest is None:
             self._warn_of_few_nodes()
 
     def _number_or(self, name, words, **limits):
@@ -213,6 +232,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             raise ParameterError(
                 f"prune_factor={self.prune_factor!r} drops nodes by their weights in a "
                 f"regression: set joint_fit='ridge', got joint_fit={self.joint_fit!r}."
+            )
+        if self.forest is not None and not isinstance(self.joint_fit, str):
+            raise ParameterError(
+                "the nodes of a given forest get their weights by regression: set "
+                f"joint_fit='ridge', got joint_fit={self.joint_fit!r}."
             )
         if self.early_stopping and self.joint_fit:
             raise ParameterError(
@@ -297,6 +321,17 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 self._refit_within_bytes(data)
         return self
 
+    def _imported(self, X, targets, weight):
+        """Return the forest whose nodes are given, fitted if it was not."""
+        model = self.forest
+        try:
+            if hasattr(model, "fit"):
+                check_is_fitted(model)
+        except NotFittedError:
+            y = targets.argmax(axis=1) if hasattr(self, "classes_") else np.squeeze(targets)
+            model = fit_weighed(clone(model), X, y, weight)
+        return ImportedForest(model)
+
     def _take(self, model, intercept, ridge):
         """Make what was grown the fitted model."""
         self._refitted, self.intercept_, self.ridge_ = self.joint_fit != 0, intercept, ridge
@@ -354,7 +389,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _set(self, model):
         """Make a model the fitted one, and return the forest."""
-        self._model, self.n_nodes_ = model, model.n_nodes
+        self._model, self.n_nodes_, self.n_steps_ = model, model.n_nodes, model.n_steps
         self.node_distribution_, self.node_entropy_ = model.nodes_per_tree, model.entropy
         self.feature_importances_ = model.importances()
         return self
