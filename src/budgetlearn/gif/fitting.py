@@ -14,7 +14,6 @@ from ..fit_counts import count_fit
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
-from .imported import ImportedNodes
 from .grower import (
     ExponentialCandidates,
     RandomWindow,
@@ -23,6 +22,7 @@ from .grower import (
     grow_on_residuals,
     refit,
 )
+from .imported import ImportedNodes
 from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, VarianceSplitter, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
