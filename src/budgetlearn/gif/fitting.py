@@ -231,7 +231,7 @@ def _pruned(grown, nodes, targets, weight, params, valid, exponent):
         weights = np.ascontiguousarray(weights)  # kernels take no other
         return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
 
-    def validate(ranks, solutions):
+    def validate(ranks, *solutions):
         weights, intercepts = (
             np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
         )
@@ -253,7 +253,8 @@ def _pruned(grown, nodes, targets, weight, params, valid, exponent):
         data = nodes.indicators(kept, rows), targets[rows], None if weight is None else weight[rows]
         return REGRESSIONS[params.joint_fit](*data, share=rows.size / len(targets))
 
-    ranks, weights, intercept, ridge = prune_and_refit(
+    fit = best_pruned if params.early_stopping else prune_and_refit
+    ranks, weights, intercept, ridge = fit(
         nodes, regress, len(targets), memory, params.ridge, None if valid is None else validate
     )
     return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
@@ -261,6 +262,9 @@ def _pruned(grown, nodes, targets, weight, params, valid, exponent):
 
 # Largest share of the nodes that one round drops.
 SHARE = 0.25
+# Numbers of nodes that `early_stopping` compares, an eighth of an octave apart: the same whatever
+# the budget, so that a larger one has the choice among more of them, and is never worse.
+SIZES = np.unique(np.rint(2 ** (np.arange(31 * 8) / 8)).astype(np.int64))
 # Of a table of more rows a sample judges what is dropped: the larger the table, the longer take its
 # growth and the last fit, and the smaller is the sample.
 MOST_ROWS, MOST_PAIRS, LEAST_JUDGES = 20_000, 70_000_000, 2000
@@ -305,7 +309,7 @@ class Memory:
 
     def excess(self, nodes, kept):
         """Return about how many nodes are too many, 0 where these fit."""
-        n_nodes = kept.size + np.unique(nodes.tree[kept]).size
+        n_nodes = with_roots(nodes, kept)
         excess = max(0, n_nodes - self.n_nodes)
         # Bytes and tests grow about as nodes do; the next round counts them anew.
         share = 0.0
@@ -331,6 +335,11 @@ class Memory:
         return size(False, self.format, *sizes)
 
 
+def with_roots(nodes, kept):
+    """Return the number of nodes of a model, the roots of its trees included."""
+    return kept.size + np.unique(nodes.tree[kept]).size
+
+
 def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
@@ -340,9 +349,8 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     """
     kept = np.arange(nodes.ids.size)
     judges = everybody = np.arange(n_samples)
-    if n_samples > MOST_ROWS and kept.size > 1 and memory.excess(nodes, kept):
-        n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
-        judges = np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
+    if kept.size > 1 and memory.excess(nodes, kept):
+        judges = _judges(n_samples)
     regression = regress(kept, judges)
     chosen, (weights, intercept) = _solve(regression, kept, ridge, validate)
     while (excess := memory.excess(nodes, kept)) and kept.size > 1:
@@ -350,7 +358,7 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
         stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
         kept = kept[stays]
         over = memory.excess(nodes, kept)
-        if judges is not everybody and (not over or kept.size == 1):
+        if judges.size < n_samples and (not over or kept.size == 1):
             regression = regress(kept, everybody)
         else:
             regression.keep(stays)
@@ -360,13 +368,45 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     return kept, weights, intercept, chosen
 
 
+def best_pruned(nodes, regress, n_samples, memory, ridge, validate):
+    """As `prune_and_refit`, but go on beyond the budget, and take what validates best within it.
+
+    Nodes are dropped in an order and in steps that do not depend on the budget.
+    """
+    kept, judges, found = np.arange(nodes.ids.size), _judges(n_samples), []
+    regression = regress(kept, judges)
+    chosen, (weights, _) = _solve(regression, kept, ridge, validate)
+    while True:
+        if kept.size == 1 or not memory.excess(nodes, kept):
+            everybody = judges.size == n_samples
+            last = regression if everybody else regress(kept, np.arange(n_samples))
+            penalty, solution = _solve(last, kept, ridge, validate)
+            found.append((validate(kept, solution)[0], kept, *solution, penalty))
+        if kept.size == 1:
+            return min(reversed(found), key=lambda one: one[0])[1:]
+        n_nodes = with_roots(nodes, kept)
+        excess = n_nodes - max(SIZES[n_nodes > SIZES])
+        stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
+        kept = kept[stays]
+        regression.keep(stays)
+        _, (weights, _) = _solve(regression, kept, chosen, validate)
+
+
+def _judges(n_samples):
+    """Return the examples that tell which nodes to drop: all, or of large tables a sample."""
+    if n_samples <= MOST_ROWS:
+        return np.arange(n_samples)
+    n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
+    return np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
+
+
 def _solve(regression, kept, ridge, validate):
     """Return the penalty in use, and the weights and intercept that it gives."""
     if ridge != "auto":
         return ridge, regression.solve(ridge * regression.scale)
     solutions, scores = regression.path(ALPHAS * regression.scale)
     if validate is not None:
-        scores = validate(kept, solutions)
+        scores = validate(kept, *solutions)
     best = int(np.argmin(scores))
     return float(ALPHAS[best]), solutions[best]
 

@@ -21,7 +21,7 @@ from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
-from .fitting import grown_forest
+from .fitting import SIZES, grown_forest
 from .nodes import VarianceSplitter
 
 ROWS = 1024  # that are looked at together
@@ -42,8 +42,6 @@ def in_columns(X):
 
 # `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
 NODES_PER_TREE, MOST_TREES = 5, 1000
-# Budgets that early stopping compares.
-STEPS = 20
 
 
 def weights_of(examples):
@@ -116,8 +114,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Share of the constant's loss that acquiring all features has to bring, a feature its share
         of the full cost: a new one is acquired where a node's gap exceeds that. 0.01 to 10 matter.
     early_stopping : bool, default=False
-        Keep as many of the nodes, in order of acceptance, as predict the validation data best;
-        without validation data, `validation_fraction` of the training data. Not with `joint_fit`.
+        Keep as many of the nodes, in order of acceptance or of pruning, as predict the validation
+        data best within the budgets, so that a larger `byte_budget` is never worse on these;
+        without validation data, `validation_fraction` of the training data.
     scoring : str or callable, default=None
         Score, as in scikit-learn, of the operating points on validation data, and by which these
         choose how many nodes to keep and `ridge="auto"`; None: accuracy or R², and the choice is by
@@ -238,11 +237,10 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 "the nodes of a given forest get their weights by regression: set "
                 f"joint_fit='ridge', got joint_fit={self.joint_fit!r}."
             )
-        if self.early_stopping and self.joint_fit:
+        if self.early_stopping and self.joint_fit and not isinstance(self.joint_fit, str):
             raise ParameterError(
-                "early_stopping chooses among the smaller budgets of one growth, and refitting "
-                "fits the weights to the whole model: set joint_fit=0, got "
-                f"joint_fit={self.joint_fit!r}."
+                "early_stopping chooses among smaller models, and passes refit the largest only: "
+                f"set joint_fit=0 or 'ridge', got joint_fit={self.joint_fit!r}."
             )
         if loss == "squared":
             return
@@ -310,8 +308,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent
         self._take(*grown_forest(self, *data))
-        if self.early_stopping:
-            self._stop_early(valid, exponent)
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
         # refitting in passes, weights of fewer nodes have to be fitted anew.
         if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
@@ -319,6 +315,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 self._keep_to_bytes()
             else:
                 self._refit_within_bytes(data)
+        if self.early_stopping and self.joint_fit == 0:
+            self._stop_early(valid, exponent)
         return self
 
     def _imported(self, X, targets, weight):
@@ -368,8 +366,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _stop_early(self, valid, exponent):
         """Go back to the smaller budget with the least error on validation data."""
-        budgets = np.unique(np.arange(STEPS + 1) * self.n_nodes_ // STEPS).tolist()
-        models = [self._model.within(budget) for budget in budgets]
+        sizes = [0, *SIZES[self.n_nodes_ >= SIZES].tolist()]
+        models = [self._model.within(size) for size in sizes]
         errors = []
         for model in models:
             scores = self.intercept_ + model.predictor.walk(valid.X, values=True).values
@@ -380,7 +378,17 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 errors.append(self._loss().error(predicted, valid.targets))
             else:
                 errors.append(-self._score_of(scores, valid))
-        self._set(models[int(np.argmin(errors))])
+        # Those that are better than all smaller ones: what each smaller budget would have kept.
+        before = np.minimum.accumulate([np.inf, *errors[:-1]])
+        best = [model for model, better in zip(models, errors < before, strict=True) if better]
+        self._sizes = np.array([model.n_nodes for model in best])
+        self._set(best[-1])
+
+    def _best_within(self, sizes):
+        """Return the nodes that early stopping keeps within each of these budgets."""
+        if not self.early_stopping:
+            return sizes
+        return self._sizes[np.searchsorted(self._sizes, sizes, side="right") - 1]
 
     def _score_of(self, scores, valid):
         """Return the `scoring` of predictions on validation data, given the scores of these."""
@@ -421,7 +429,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             )
         check_number(node_budget, "node_budget", low=0, integer=True)
         smaller = copy.copy(self).set_params(node_budget=node_budget)
-        return smaller._set(self._model.within(node_budget))
+        return smaller._set(self._model.within(self._best_within(node_budget)))
 
     def _compact(self, format):
         return CompactForest.of(
@@ -448,7 +456,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if self._refitted:
             return [self.n_nodes_]
         # Small forests have fewer stages: equal numbers of nodes are one.
-        return np.unique(np.arange(1, 11) * self.n_nodes_ // 10).tolist()
+        return np.unique(self._best_within(np.arange(1, 11) * self.n_nodes_ // 10)).tolist()
 
     def _stage_model(self, index):
         budgets = self._node_budgets()
