@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification, make_friedman1
 from sklearn.metrics import balanced_accuracy_score, get_scorer, mean_absolute_error
 
 from budgetlearn import GIFClassifier, GIFRegressor
-from budgetlearn.gif.forest import STEPS
+from budgetlearn.gif.fitting import SIZES
 
 pytestmark = pytest.mark.usefixtures("quick_scores")
 SMALL = {"n_estimators": 20, "learning_rate": 0.5, "random_state": 0}
@@ -24,7 +24,7 @@ def stopped(scoring, node_budget=400, y=Y):
 @pytest.mark.parametrize("scoring", ["balanced_accuracy", "neg_log_loss"])
 def test_early_stopping_keeps_the_nodes_of_the_best_score(scoring):
     whole = GIFClassifier(400, **SMALL).fit(X[TRAIN], Y[TRAIN])
-    steps = [whole.within(step * whole.n_nodes_ // STEPS) for step in range(STEPS + 1)]
+    steps = [whole.within(size) for size in (0, *SIZES[SIZES <= 400])]
     scores = [get_scorer(scoring)(each, X[VALID], Y[VALID]) for each in steps]
     kept = stopped(scoring)
     assert kept.n_nodes_ == steps[int(np.argmax(scores))].n_nodes_
@@ -65,7 +65,7 @@ def test_numbers_are_scored_in_their_own_unit():
     assert score == pytest.approx(-mean_absolute_error(y[250:], model.predict(X[250:])))
     whole = GIFRegressor(400, **SMALL).fit(X[:250], y[:250])
     errors = [
-        mean_absolute_error(y[250:], whole.within(step * 400 // STEPS).predict(X[250:]))
-        for step in range(STEPS + 1)
+        mean_absolute_error(y[250:], whole.within(size).predict(X[250:]))
+        for size in (0, *SIZES[SIZES <= 400])
     ]
     assert -score == pytest.approx(min(errors))

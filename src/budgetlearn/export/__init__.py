@@ -8,3 +8,4 @@ forests inherit).
 from .compact_forest import FORMATS as FORMATS
 from .compact_forest import CompactForest as CompactForest
 from .exporting import quantization_errors as quantization_errors
+from .imported import ImportedForest as ImportedForest

@@ -22,6 +22,7 @@ from .grower import (
     grow_on_residuals,
     refit,
 )
+from .imported import ImportedNodes
 from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, VarianceSplitter, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
@@ -57,6 +58,12 @@ class GIFModel:
     def n_nodes(self):
         """Nodes in the model: the accepted ones, and the roots of their trees."""
         return int(self.nodes_per_tree.sum())
+
+    @property
+    def n_steps(self):
+        """Mean number of splits that a training example passes; all roots have all examples."""
+        size = self._records["size"]
+        return float(size[self._records["child"] >= 0].sum() / max(size[0], 1))
 
     @property
     def entropy(self):
@@ -131,6 +138,13 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     The model is that of 2**exponent times the targets.
     """
     count_fit()  # one for each growth: refits within bytes count again
+    if params.forest is not None:
+        intercept, _ = params._loss().start(targets, weight)
+        nodes = ImportedNodes(params._imported(X, targets, weight), X, targets)
+        every = nodes.ids.size
+        weights, nodes_after = np.zeros((every, targets.shape[1])), np.full(every, every)
+        model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
+        return _fitted(model, nodes, targets, weight, params, valid, exponent, intercept)
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
     # The scores of two classes add up to 1: the second class's tell both.
@@ -163,12 +177,18 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
         weights = np.column_stack([-weights, weights])
-    records, ridge = table.records[: table.n_nodes], None
     if not isinstance(params.joint_fit, str):
         weights = np.ldexp(weights, exponent) if exponent else weights
-    model = GIFModel(records, weights, nodes_after, n_trees, n_features)
-    if isinstance(params.joint_fit, str) and len(weights):
-        model, intercept, ridge = _pruned(model, table, targets, weight, params, valid, exponent)
+    nodes = AcceptedNodes(table)
+    model = GIFModel(nodes.records, weights, nodes_after, n_trees, n_features)
+    return _fitted(model, nodes, targets, weight, params, valid, exponent, intercept)
+
+
+def _fitted(model, nodes, targets, weight, params, valid, exponent, intercept):
+    """Fit the weights of a model by regression if the parameters ask for it; return all three."""
+    ridge = None
+    if isinstance(params.joint_fit, str) and nodes.ids.size:
+        model, intercept, ridge = _pruned(model, nodes, targets, weight, params, valid, exponent)
     elif params.joint_fit == "logistic":
         # Without a node there is nothing to regress on, but the intercept is that of this loss.
         intercept = logarithms(intercept)
@@ -177,16 +197,19 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
 
 def _grow(params, table, splitter, loss, most, seed):
     """Accept nodes; return their weights, and how many nodes there were after each."""
-    rate = params.learning_rate
+    rate, most_tests = params.learning_rate, np.inf
+    if params.step_budget is not None:
+        most_tests = params.step_budget * params.prune_factor * table.n_samples
     weights = np.empty((most, loss.n_outputs))
     nodes_after = np.zeros(most, dtype=np.int64)
     with watched(lambda: nodes_after.max(initial=0), "nodes", most):
         if params.split_on == "residuals":
-            out = weights, nodes_after
+            out = weights, nodes_after, most_tests
             n_steps = grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
         else:
             pool = candidates(table, loss, params.candidate_window, rate, seed, splitter)
-            n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
+            out = weights, nodes_after, most_tests
+            n_steps = grow(table, splitter, loss, pool, most, rate, *out)
     return weights[:n_steps], nodes_after[:n_steps]
 
 
@@ -201,14 +224,14 @@ def candidates(table, loss, window, learning_rate, seed, splitter=None):
     return RandomWindow(table, loss, INT32_MAX if window is None else window, seed, splitter)
 
 
-def _pruned(grown, table, targets, weight, params, valid, exponent):
+def _pruned(grown, nodes, targets, weight, params, valid, exponent):
     """Return the model within the budget, its weights fitted by regression; intercept, ridge."""
 
     def taken(ranks, weights):
         weights = np.ascontiguousarray(weights)  # kernels take no other
         return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
 
-    def validate(ranks, solutions):
+    def validate(ranks, *solutions):
         weights, intercepts = (
             np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
         )
@@ -223,16 +246,15 @@ def _pruned(grown, table, targets, weight, params, valid, exponent):
         return np.square(found - valid.targets[:, None]).sum(axis=(0, 2))
 
     n_columns = 1 if params._is_binary() else targets.shape[1]
-    memory = Memory(
-        params.node_budget, params.byte_budget, params.byte_format, n_columns, grown.n_features
-    )
-    nodes = AcceptedNodes(table)
+    limits = params.node_budget, params.byte_budget, params.byte_format
+    memory = Memory(*limits, n_columns, grown.n_features, params.step_budget)
 
     def regress(kept, rows):
         data = nodes.indicators(kept, rows), targets[rows], None if weight is None else weight[rows]
         return REGRESSIONS[params.joint_fit](*data, share=rows.size / len(targets))
 
-    ranks, weights, intercept, ridge = prune_and_refit(
+    fit = best_pruned if params.early_stopping else prune_and_refit
+    ranks, weights, intercept, ridge = fit(
         nodes, regress, len(targets), memory, params.ridge, None if valid is None else validate
     )
     return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
@@ -240,6 +262,9 @@ def _pruned(grown, table, targets, weight, params, valid, exponent):
 
 # Largest share of the nodes that one round drops.
 SHARE = 0.25
+# Numbers of nodes that `early_stopping` compares, an eighth of an octave apart: the same whatever
+# the budget, so that a larger one has the choice among more of them, and is never worse.
+SIZES = np.unique(np.rint(2 ** (np.arange(31 * 8) / 8)).astype(np.int64))
 # Of a table of more rows a sample judges what is dropped: the larger the table, the longer take its
 # growth and the last fit, and the smaller is the sample.
 MOST_ROWS, MOST_PAIRS, LEAST_JUDGES = 20_000, 70_000_000, 2000
@@ -250,14 +275,13 @@ class AcceptedNodes:
 
     def __init__(self, table):
         self._table = table
-        records = table.records[: table.n_nodes]
+        self.records = records = table.records[: table.n_nodes]
         # Their places in the table's records, and below those of their parents; `parent` is the
         # rank of acceptance of that, -1 where it is a root.
         self.ids = table.accepted()
         self.tree = records["tree"][self.ids]
         self.parent_id = records["parent"][self.ids]
         self.parent = records["step"][self.parent_id]
-        self.feature = records["feature"]
 
     def indicators(self, kept, rows):
         """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
@@ -274,22 +298,27 @@ class AcceptedNodes:
 
 @dataclass(frozen=True)
 class Memory:
-    """Limits of a model's memory."""
+    """Limits of a model's memory, and of its time."""
 
     n_nodes: int  # most nodes, the roots of trees included; >= 2
     n_bytes: int | None = None  # most bytes in the compact format
     format: str = "float32"
     n_columns: int = 1  # of the values
     n_features: int = 1  # columns of the examples
+    n_steps: float | None = None  # most tests that a training example takes, on average
 
     def excess(self, nodes, kept):
         """Return about how many nodes are too many, 0 where these fit."""
-        n_nodes = kept.size + np.unique(nodes.tree[kept]).size
+        n_nodes = with_roots(nodes, kept)
         excess = max(0, n_nodes - self.n_nodes)
-        if self.n_bytes is None:
-            return excess
-        # Bytes grow about as nodes do; the next round counts them anew.
-        share = 1 - self.n_bytes / self._bytes(nodes, kept)
+        # Bytes and tests grow about as nodes do; the next round counts them anew.
+        share = 0.0
+        if self.n_bytes is not None:
+            share = 1 - self.n_bytes / self._bytes(nodes, kept)
+        if self.n_steps is not None:
+            size = nodes.records["size"]
+            steps = size[np.unique(nodes.parent_id[kept])].sum() / max(size[0], 1)
+            share = max(share, 1 - self.n_steps / max(steps, 1))
         return max(excess, int(np.ceil(share * n_nodes)))
 
     def _bytes(self, nodes, kept):
@@ -301,9 +330,14 @@ class Memory:
         # The side of a root that was not accepted says nothing, and takes no value.
         rootless = (nodes.parent[kept[first]] < 0) & (children == 1)
         n_stops = int(splits.size + n_splits.size - rootless.sum())
-        used = np.unique(nodes.feature[splits]).size if self.format == "int8" else 0
+        used = np.unique(nodes.records["feature"][splits]).size if self.format == "int8" else 0
         sizes = n_splits, n_splits - 1, n_stops, self.n_columns, self.n_features, used
         return size(False, self.format, *sizes)
+
+
+def with_roots(nodes, kept):
+    """Return the number of nodes of a model, the roots of its trees included."""
+    return kept.size + np.unique(nodes.tree[kept]).size
 
 
 def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
@@ -315,9 +349,8 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     """
     kept = np.arange(nodes.ids.size)
     judges = everybody = np.arange(n_samples)
-    if n_samples > MOST_ROWS and kept.size > 1 and memory.excess(nodes, kept):
-        n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
-        judges = np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
+    if kept.size > 1 and memory.excess(nodes, kept):
+        judges = _judges(n_samples)
     regression = regress(kept, judges)
     chosen, (weights, intercept) = _solve(regression, kept, ridge, validate)
     while (excess := memory.excess(nodes, kept)) and kept.size > 1:
@@ -325,7 +358,7 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
         stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
         kept = kept[stays]
         over = memory.excess(nodes, kept)
-        if judges is not everybody and (not over or kept.size == 1):
+        if judges.size < n_samples and (not over or kept.size == 1):
             regression = regress(kept, everybody)
         else:
             regression.keep(stays)
@@ -335,13 +368,45 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
     return kept, weights, intercept, chosen
 
 
+def best_pruned(nodes, regress, n_samples, memory, ridge, validate):
+    """As `prune_and_refit`, but go on beyond the budget, and take what validates best within it.
+
+    Nodes are dropped in an order and in steps that do not depend on the budget.
+    """
+    kept, judges, found = np.arange(nodes.ids.size), _judges(n_samples), []
+    regression = regress(kept, judges)
+    chosen, (weights, _) = _solve(regression, kept, ridge, validate)
+    while True:
+        if kept.size == 1 or not memory.excess(nodes, kept):
+            everybody = judges.size == n_samples
+            last = regression if everybody else regress(kept, np.arange(n_samples))
+            penalty, solution = _solve(last, kept, ridge, validate)
+            found.append((validate(kept, solution)[0], kept, *solution, penalty))
+        if kept.size == 1:
+            return min(reversed(found), key=lambda one: one[0])[1:]
+        n_nodes = with_roots(nodes, kept)
+        excess = n_nodes - max(SIZES[n_nodes > SIZES])
+        stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
+        kept = kept[stays]
+        regression.keep(stays)
+        _, (weights, _) = _solve(regression, kept, chosen, validate)
+
+
+def _judges(n_samples):
+    """Return the examples that tell which nodes to drop: all, or of large tables a sample."""
+    if n_samples <= MOST_ROWS:
+        return np.arange(n_samples)
+    n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
+    return np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
+
+
 def _solve(regression, kept, ridge, validate):
     """Return the penalty in use, and the weights and intercept that it gives."""
     if ridge != "auto":
         return ridge, regression.solve(ridge * regression.scale)
     solutions, scores = regression.path(ALPHAS * regression.scale)
     if validate is not None:
-        scores = validate(kept, solutions)
+        scores = validate(kept, *solutions)
     best = int(np.argmin(scores))
     return float(ALPHAS[best]), solutions[best]
 

@@ -7,17 +7,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetError, BudgetlearnWarning
 from ..export.compact_forest import FORMATS, CompactForest
 from ..export.exporting import CompactMethods
+from ..export.imported import ImportedForest
 from ..export.serialization import stored_bytes
+from ..fit_counts import fit_weighed
 from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
-from .fitting import grown_forest
+from .fitting import SIZES, grown_forest
 from .nodes import VarianceSplitter
 
 ROWS = 1024  # that are looked at together
@@ -38,8 +42,6 @@ def in_columns(X):
 
 # `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
 NODES_PER_TREE, MOST_TREES = 5, 1000
-# Budgets that early stopping compares.
-STEPS = 20
 
 
 def weights_of(examples):
@@ -60,8 +62,9 @@ _NUMBERS = {
     "candidate_window": {"low": 1, "integer": True},
     "max_depth": {"low": 1, "high": INT32_MAX, "integer": True},
     "byte_budget": {"low": 1, "integer": True},
+    "step_budget": {"low": 1},
 }
-_OPTIONAL = ("candidate_window", "max_depth", "byte_budget")
+_OPTIONAL = ("candidate_window", "max_depth", "byte_budget", "step_budget")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -111,8 +114,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Share of the constant's loss that acquiring all features has to bring, a feature its share
         of the full cost: a new one is acquired where a node's gap exceeds that. 0.01 to 10 matter.
     early_stopping : bool, default=False
-        Keep as many of the nodes, in order of acceptance, as predict the validation data best;
-        without validation data, `validation_fraction` of the training data. Not with `joint_fit`.
+        Keep as many of the nodes, in order of acceptance or of pruning, as predict the validation
+        data best within the budgets, so that a larger `byte_budget` is never worse on these;
+        without validation data, `validation_fraction` of the training data.
     scoring : str or callable, default=None
         Score, as in scikit-learn, of the operating points on validation data, and by which these
         choose how many nodes to keep and `ridge="auto"`; None: accuracy or R², and the choice is by
@@ -125,6 +129,15 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         which are kept. None: any number.
     byte_format : {"float32", "float16", "int8"}, default="float32"
         The format whose bytes are counted.
+    step_budget : float, default=None
+        Most tests that a training row takes on its way, on average over the rows and added up over
+        the trees. A node whose split would take more is passed over; with `prune_factor`, nodes are
+        dropped until this budget is kept, too. None: any number.
+    forest : estimator or lightgbm.Booster, default=None
+        A forest as of `budgetlearn.export.ImportedForest`. Its nodes are taken instead of growing
+        some, all get new weights, and the least useful leaves are dropped until the budgets are
+        kept; with `joint_fit="ridge"` or "logistic". An estimator that is not fitted yet is fitted
+        first.
 
     Attributes
     ----------
@@ -135,6 +148,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         count it.
     n_nodes_ : int
         Nodes in the model, at most `node_budget`.
+    n_steps_ : float
+        Mean number of tests that a training row takes, at most `step_budget`.
     intercept_ : ndarray of shape (n_outputs,)
         The loss-optimal constant, to which the trees are added; of the ridge regression with
         `joint_fit="ridge"`.
@@ -178,6 +193,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     validation_fraction: float = 0.2
     byte_budget: int | None = None
     byte_format: str = "float32"
+    step_budget: float | None = None
+    forest: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -190,7 +207,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self._number_or("ridge", ("auto",), low=0, low_open=True)
         self._number_or("joint_fit", self._regressions, low=0, integer=True)
         self._check_combinations(loss)
-        if self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto":
+        fixed = self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto"
+        if fixed and self.forest is None:
             self._warn_of_few_nodes()
 
     def _number_or(self, name, words, **limits):
@@ -214,11 +232,15 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 f"prune_factor={self.prune_factor!r} drops nodes by their weights in a "
                 f"regression: set joint_fit='ridge', got joint_fit={self.joint_fit!r}."
             )
-        if self.early_stopping and self.joint_fit:
+        if self.forest is not None and not isinstance(self.joint_fit, str):
             raise ParameterError(
-                "early_stopping chooses among the smaller budgets of one growth, and refitting "
-                "fits the weights to the whole model: set joint_fit=0, got "
-                f"joint_fit={self.joint_fit!r}."
+                "the nodes of a given forest get their weights by regression: set "
+                f"joint_fit='ridge', got joint_fit={self.joint_fit!r}."
+            )
+        if self.early_stopping and self.joint_fit and not isinstance(self.joint_fit, str):
+            raise ParameterError(
+                "early_stopping chooses among smaller models, and passes refit the largest only: "
+                f"set joint_fit=0 or 'ridge', got joint_fit={self.joint_fit!r}."
             )
         if loss == "squared":
             return
@@ -287,8 +309,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent
         self._take(*grown_forest(self, *data))
-        if self.early_stopping:
-            self._stop_early(valid, exponent)
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
         # refitting in passes, weights of fewer nodes have to be fitted anew.
         if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
@@ -296,7 +316,20 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 self._keep_to_bytes()
             else:
                 self._refit_within_bytes(data)
+        if self.early_stopping and self.joint_fit == 0:
+            self._stop_early(valid, exponent)
         return self
+
+    def _imported(self, X, targets, weight):
+        """Return the forest whose nodes are given, fitted if it was not."""
+        model = self.forest
+        try:
+            if hasattr(model, "fit"):
+                check_is_fitted(model)
+        except NotFittedError:
+            y = targets.argmax(axis=1) if hasattr(self, "classes_") else np.squeeze(targets)
+            model = fit_weighed(clone(model), X, y, weight)
+        return ImportedForest(model)
 
     def _take(self, model, intercept, ridge):
         """Make what was grown the fitted model."""
@@ -334,8 +367,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _stop_early(self, valid, exponent):
         """Go back to the smaller budget with the least error on validation data."""
-        budgets = np.unique(np.arange(STEPS + 1) * self.n_nodes_ // STEPS).tolist()
-        models = [self._model.within(budget) for budget in budgets]
+        sizes = [0, *SIZES[self.n_nodes_ >= SIZES].tolist()]
+        models = [self._model.within(size) for size in sizes]
         errors = []
         for model in models:
             scores = self.intercept_ + model.predictor.walk(valid.X, values=True).values
@@ -346,7 +379,17 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 errors.append(self._loss().error(predicted, valid.targets))
             else:
                 errors.append(-self._score_of(scores, valid))
-        self._set(models[int(np.argmin(errors))])
+        # Those that are better than all smaller ones: what each smaller budget would have kept.
+        before = np.minimum.accumulate([np.inf, *errors[:-1]])
+        best = [model for model, better in zip(models, errors < before, strict=True) if better]
+        self._sizes = np.array([model.n_nodes for model in best])
+        self._set(best[-1])
+
+    def _best_within(self, sizes):
+        """Return the nodes that early stopping keeps within each of these budgets."""
+        if not self.early_stopping:
+            return sizes
+        return self._sizes[np.searchsorted(self._sizes, sizes, side="right") - 1]
 
     def _score_of(self, scores, valid):
         """Return the `scoring` of predictions on validation data, given the scores of these."""
@@ -355,7 +398,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _set(self, model):
         """Make a model the fitted one, and return the forest."""
-        self._model, self.n_nodes_ = model, model.n_nodes
+        self._model, self.n_nodes_, self.n_steps_ = model, model.n_nodes, model.n_steps
         self.node_distribution_, self.node_entropy_ = model.nodes_per_tree, model.entropy
         self.feature_importances_ = model.importances()
         return self
@@ -387,7 +430,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             )
         check_number(node_budget, "node_budget", low=0, integer=True)
         smaller = copy.copy(self).set_params(node_budget=node_budget)
-        return smaller._set(self._model.within(node_budget))
+        return smaller._set(self._model.within(self._best_within(node_budget)))
 
     def _compact(self, format):
         return CompactForest.of(
@@ -414,7 +457,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if self._refitted:
             return [self.n_nodes_]
         # Small forests have fewer stages: equal numbers of nodes are one.
-        return np.unique(np.arange(1, 11) * self.n_nodes_ // 10).tolist()
+        return np.unique(self._best_within(np.arange(1, 11) * self.n_nodes_ // 10)).tolist()
 
     def _stage_model(self, index):
         budgets = self._node_budgets()

@@ -7,7 +7,7 @@ taken.
 
 import numpy as np
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from ..tree.random cimport as_below, next_xorshift
@@ -524,16 +524,18 @@ def grow(
     double learning_rate,
     double[:, ::1] weights,   # OUT (>= accepted nodes, n_outputs): shrunk weights by rank
     int64_t[::1] nodes_after,  # OUT nodes in the model after each acceptance, roots included
+    double most_tests=INFINITY,  # that all samples together may take
 ):
     """Accept nodes until the budget is spent or no candidate improves the loss; return how many.
 
     Roots are never candidates; a root is charged with the first accepted node of its tree, so that
-    node is refused when one node is left.
+    node is refused when one node is left. A split is tested by its samples once a side is accepted.
     """
     cdef:
         uint8_t[::1] rooted = np.zeros(table.n_nodes, dtype=np.uint8)
         int32_t root, node, tree, n_accepted = 0
-        int64_t n_nodes = 0, price
+        int64_t n_nodes = 0, price, n_tests = 0, tests
+        ForestNode* parent
     with nogil:
         # Step 6 of algorithm 1: the first candidates are the children of the roots.
         for root in range(table.n_nodes):
@@ -544,7 +546,10 @@ def grow(
         while n_nodes < node_budget and pool.find():
             tree = table.nodes[pool.found].tree
             price = 1 if rooted[tree] else 2  # the root counts with its tree's first node
-            if n_nodes + price > node_budget:
+            parent = &table.nodes[table.nodes[pool.found].parent]
+            node = 2 * parent.child + 1 - pool.found  # the other side
+            tests = 0 if table.nodes[node].step >= 0 else parent.size
+            if n_nodes + price > node_budget or n_tests + tests > most_tests:
                 pool.remove()
                 continue
             # Steps 10 to 12. The found node is split after its step and before the next draw, and
@@ -559,6 +564,7 @@ def grow(
             pool.replace(open_node(table, splitter, pool.found))
             rooted[tree] = 1
             n_nodes += price
+            n_tests += tests
             nodes_after[n_accepted] = n_nodes
             n_accepted += 1
     return n_accepted
@@ -573,6 +579,7 @@ def grow_on_residuals(
     uint64_t seed,
     double[:, ::1] weights,    # OUT as in `grow`
     int64_t[::1] nodes_after,  # OUT
+    double most_tests=INFINITY,
 ):
     """Draw a leaf at random, split it and accept both sides, until the budget is spent.
 
@@ -586,7 +593,7 @@ def grow_on_residuals(
         uint64_t state = 2 * seed + 1
         int32_t n_leaves = table.n_nodes, n_accepted = 0, drawn, node, child, size
         double* step
-        int64_t n_nodes = 0, price
+        int64_t n_nodes = 0, price, n_tests = 0
     for node in range(n_leaves):
         leaves[node] = node
     with nogil:
@@ -596,11 +603,13 @@ def grow_on_residuals(
             n_leaves -= 1
             leaves[drawn] = leaves[n_leaves]  # the order of leaves is of no matter
             price = 3 if table.nodes[node].parent < 0 else 2
-            if n_nodes + price > node_budget:
+            size = table.nodes[node].size
+            if n_nodes + price > node_budget or n_tests + size > most_tests:
                 continue
             child = open_node(table, splitter, node)
             if child < 0:
                 continue
+            n_tests += size
             if splitter.charges is not None:
                 splitter.charges.acquire(table.nodes[node].feature)
             n_nodes += price
