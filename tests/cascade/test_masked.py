@@ -1,4 +1,4 @@
-"""Masked models, units, and what foretells gains."""
+"""Masked models and units."""
 
 import pickle
 from functools import partial
@@ -8,7 +8,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 from budgetlearn.cascade import models
-from budgetlearn.cascade.dynamic import GainModel, Units, drawn_states, soft_losses
+from budgetlearn.cascade.dynamic import Units
 from budgetlearn.cascade.models import MaskedModel, OnDemand, masked_trees
 from budgetlearn.costs import FeatureCosts
 
@@ -97,41 +97,6 @@ def test_on_demand_it_is_fitted_once_and_stored_without_the_rows(table, monkeypa
     np.testing.assert_array_equal(pickle.loads(stored).predict(hidden), expected)
     assert len(fits) == 1
     assert waiting._fit is None  # nor the rows that it referred to
-
-
-def test_gains_are_foretold(table):
-    """What is worth most is the feature that the class hangs on and that is not known yet."""
-    X, y = table
-    units = units_of(None, (0,), (3,), (1,))
-    model = MaskedModel.fit(X[:250], y[:250], 2, units, 0)
-    sure = np.eye(2)[y[250:]] * 0.96 + 0.02
-    _, states, worth = drawn_states(
-        X[250:], units, lambda hidden, rows: model.predict(hidden),
-        lambda found, rows: soft_losses(found, sure[rows], None), np.random.RandomState(0),
-    )  # fmt: skip
-    assert (worth[:, :-1][units_acquired(states, units)] == 0).all()
-    gains = GainModel(states, worth, 0)
-    nothing, first = np.full((1, 4), np.nan), np.array([[0.3, np.nan, np.nan, np.nan]])
-    assert gains.predict(nothing)[0, :2].min() > gains.predict(nothing)[0, 2] + 0.05
-    assert gains.predict(first)[0, :3].argmax() == 1
-    assert gains.predict(nothing)[0, 3] > gains.predict(X[250:251] * 3)[0, 3]
-
-
-def units_acquired(X, units):
-    """Return which units are known in rows with NaN, (n_rows, n_units)."""
-    return np.column_stack([~np.isnan(X[:, list(each)]).any(axis=1) for each in units.features])
-
-
-def test_soft_losses_are_least_at_the_reference():
-    reference = np.array([[0.7, 0.3]])
-    at, off = (
-        soft_losses(reference, reference, None),
-        soft_losses(reference[:, ::-1], reference, None),
-    )
-    assert at[0] == pytest.approx(0.6108643)
-    assert off[0] > at[0]
-    numbers = soft_losses(np.array([[3.0]]), np.array([[1.0]]), 2.0)
-    assert numbers[0] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("large", [1e9, -1e9, 1e17])

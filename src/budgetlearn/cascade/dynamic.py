@@ -1,34 +1,23 @@
-"""A dynamic order: each example acquires the largest expected gain for its cost."""
+"""A dynamic order: each example acquires the largest foreseen gain for its cost."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesRegressor
 
 from ..costs import affords
 from ..parallel import thread_map
 from ..validation import INT32_MAX, derive_seed
 from .bayes import ForeseenGains, NaiveBayesTree
 from .fixed_order import Acquisitions, Answers, Reader
-from .mixture import fit_temperature, variance, with_temperature
-from .models import N_EXTRA_TREES, MaskedModel, masked_trees
+from .mixture import fit_temperature, with_temperature
 from .pool import Trace
 
 # A unit's place in the order of acquisition counts as much as this many units of chance.
 NOISE = 0.25
-# States of knowledge that the gains are learned from.
-N_STATES = 10_000
-FEWEST_STATES, MOST_STATES = 2, 24
-N_TREES = 20
-IN_LEAF = 20
-# What no model believes is not held against another without limit.
-FLOOR = 1e-3
 # After so many acquisitions of its own an example needs no order of its own.
 MOST_STAGES = 24
-# What is expected to bring less than this is acquired by its price alone.
-LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +92,9 @@ class DynamicOrder:
     name: str
     units: Units
     stages: tuple  # tuples of int: features that some example has acquired by the end of each stage
-    temperatures: np.ndarray | None  # (n_stages,): of the probabilities; None in regression
-    masked: object  # MaskedModel or NaiveBayesTree: predicts from what is known
-    gains: object  # GainModel or ForeseenGains: predicts the gain of each unit for its price
+    temperatures: np.ndarray | None  # (n_stages,): of the probabilities; None before calibration
+    tree: object  # NaiveBayesTree: predicts from what is known
+    gains: object  # ForeseenGains: the gain of each unit for its price
     dynamic = True
 
     @property
@@ -182,16 +171,12 @@ class DynamicReader(Reader):
     def raw(self, stage, rows):
         """Return a stage's predictions before calibration, (n_rows, n_outputs)."""
         self.advance(rows, stage)
-        predict = self.order.masked.predict
-        return self._answers.of(stage, rows, lambda fresh: predict(self._hidden(stage, fresh)))
+        units, predict = self.order.units, self.order.tree.predict
 
-    def remaining(self, stage, rows):
-        """Return the loss that is expected of stopping at a stage, (n_rows,)."""
-        self.advance(rows, stage)
-        return self.order.gains.predict(self._hidden(stage, rows))[:, -1]
+        def ask(fresh):
+            return predict(units.hidden(self._X[fresh], self.owned[stage, fresh]))
 
-    def _hidden(self, stage, rows):
-        return self.order.units.hidden(self._X[rows], self.owned[stage, rows])
+        return self._answers.of(stage, rows, ask)
 
     def acquired(self, stops):
         """Return the mask of the features acquired by each example's last stage."""
@@ -232,129 +217,16 @@ class DynamicAcquisitions(Acquisitions):
         threshold = self._point.thresholds[stage]
         if threshold == np.inf or not rows.size:
             return np.zeros(rows.size, dtype=bool)
-        if self._order.temperatures is None:
-            return -self._order.gains.predict(self._X[rows])[:, -1] >= threshold
         return self._predict(rows).max(axis=1) >= threshold
 
     def _predict(self, rows):
-        found, temperatures = self._order.masked.predict(self._X[rows]), self._order.temperatures
-        if temperatures is None:
-            return found
-        return with_temperature(found, temperatures[self._stage[rows]])
+        temperatures = self._order.temperatures[self._stage[rows]]
+        return with_temperature(self._order.tree.predict(self._X[rows]), temperatures)
 
     def outcome(self):
         """Return the prediction of each example from its known values."""
         rows = np.flatnonzero(self._had)
         return self._filled([(rows, self._predict(rows))] if rows.size else [])
-
-
-def soft_losses(predictions, reference, scale):
-    """Return the loss (n_samples,) of predictions in the eyes of a reference of the same shape.
-
-    Labels and targets are coins thrown once; the reference, of the best-informed models, is what
-    they show on average. Cross-entropy of probabilities, where `scale` is None; else the squared
-    distance of numbers in units of `scale`, the variance of the target.
-    """
-    if scale is None:
-        return -(reference * np.log(np.maximum(predictions, FLOOR))).sum(axis=1)
-    return (reference - predictions)[:, 0] ** 2 / scale
-
-
-def drawn_states(X, units, predict, loss, random):
-    """Draw partly known examples, and try every unit in each of them.
-
-    `predict` takes partly known examples and their rows, and asks models that had not seen them;
-    `loss` takes predictions and their rows. Returned are the rows of the examples; X there, with
-    NaN where nothing is known; and by how much each unit would lower the loss, (n_states, n_units +
-    1), the loss as it is in the last column.
-    """
-    # Every example is in at least two states; very large tables are thinned to 2 × N_STATES.
-    n_copies = int(np.clip(N_STATES // len(X), FEWEST_STATES, MOST_STATES))
-    rows = np.repeat(np.arange(len(X)), n_copies)
-    if rows.size > 2 * N_STATES:
-        rows = np.sort(random.choice(rows, 2 * N_STATES, replace=False))
-    owned = units.drawn(rows.size, random)
-    hidden = units.hidden(X[rows], owned)
-    worth = np.zeros((rows.size, units.n_units + 1))
-    # In regression the exits go by the last column.
-    worth[:, -1] = now = loss(predict(hidden, rows), rows)
-    for unit, features in enumerate(units.features):
-        # What is owned already can bring nothing: its worth stays 0.
-        tried, columns = np.flatnonzero(~owned[:, unit]), list(features)
-        more = hidden[tried]
-        more[:, columns] = X[np.ix_(rows[tried], columns)]
-        worth[tried, unit] = now[tried] - loss(predict(more, rows[tried]), rows[tried])
-    return rows, hidden, worth
-
-
-class GainModel:
-    """Extra trees that predict the worth of every unit at once."""
-
-    def __init__(self, X, worth, seed, weight=None):
-        forest = ExtraTreesRegressor(
-            N_TREES, min_samples_leaf=IN_LEAF, max_features=0.5, random_state=seed
-        )
-        self._trees = masked_trees(forest, X, worth, None, weight)
-
-    def rates(self, X, owned, prices, left):
-        """Return the expected worth of each unit for its price, (n_samples, n_units)."""
-        return np.maximum(self.predict(X)[:, :-1], LEAST_GAIN) / prices
-
-    def predict(self, X):
-        """Return the worth of each unit, and the loss as it is, (n_samples, n_units + 1)."""
-        return self._trees.predict(X)
-
-
-def dynamic_trace(table, units, reference, seed, n_jobs=None):
-    """Fit an order of learned gains and send the training examples along it, out of fold.
-
-    `reference`, (n_samples, n_outputs), holds the predictions of the best-informed models that had
-    not seen the example.
-    """
-    folds = np.unique(table.folds)
-
-    def fit_masked(fold):
-        inside = table.folds != fold
-        drawn = derive_seed(seed, "masked", int(fold)) & INT32_MAX
-        n_trees = N_EXTRA_TREES if fold < 0 else N_EXTRA_TREES // 2  # for speed
-        data = table.X[inside], table.y[inside], table.n_classes
-        return MaskedModel.fit(*data, units, drawn, n_trees, table.weight_of(inside))
-
-    # Fold -1 leaves nothing out: the model that predicts later.
-    *parts, final = thread_map(fit_masked, [*folds, -1], n_jobs, "models")
-    *halves, gains = _gain_models(table, units, reference, parts, seed, n_jobs)
-    order = DynamicOrder("dynamic", units, (), None, final, gains)
-    # Gains for fold k come from the half of the states that k is not in: no row meets its own.
-    models = [(masked, halves[place % 2]) for place, masked in enumerate(parts)]
-    return _sent_along(order, models, table)
-
-
-def _gain_models(table, units, reference, parts, seed, n_jobs):
-    """Return the gain models without the even folds, without the odd ones, and of all."""
-    scale = None if table.n_classes is not None else variance(table.y, table.weight) or 1.0
-    places = np.searchsorted(np.unique(table.folds), table.folds)
-
-    def unseen(X, rows):
-        found = np.empty((len(X), table.n_outputs))
-        for place, masked in enumerate(parts):
-            here = places[rows] == place
-            if here.any():
-                found[here] = masked.predict(X[here])
-        return found
-
-    def loss(predictions, rows):
-        return soft_losses(predictions, reference[rows], scale)
-
-    random = np.random.RandomState(derive_seed(seed, "states") & INT32_MAX)
-    rows, X, worth = drawn_states(table.X, units, unseen, loss, random)
-    # Halves by fold, so that all states of an example are on one side.
-    half = places[rows] % 2
-    return thread_map(
-        lambda kept: GainModel(X[kept], worth[kept], seed, table.weight_of(rows[kept])),
-        [np.flatnonzero(half == 1), np.flatnonzero(half == 0), np.arange(half.size)],
-        n_jobs,
-        "models",
-    )
 
 
 FORESEEN = "foreseen"  # the name of its order
@@ -426,21 +298,18 @@ def foreseen_trace(table, units, trees, n_jobs=None):
 
 
 def _sent_along(order, models, table):
-    """Return the trace of the examples of each fold by its (masked model, gains)."""
+    """Return the trace of the examples of each fold by its (tree, gains)."""
     shape = (order.n_stages, len(table.y))
-    predictions, remaining = np.empty((*shape, table.n_outputs)), np.zeros(shape)
-    spent, owned = np.zeros(shape), np.zeros((*shape, order.units.n_units), dtype=bool)
-    for fold, (masked, gains) in zip(np.unique(table.folds), models, strict=True):
+    predictions, spent = np.empty((*shape, table.n_outputs)), np.zeros(shape)
+    owned = np.zeros((*shape, order.units.n_units), dtype=bool)
+    for fold, (tree, gains) in zip(np.unique(table.folds), models, strict=True):
         here = table.folds == fold
-        reader = DynamicReader(replace(order, masked=masked, gains=gains), table.X[here])
-        rows = np.arange(here.sum())
+        reader = DynamicReader(replace(order, tree=tree, gains=gains), table.X[here])
         for stage in range(order.n_stages):
-            predictions[stage, here] = reader.raw(stage, rows)
-            if table.n_classes is None:
-                remaining[stage, here] = reader.remaining(stage, rows)
+            predictions[stage, here] = reader.raw(stage, np.arange(here.sum()))
         spent[:, here], owned[:, here] = reader.spent, reader.owned
     sizes = np.array([len(features) for features in order.units.features])
     # A stage's features are what some example has by then: examples differ.
     by_someone = order.units.columns(owned.any(axis=1))
     stages = tuple(tuple(np.flatnonzero(each).tolist()) for each in by_someone)
-    return Trace(replace(order, stages=stages), predictions, spent, owned @ sizes, remaining)
+    return Trace(replace(order, stages=stages), predictions, spent, owned @ sizes)

@@ -16,7 +16,7 @@ from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
-from .dynamic import FORESEEN, BayesTrees, Units, dynamic_trace, foreseen_trace, foresees_class
+from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
 from .mixture import Mixture, origin_and_unit, variance
 from .models import (
@@ -47,7 +47,7 @@ from .pool import (
     under_cap,
 )
 
-# What a dynamic order chooses among: the features, or where there are more, stretches of an order.
+# The model of any known features is shown stretches of an order where there are more features.
 MOST_UNITS = 16
 # Where gains are foreseen, it chooses among single features, if these are no more than that.
 MOST_FORESEEN = 200
@@ -93,8 +93,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         Whether each example chooses what it acquires next, by what that is expected to bring for
         its price. "auto": such an order competes with the fixed ones out of fold where the naive
         Bayes tree that it follows, which is soon fitted, tells nearly as much of the class as they
-        do; not in regression. True: dynamic orders alone, one of learned gains among them, which
-        takes up to twice as long to fit.
+        do; not in regression, above 20,000 examples or 200 features. True: it alone.
     scoring : str or callable, default=None
         Score, as in scikit-learn, by which operating points are chosen out of fold, and labels lean
         to rare classes where that scores more; None: expected accuracy or R².
@@ -221,8 +220,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         data = table.X, table.y, table.n_classes, units[0], seed
         models.fallback_model = OnDemand(partial(MaskedModel.fit, *data, weight=table.weight))
         if self.dynamic:
-            dynamic, reference = self._dynamic_traces(units, table, models, reference, seed)
-            traces = [*([] if self._only_dynamic else traces), *dynamic]
+            foreseen, reference = self._foreseen(units[1], table, reference, seed)
+            traces = [*([] if self._only_dynamic else traces), *foreseen]
         pool = []
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
@@ -266,29 +265,27 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
         return [own_cost(each) if each.cascade.name == FORESEEN else each for each in pool]
 
-    def _dynamic_traces(self, units, table, models, reference, seed):
-        """Return the traces of the dynamic orders, and the predictions from all features."""
-        stretches, singles = units
-        found, informed = [], {"fixed": reference}
-        if self._only_dynamic:
-            self._say("the dynamic order of learned gains")
-            learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
-            models.fallback_model = learned.route.masked
-            found.append(learned.calibrated(table))
-            informed["learned"] = found[0].predictions[-1]
-        few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
-        if few and table.n_classes is not None:
-            self._say("whether naive Bayes trees foresee the class")
-            trees = BayesTrees(table, seed)
-            if self._only_dynamic or foresees_class(table, reference, trees):
-                self._say("the dynamic order of foreseen gains")
-                foreseen, informed["foreseen"] = foreseen_trace(table, singles, trees, self.n_jobs)
-                found.append(foreseen.calibrated(table))
-        if not found:
+    def _foreseen(self, units, table, reference, seed):
+        """Return the traces of a dynamic order, if any, and the predictions from all features."""
+        few = len(table.y) <= MOST_SMOOTH_ROWS and units.n_units <= MOST_FORESEEN
+        if table.n_classes is None or not few:
+            if self._only_dynamic:
+                raise ParameterError(
+                    f"dynamic=True needs classes, at most {MOST_SMOOTH_ROWS:,} examples, and at "
+                    f"most {MOST_FORESEEN} features; set dynamic='auto', or False."
+                )
             return [], reference
-        # All of them know all features: one mixture favours no order.
+        self._say("whether naive Bayes trees foresee the class")
+        trees = BayesTrees(table, seed)
+        if not self._only_dynamic and not foresees_class(table, reference, trees):
+            return [], reference
+        self._say("the dynamic order of foreseen gains")
+        trace, foreseen = foreseen_trace(table, units, trees, self.n_jobs)
+        # Both know all features: their mixture favours no order.
+        informed = {"fixed": reference, "foreseen": foreseen}
         mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)
-        return found, mixture.of([informed[kind] for kind in mixture.kinds])
+        reference = mixture.of([informed[kind] for kind in mixture.kinds])
+        return [trace.calibrated(table)], reference
 
     def _trace(self, name, stages, table, models):
         """Return the out-of-fold predictions of an order's stages."""

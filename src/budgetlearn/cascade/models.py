@@ -519,7 +519,7 @@ class MaskedModel:
     centre: float  # of numbers: scikit-learn's trees lose what is far from zero
 
     @classmethod
-    def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES, weight=None):
+    def fit(cls, X, y, n_classes, units, seed, weight=None):
         """Fit on examples that come several times, each time with other `units` hidden."""
         random = np.random.RandomState(seed)
         # Small tables are shown up to 24 times, very large ones in part.
@@ -531,7 +531,8 @@ class MaskedModel:
         boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, seed, weight)
         # Copies of one example must not fill a leaf: it would learn that example by heart.
         in_leaf = max(2, copies // 2)
-        forest = _extra_trees(n_classes, n_trees, min_samples_leaf=in_leaf, random_state=seed)
+        leaves = {"min_samples_leaf": in_leaf, "random_state": seed}
+        forest = _extra_trees(n_classes, N_EXTRA_TREES, **leaves)
         centre = 0 if n_classes is not None else float(y.mean())
         trees = masked_trees(forest, hidden, y[rows] - centre, n_classes, weight)
         return cls(boosted, trees, centre)
