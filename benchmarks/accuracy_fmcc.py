@@ -19,17 +19,16 @@ import argparse
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import AdaBoostClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
 from budgetbench.datasets import load_dataset
 from budgetlearn.sequential import (
     FMCCClassifier,
     RandomOrderClassifier,
     VoCClassifier,
+    boosted_stumps,
 )
 
 TEST = 2  # the part of a data set that came as its test set
@@ -96,8 +95,7 @@ def one_draw(data, seed, estimator, neighborhoods):
 def study(dataset, draws, svm_c, folder):
     """Print the table of one data set."""
     data = load_dataset(dataset, data_dir=folder)
-    stumps = DecisionTreeClassifier(max_depth=1)
-    estimator, neighborhoods = AdaBoostClassifier(stumps, n_estimators=1000), (65,)
+    estimator, neighborhoods = boosted_stumps(), (65,)
     if dataset == "miniboone_tiny":
         svm = SVC(kernel="linear", C=svm_c)
         estimator, neighborhoods = make_pipeline(StandardScaler(), svm), (65, 125, 185)

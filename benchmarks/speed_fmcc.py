@@ -18,10 +18,10 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from budgetbench.datasets import load_dataset
-from budgetlearn.sequential import FMCCClassifier, VoCClassifier
+from budgetlearn.sequential import FMCCClassifier, VoCClassifier, boosted_stumps
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from sequential.reference import algorithm_1, boosted_stumps, stump_margins
+from sequential.reference import algorithm_1, stump_margins
 
 TWIN_POINTS, VOC_POINTS = 50, 256
 

@@ -1,15 +1,8 @@
 """Slow NumPy twins of the sequential classifiers: one test point at a time."""
 
 import numpy as np
-from sklearn.ensemble import AdaBoostClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 TIE = 1e-9  # distances this close (relatively) are ties: rounding depends on the order of sums
-
-
-def boosted_stumps(n_estimators=1000):
-    """Return an unfitted AdaBoost of decision stumps, the classifier of Nan et al.'s figure 2."""
-    return AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=n_estimators)
 
 
 def neighborhood(train, point, owned, n_neighbors):

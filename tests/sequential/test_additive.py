@@ -12,9 +12,9 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from budgetlearn.sequential import boosted_stumps
 from budgetlearn.sequential.fmcc import fit_additive
 from budgetlearn.validation import ParameterError
-from tests.sequential.reference import boosted_stumps
 
 ESTIMATORS = [
     LogisticRegression(),

@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from budgetbench.datasets import load_dataset
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError
-from budgetlearn.sequential import FMCCClassifier, RandomOrderClassifier
+from budgetlearn.sequential import FMCCClassifier, RandomOrderClassifier, boosted_stumps
 from budgetlearn.validation import ParameterError
-from tests.sequential.reference import algorithm_1, boosted_stumps, neighborhood, stump_margins
+from tests.sequential.reference import algorithm_1, neighborhood, stump_margins
 
 
 def assert_equals_algorithm_1(model, X, y, points, weight=None):

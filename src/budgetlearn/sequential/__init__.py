@@ -2,4 +2,5 @@
 
 from .fmcc import FMCCClassifier as FMCCClassifier
 from .fmcc import RandomOrderClassifier as RandomOrderClassifier
+from .fmcc import boosted_stumps as boosted_stumps
 from .voc import VoCClassifier as VoCClassifier

@@ -14,6 +14,7 @@ from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from ..costs import spendable
@@ -28,6 +29,11 @@ from .classifier import SequentialClassifier, Walk, standardiser
 # Each output column depends on the input column of the same number alone, so that a part of the
 # score still belongs to one raw feature.
 FEATUREWISE = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+
+
+def boosted_stumps(n_estimators=1000):
+    """Return an unfitted AdaBoost of decision stumps, the classifier of Nan et al.'s figure 2."""
+    return AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=n_estimators)
 
 
 @dataclass(frozen=True)
