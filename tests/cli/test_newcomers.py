@@ -144,6 +144,18 @@ def test_the_cell_of_a_target_that_is_wrong_is_shown(folder, told):
     assert "the first is '80.7'" in of_table(told, lambda t: t.iloc[2:], "--date", "glucose")[2]
 
 
+@pytest.mark.parametrize(
+    ("column", "option"),
+    [("smoker", "--categorical smoker"), ("ill", "--task classification")],
+)
+def test_codes_beside_words_lead_to_the_option_that_takes_both(folder, told, column, option):
+    codes = np.resize(["1", "2", "three"], 400)
+    status, _, err = of_table(told, lambda t: t.assign(**{column: codes[: len(t)]}), *QUICK[-2:])
+    assert (status, option.split()[0] in err) == (2, True)
+    words = *QUICK[-2:], *option.split()
+    assert of_table(told, lambda t: t.assign(**{column: codes[: len(t)]}), *words)[0] == 0
+
+
 @pytest.mark.parametrize("mark", [-999, 999, 99999])
 def test_nines_that_may_stand_for_gaps_are_told(folder, told, mark):
     status, _, err = of_table(told, lambda t: t.assign(age=t["age"].fillna(mark)))

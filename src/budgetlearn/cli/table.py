@@ -240,11 +240,7 @@ def _target(column, task):
     if task is None:
         task, notes = _suggested(column) if numbers else (CLASSIFICATION, ())
         if not numbers:  # with some text between them: they would become classes
-            try:
-                refuse_numbers(column)
-            except DatasetError as error:
-                hint = "If its cells name classes: --task classification."
-                raise DatasetError(f"{error} {hint}") from error
+            refuse_numbers(column)
     if task == REGRESSION:
         odd = np.flatnonzero(~np.isfinite(column.astype(float))) if numbers else np.arange(1)
         if odd.size or column.min() == column.max():

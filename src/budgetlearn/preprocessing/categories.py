@@ -88,7 +88,8 @@ def refuse_numbers(column):
         f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
         f"plain numbers: {named}{more} (rows counted from 1, without the header). "
         "Write them as 1234.5 (a point, no unit, no sign but - and +), leave out "
-        "rows in which the value is missing, or drop the column. "
+        "rows in which the value is missing, or drop the column. If its cells name categories: on "
+        "the command line --categorical, or --task classification of a target. "
         f"{how_to_read(column.iloc[odd])}"
     )
 
