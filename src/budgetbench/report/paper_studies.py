@@ -147,7 +147,7 @@ def count_lines(found):
     after = (found.explained_after(part) for part in (own, stand_in))
     chosen = [f" ({count} by variants chosen after seeing the numbers)" for count in after]
     judged = own[own["outcome"].isin(judging.OUTCOMES[:3])]
-    agreeing = int((judged["in_margin"] | judged["explained"]).sum())
+    agree = judged["in_margin"] | judged["explained"]
     reasons = own.loc[own["outcome"] == judging.IMPOSSIBLE, "why"].value_counts()
     why = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
     return [
@@ -157,7 +157,8 @@ def count_lines(found):
         f"{chosen[0]}.",
         f"3. {here['unexplained']} are unexplained: {near} of them meet one of the two conditions, "
         f"{here['unexplained'] - near} neither. Within the margin alone, or explained, are "
-        f"{agreeing} of the {len(judged)} ({100 * agreeing / len(judged):.0f} %). An exact rerun, "
+        f"{agree.sum()} of the {len(judged)} ({100 * agree.mean():.0f} %); "
+        f"{_aim(found.aim, 100 * agree.mean(), judged.loc[~agree, 'source'])}. An exact rerun, "
         f"its runs spread as these, would miss {judging.misses_by_chance(judged):.0f} by chance.",
         f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there['reproduced']} "
         f"are reproduced there, {there['explained']} explained by a variant{chosen[1]}, "
@@ -166,6 +167,15 @@ def count_lines(found):
         f"another machine and {here['single run']} rest on a single run, not judged; "
         f"{here['not rerun']} are not rerun yet.",
     ]
+
+
+def _aim(aim, percent, sources):
+    """Return in words whether enough numbers agree, and if not, of which tables the others are."""
+    if percent >= aim["percent"]:
+        return f"the aim, {aim['percent']} %, is met"
+    counts = sources.value_counts().items()
+    parts = [f"{n} of `{source}`, {aim['reasons'][source]}" for source, n in counts]
+    return f"the aim, {aim['percent']} %, is not met. The others are {'; '.join(parts)}"
 
 
 def _cell(row, found):
@@ -257,7 +267,7 @@ class Reproduction:
         self.papers, self.impossible = about["papers"], about["impossible"]
         self.readings, self._others = about["readings"], [about["variants"], about["figures"]]
         self.drawings, self.tried = about["drawings"], about["tried"]
-        self.extended, self.apart = about["extended"], about["apart"]
+        self.extended, self.apart, self.aim = about["extended"], about["apart"], about["aim"]
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(self._folder / "claims.yaml")
         self.entries = read_reasons(self._folder / "deviations.yaml")
