@@ -22,7 +22,7 @@ from ..study.study import PUBLISHED, Study
 from .page import template_environment
 from .sections.printed import read_published, read_reasons
 
-PAGE = "results/papers/report.html"
+PLACE, PAGE = "docs/reproduction.md", "results/papers/report.html"
 
 
 def run_papers(root, cores, settings):
@@ -47,9 +47,6 @@ def run_papers(root, cores, settings):
         # Kept even after an error: a run that is done is worth as much in a study that is not.
         keep(Study.from_config(config, root), root)
     return failed
-
-
-PLACE = "docs/reproduction.md"
 
 
 def write_reproduction(root):
@@ -173,8 +170,7 @@ def _aim(aim, percent, sources):
     """Return in words whether enough numbers agree, and if not, of which tables the others are."""
     if percent >= aim["percent"]:
         return f"the aim, {aim['percent']} %, is met"
-    counts = sources.value_counts().items()
-    parts = [f"{n} of `{source}`, {aim['reasons'][source]}" for source, n in counts]
+    parts = [f"{n} of `{s}`, {aim['reasons'][s]}" for s, n in sources.value_counts().items()]
     return f"the aim, {aim['percent']} %, is not met. The others are {'; '.join(parts)}"
 
 
