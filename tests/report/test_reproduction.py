@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -85,6 +86,16 @@ def test_what_becomes_of_numbers_adds_up(found):
     judged = own[own["outcome"].isin(["reproduced", "explained", "unexplained"])]
     near = (judged["difference"].abs() <= judged["margin"]) | (judged["outcome"] == "explained")
     assert f"or explained, are {near.sum()} of the {len(judged)} (" in lines[2]
+    # The aim and what is missed, by table: all that is neither within the margin nor explained.
+    assert "the aim, 95 %, is not met. The others are" in lines[2]
+    missed = re.findall(r"(\d+) of `([\w-]+)`, ", lines[2])
+    assert {t: int(n) for n, t in missed} == judged.loc[~near, "source"].value_counts().to_dict()
+
+
+def test_an_aim_that_is_met_has_no_reasons(found):
+    numbers = found.numbers.assign(in_margin=True)
+    line = count_lines(SimpleNamespace(numbers=numbers, aim=found.aim, explained_after=len))[2]
+    assert "(100 %); the aim, 95 %, is met. An exact rerun" in line
 
 
 def test_what_was_decided_after_seeing_results_is_said(found, text):
