@@ -14,7 +14,7 @@ FROM python:3.13-slim
 RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
 COPY --from=build /wheels /wheels
 RUN wheel=$(echo /wheels/*.whl) && pip install --no-cache-dir --constraint /wheels/constraints.txt \
-    "$wheel[workflow,slurm,cluster]" && rm -r /wheels
+    "${wheel}[workflow,slurm,cluster]" && rm -r /wheels
 COPY Snakefile environment.yml /budgetlearn/
 COPY workflow /budgetlearn/workflow
 COPY config /budgetlearn/config

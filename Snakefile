@@ -12,10 +12,12 @@ from budgetbench.study.source_code import find_classes_in, report_fingerprint
 from budgetbench.study.job_traces import closing_message, forget
 from budgetbench.study.fork_server import serve_from_here
 from budgetbench.study.isolation import announce_caller
+from budgetbench.study.progress import Progress
 from budgetbench.study.stored_results import stored_points
 from budgetbench.study.study import FIT, SCHEDULE, Study, with_defaults
 from budgetbench.report import sections_of
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 from snakemake.utils import min_version
 
 min_version("9.17")
@@ -23,6 +25,7 @@ min_version("9.17")
 
 # Also where another workflow takes this one as a module, from whose folder Snakemake then runs.
 ROOT = os.path.abspath(workflow.current_basedir.path)
+os.environ["BUDGETLEARN_FOLDER"] = ROOT  # read by environment.post-deploy.sh
 config.update(with_defaults(config, ROOT))
 
 
@@ -94,6 +97,10 @@ onstart:
     # To keep to its limit of so many jobs a second, Snakemake looks at all that wait once a second,
     # and once more for every job that has ended: after some hundred jobs that takes a core.
     workflow.scheduler.job_rate_limiter = None
+    # Rules with a benchmark are those that fit.
+    timed = [job for job in workflow.dag.needrun_jobs() if job.rule.benchmark]
+    fits = {job.jobid: (job.rule.name, job.wildcards.method) for job in timed}
+    logger.addFilter(Progress(fits, logger.info))
 
 
 onsuccess:

@@ -1,7 +1,9 @@
 """pyproject.toml, requirements.lock and environment.yml name the same packages."""
 
 import functools
+import os
 import re
+import subprocess
 import tomllib
 from itertools import chain
 from pathlib import Path
@@ -16,13 +18,15 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
 PYPI_NAMES = {"matplotlib-base": "matplotlib"}
 OUTSIDE = {"policies"}  # extras that the project's own environment goes without
-CONDA_ONLY = {"python", "c-compiler", "make"}
+DEVELOPERS = {"dev", "docs"}  # extras that jobs go without
+BUILD = {"cython", "pip", "setuptools"}
+CONDA_ONLY = {"python", "c-compiler"}
 
 
-def declared():
+def declared(outside=OUTSIDE):
     """Return name → specifiers of everything in the project's own environment."""
     extras = PROJECT["optional-dependencies"]
-    inside = [lines for name, lines in extras.items() if name not in OUTSIDE]
+    inside = [lines for name, lines in extras.items() if name not in outside]
     lines = chain(PROJECT["dependencies"], *inside)
     return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
 
@@ -46,7 +50,8 @@ def conda():
     lines = []
     for item in environment["dependencies"]:
         lines += item["pip"] if isinstance(item, dict) else [item]
-    parsed = [Requirement(line) for line in lines]
+    # conda's = takes any last number, as PyPI's ==3.13.* does.
+    parsed = [Requirement(re.sub(r"^(\w+)=(\d[\d.]*)$", r"\1==\2.*", line)) for line in lines]
     return {PYPI_NAMES.get(r.name, canonicalize_name(r.name)): r.specifier for r in parsed}
 
 
@@ -89,12 +94,42 @@ def test_lock_names_no_place():
 
 def test_environment_is_in_step_with_pyproject():
     found = {name: spec for name, spec in conda().items() if name not in CONDA_ONLY}
-    assert found == declared()
+    built_with = {name: spec for name, spec in declared().items() if name in BUILD}
+    assert found == declared(OUTSIDE | DEVELOPERS) | built_with
 
 
-def test_environment_has_the_same_python_and_a_compiler():
-    assert conda()["python"] == Requirement(f"python{PROJECT['requires-python']}").specifier
+def test_environment_has_the_containers_python_and_a_compiler():
+    image = re.search(r"^FROM python:(\S+)-slim", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert str(conda()["python"]) == f"=={image[1]}.*"
+    assert f"{image[1]}.0" in Requirement(f"python{PROJECT['requires-python']}").specifier
     assert "c-compiler" in conda()
+
+
+STUB = """#!/bin/sh
+echo "$@"
+for last; do :; done
+(cd "$last" && find . -type f | sort)
+"""
+
+
+def test_an_environment_of_snakemake_gets_the_package_of_the_workflows_folder(tmp_path):
+    source, stub = tmp_path / "source", tmp_path / "python"
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "src/a.so"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).touch()
+    (source / "src/a.pyx").touch()
+    stub.write_text(STUB)
+    stub.chmod(0o755)
+    # Snakemake looks for it under this name, beside the file that the rules give it.
+    script = (ROOT / "environment.yml").with_suffix(".post-deploy.sh")
+    names = {"BUDGETLEARN_FOLDER": str(source), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = {"env": os.environ | names, "capture_output": True, "text": True, "check": True}
+    told, *copied = subprocess.run(["sh", script], **command).stdout.splitlines()
+    assert told.startswith("-m pip install --no-build-isolation --no-deps /")
+    kept = ("LICENSE", "MANIFEST.in", "README.md", "pyproject.toml", "setup.py", "src/a.pyx")
+    assert copied == [f"./{name}" for name in kept]
+    assert not Path(told.split()[-1]).exists()
+    assert 'os.environ["BUDGETLEARN_FOLDER"] = ROOT' in (ROOT / "Snakefile").read_text()
 
 
 def test_build_requirements_are_installed_for_an_unisolated_build():

@@ -1,6 +1,7 @@
 """What the project asks of Snakemake: its cluster profile, and insides that the Snakefile uses."""
 
 import inspect
+import re
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from budgetlearn.files import read_yaml
 from tests.workflow.conftest import Workflow
 
 ROOT = Path(__file__).parents[2]
@@ -45,3 +47,14 @@ def test_what_the_snakefile_uses_of_snakemakes_insides_is_there():
     installed = Version(version("snakemake"))
     assert installed in wanted.specifier
     assert f"{installed.major + 1}.0" not in wanted.specifier
+
+
+def test_the_ends_of_the_range_of_snakemake_are_tried():
+    (line,) = (line for line in WORKFLOW if line.startswith("snakemake>"))
+    lowest, above = re.fullmatch(r"snakemake>=([\d.]+),<(\d+)", line).groups()
+    jobs = read_yaml(ROOT / ".github/workflows/checks.yml")["jobs"]
+    assert jobs["snakemake"]["strategy"]["matrix"]["version"] == [
+        f"{lowest}.0",
+        f"{int(above) - 1}.*",
+    ]
+    assert f'min_version("{lowest}")' in (ROOT / "Snakefile").read_text()

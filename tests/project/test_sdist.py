@@ -15,7 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
 WORKFLOW = (
-    *("Snakefile", "environment.yml", "workflow", "config", "profiles"),
+    *("Snakefile", "environment.yml", "environment.post-deploy.sh"),
+    *("workflow", "config", "profiles"),
     *("resources/costs", "resources/published"),
 )
 WITHOUT = shutil.ignore_patterns("*.so", "*.pyd", "*.c", "__pycache__", "*.egg-info")

@@ -33,6 +33,7 @@ PARTS = (
     "resources/published",
     "profiles",
     "environment.yml",
+    "environment.post-deploy.sh",
 )
 SECTIONS = [f"budgetbench.report.sections.{info.name}" for info in iter_modules(sections.__path__)]
 

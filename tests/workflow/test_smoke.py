@@ -1,6 +1,7 @@
 """The workflow for real: the smoke study from nothing to its report, and what reruns what."""
 
 import json
+import re
 import shutil
 
 import pandas as pd
@@ -35,6 +36,14 @@ def test_report_and_its_parts_are_there(smoke):
     config = yaml.safe_load((smoke.folder / SMOKE[1]).read_text())
     assert set(summary["method"]) == set(config["methods"])
     assert (summary["n_runs"] == 2).all()
+
+
+def test_the_log_tells_how_far_the_fits_are(smoke):
+    (log,) = (smoke.folder / ".snakemake/log").glob("*.log")
+    told = re.findall(r"^fits (\d+) of (\d+), .* left$", log.read_text(), re.MULTILINE)
+    made = len([*results(smoke).rglob("usage/**/*.tsv")])
+    assert told
+    assert all(0 < int(done) <= int(total) == made for done, total in told)
 
 
 def test_every_operating_point_is_recorded(smoke):

@@ -72,22 +72,22 @@ def processor():
 
 def blas():
     """Return name, version and chosen kernels of each BLAS that is loaded."""
-    named = ("internal_api", "version", "architecture")
-    found = [one for one in threadpool_info() if one["user_api"] == "blas"]
-    return ", ".join(sorted({" ".join(str(one.get(k, "")) for k in named) for one in found}))
+    parts = ("internal_api", "version", "architecture")
+    loaded = (one for one in threadpool_info() if one["user_api"] == "blas")
+    return ", ".join(sorted({" ".join(str(one.get(p)) for p in parts) for one in loaded}))
 
 
 @cache
 def origin():
     """Return commit, hash of the kernels, machine and versions of results made now, as text."""
+    simd = np.show_config("dicts").get("SIMD Extensions", {})
     return {
         # Of the package, not of the current folder, which may be the user's own project.
         "commit": git_commit(Path(__file__).parent) or "not under version control",
         "kernels": kernels_hash(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "processor": processor(),
-        "instructions": " ".join(np.show_config("dicts")["SIMD Extensions"].get("found", ()))
-        or "baseline",
+        "instructions": " ".join(simd.get("found", ["baseline"])),
         "BLAS": blas() or "not known",
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in LIBRARIES},

@@ -177,8 +177,7 @@ def origins_of(paths):
         with _reading(path):
             made_with = json.loads(pq.read_schema(path).metadata.get(_ORIGINS, "[]"))
             for one in made_with:
-                # Equal but for what is summed: the order of keys is that of writing, which is
-                # fixed.
+                # Equal but for what is summed; the order of keys is that of writing.
                 key = json.dumps({name: one[name] for name in one if name not in SUMMED})
                 found.setdefault(key, []).append({"jobs": 1, **one})
     origins = []

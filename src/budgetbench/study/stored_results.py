@@ -165,20 +165,14 @@ def tolerance(fresh, stored):
     """Return the relative distance that numbers may have, 0 where both have one same platform."""
     # Of several it is not known which jobs ran where.
     platforms = _platforms(fresh)
-    same = len(platforms) == 1 and platforms == _platforms(stored)
-    return 0.0 if same else TOLERANCE
+    return 0.0 if len(platforms) == 1 and platforms == _platforms(stored) else TOLERANCE
 
 
 def _platforms(origins):
     """Return processors, BLAS, threads and versions, whatever number of cores, code and effort."""
-    others = ("commit", "kernels", "machine", *records.SUMMED)
-    return {
-        (
-            one.get("machine", "").partition(",")[0],
-            *sorted(item for item in one.items() if item[0] not in others),
-        )
-        for one in origins
-    }
+    others = ("commit", "kernels", *records.SUMMED)
+    plain = [one | {"machine": one.get("machine", "").partition(",")[0]} for one in origins]
+    return {tuple(sorted((k, v) for k, v in one.items() if k not in others)) for one in plain}
 
 
 def differences(fresh, stored, within=0.0):

@@ -1,0 +1,33 @@
+"""How far a study is, in lines such as "fits 43 of 113, about 2 min left"."""
+
+import time
+from statistics import fmean, geometric_mean
+
+
+class Progress:
+    """A filter of Snakemake's log that tells how far `fits` are: {job's number: what it fits}."""
+
+    def __init__(self, fits, say):
+        self.fits, self.say, self.began = fits, say, time.monotonic()
+        self.said, self.started, self.took = self.began, {}, {}
+
+    def filter(self, record):
+        event, now = getattr(record, "event", None), time.monotonic()
+        if event == "job_started":
+            self.started |= dict.fromkeys(record.jobs, now)
+        elif event == "job_finished" and record.job_id in self.fits:
+            self.took[record.job_id] = now - self.started.get(record.job_id, self.began)
+        elif event == "progress" and self.took and now > self.said + 10:
+            self.said, minutes = now, self._minutes_left(now - self.began)
+            left = f"about {minutes:.0f} min" if minutes >= 1 else "less than a minute"
+            self.say(f"fits {len(self.took)} of {len(self.fits)}, {left} left")
+        return True
+
+    def _minutes_left(self, elapsed):
+        seconds = {}
+        for job, took in self.took.items():
+            seconds.setdefault(self.fits[job], []).append(took)
+        means = {what: fmean(each) for what, each in seconds.items()}
+        other = geometric_mean(means.values())  # not the mean: the heaviest came first
+        left = [means.get(what, other) for job, what in self.fits.items() if job not in self.took]
+        return sum(left) * elapsed / sum(self.took.values()) / 60
