@@ -1,5 +1,6 @@
-"""Boosting and forests under budgets of nodes or bytes, the peers of `accuracy_gif_devices.py`."""
+"""Peers of GIF under budgets of nodes or bytes: boosting, forests, perceptrons of bytes."""
 
+import itertools
 import re
 
 import numpy as np
@@ -13,12 +14,15 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import StandardScaler
 
 from budgetlearn.export.serialization import size
 
 CHECKPOINTS = 20
 MOST_TREES = 3000  # of a booster
 BYTES_A_NODE = 2
+WIDEST = 256  # layer of a perceptron
 EMPTY = np.empty(0, dtype=int)
 
 
@@ -228,3 +232,73 @@ class Forests:
             n_trees, max_leaf_nodes=leaves, random_state=seed, n_jobs=1
         )
         return model.fit(X, y), n_trees * cost
+
+
+class Int8MLP:
+    """A perceptron of one or two hidden layers of ReLU, its weights stored in a byte each.
+
+    They are rounded by layer to 255 equal steps. The widest layers that fit are taken, up to 256.
+    Charged are a byte for each weight, four for each bias and for each layer's step, and eight for
+    the mean and the scale of each feature. Sums and what goes from layer to layer are not rounded.
+    """
+
+    name = "mlp"
+    penalties, rates = (1e-4, 1e-2, 1.0), (1e-3, 1e-2)
+
+    def best(self, task, budgets, fit, valid, train, test, seed):
+        """Return (setting, test error, size) for each budget, {(unit, nodes): ...}."""
+        found = {}
+        for budget in budgets:
+            shape = train[0].shape[1], n_classes_of(task, train[1]), limit_of(budget)
+            settings = [
+                {"layers": layers, "alpha": alpha, "learning_rate_init": rate}
+                for layers in (1, 2)
+                for alpha in self.penalties
+                for rate in self.rates
+                if widest(*shape, layers)
+            ]
+            tries = []
+            for setting in settings:
+                predict, _ = self._fitted(setting, shape, *fit, seed)
+                tries.append((error_of(task, predict(valid[0]), valid[1]), setting))
+            if tries:
+                setting = min(tries, key=lambda row: row[0])[1]
+                predict, n_bytes = self._fitted(setting, shape, *train, seed)
+                found[budget] = setting, error_of(task, predict(test[0]), test[1]), n_bytes
+        return found
+
+    def _fitted(self, setting, shape, X, y, seed):
+        """Return a function that predicts by the rounded weights, and the bytes of the model."""
+        n_features, n_classes, limit = shape
+        layers = setting["layers"]
+        width = widest(n_features, n_classes, limit, layers)
+        options = {key: value for key, value in setting.items() if key != "layers"}
+        scaler = StandardScaler().fit(X)
+        net = MLPClassifier((width,) * layers, max_iter=150, random_state=seed, **options)
+        net.fit(scaler.transform(X).astype(np.float32), y)
+        steps = [np.abs(weights).max() / 127 or 1.0 for weights in net.coefs_]
+        rounded = [np.round(w / step) * step for w, step in zip(net.coefs_, steps, strict=True)]
+
+        def predict(rows):
+            values = scaler.transform(rows)
+            for weights, bias in zip(rounded[:-1], net.intercepts_[:-1], strict=True):
+                values = np.maximum(values @ weights + bias, 0)
+            scores = values @ rounded[-1] + net.intercepts_[-1]
+            chosen = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+            return net.classes_[chosen.astype(int)]
+
+        return predict, mlp_bytes(n_features, n_classes, layers, width)
+
+
+def mlp_bytes(n_features, n_classes, layers, width):
+    """Return the bytes of an `Int8MLP`."""
+    outputs = n_classes if n_classes > 2 else 1
+    sides = [n_features, *(width,) * layers, outputs]
+    weights = sum(a * b for a, b in itertools.pairwise(sides))
+    return weights + 4 * sum(sides[1:]) + 4 * (layers + 1) + 8 * n_features
+
+
+def widest(n_features, n_classes, limit, layers):
+    """Return the largest width whose bytes fit, 0: none."""
+    widths = range(WIDEST, 0, -1)
+    return next((w for w in widths if mlp_bytes(n_features, n_classes, layers, w) <= limit), 0)

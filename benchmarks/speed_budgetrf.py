@@ -1,24 +1,37 @@
 """Speed of BudgetRF against scikit-learn's random forest on all features, one process.
 
     python benchmarks/speed_budgetrf.py [--peer-trees N] [--repeats N] [fit] [regression]
-        [thresholds] [threads] [predict]
+        [thresholds] [threads] [predict] [plus]
 
 Times are CPU seconds of one thread, the least of the repeats; for `threads` they are wall-clock.
 The peer's time per tree is constant: it grows `--peer-trees` trees and is scaled to as many as
-ours.
+ours. `plus` fits `budgetrf_plus` of config/methods.yaml, beside forests with √p features at a node:
+one of as many trees as it grows in all, each on as many rows, and one of 40 trees.
 """
 
 import argparse
 import time
+from collections import Counter
+from pathlib import Path
+from unittest.mock import patch
 
+import numpy as np
+import yaml
 from _budgetrf_data import continuous, covertype
 from _measuring import least, report
-from sklearn.datasets import make_classification, make_friedman1
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    make_classification,
+    make_friedman1,
+)
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth
+from budgetlearn.budgetrf.growing import TreeSource
 
 N_TREES = 40
+METHODS = Path(__file__).parents[1] / "config" / "methods.yaml"
 
 
 def tables():
@@ -121,6 +134,45 @@ def measure_predict(options):
         report(what, time_, peer_time)
 
 
+def rows_of_trees(model, X, y):
+    """Fit; return how many trees grew on how many rows, those of forests not kept included."""
+    grow, rows = TreeSource.tree, Counter()
+
+    def counting(self, *args):
+        rows[len(self.examples.y)] += 1
+        return grow(self, *args)
+
+    with patch.object(TreeSource, "tree", counting):
+        model.fit(X, y)
+    return rows
+
+
+def measure_plus(options):
+    """Fit `budgetrf_plus` at prices of 1 to 100, drawn for each feature."""
+    settings = yaml.safe_load(METHODS.read_text())["budgetrf_plus"]["parameters"]
+    tables = {
+        "breast cancer 569 x 30": load_breast_cancer(return_X_y=True),
+        "digits 1,797 x 64": load_digits(return_X_y=True),
+        "covertype 36,603 x 54": covertype(0)[0],
+    }
+    for name, (X, y) in tables.items():
+        prices = np.random.default_rng(0).integers(1, 101, X.shape[1])
+        ours = BudgetRFClassifier(feature_costs=prices, random_state=0, n_jobs=1)
+        ours.set_params(**settings)
+        peer = RandomForestClassifier(N_TREES, random_state=0, n_jobs=1)
+        order = np.random.default_rng(1).permutation(len(y))
+        time_, rows = least(lambda: rows_of_trees(ours, X, y), options.repeats)  # noqa: B023
+        peer_times = {
+            n: least(lambda: peer.fit(X[order[:n]], y[order[:n]]), options.repeats)[0]  # noqa: B023
+            for n in {*rows, len(y)}
+        }
+        as_many = sum(peer_times[n] * n_trees / N_TREES for n, n_trees in rows.items())
+        grown = ", ".join(f"{n_trees:,} trees on {n:,} rows" for n, n_trees in sorted(rows.items()))
+        report(f"plus, {name} ({grown}; peer: as many)", time_, as_many)
+        times = time_ / peer_times[len(y)]
+        print(f"plus, {name}: {times:.0f} times the {peer_times[len(y)]:.3f} s of {N_TREES} trees")
+
+
 def main():
     """Run the measures that were named, or all."""
     measures = {
@@ -129,6 +181,7 @@ def main():
         "thresholds": measure_thresholds,
         "threads": measure_threads,
         "predict": measure_predict,
+        "plus": measure_plus,
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer-trees", type=int, default=4)
