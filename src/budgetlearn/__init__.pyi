@@ -255,7 +255,7 @@ class FreeConstantRegressor(_Control):
     ...
 
 class GIFClassifier(_BaseGIF):
-    def __init__(self, node_budget: int = ..., *, feature_costs: Any = ..., n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
+    def __init__(self, node_budget: int = ..., *, feature_costs: Any = ..., n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., step_budget: float | None = ..., forest: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
     def decision_function(self, X: Any) -> Any: ...
     class_weight: Any
     classes_: NDArray[Any]
@@ -266,7 +266,7 @@ class GIFNodeShares(_NodeShares):
     forests_: Any
 
 class GIFRegressor(_BaseGIF):
-    def __init__(self, node_budget: int = ..., *, feature_costs: Any = ..., n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., random_state: Any = ..., n_jobs: int | None = ..., quantile: float = ...) -> None: ...
+    def __init__(self, node_budget: int = ..., *, feature_costs: Any = ..., n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., step_budget: float | None = ..., forest: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., quantile: float = ...) -> None: ...
     quantile: float
 
 class GreedyMiserClassifier(_CostBoosting):
@@ -379,6 +379,7 @@ class _BaseGIF(_CompactMethods, BudgetedEstimator):
     cost_weight: float
     early_stopping: bool
     feature_importances_: NDArray[Any]
+    forest: Any
     intercept_: NDArray[Any]
     joint_fit: Any
     learning_rate: float
@@ -388,6 +389,7 @@ class _BaseGIF(_CompactMethods, BudgetedEstimator):
     min_samples_leaf: int
     n_estimators: Any
     n_nodes_: int
+    n_steps_: float
     n_thresholds: int
     node_budget: int
     node_distribution_: NDArray[Any]
@@ -396,6 +398,7 @@ class _BaseGIF(_CompactMethods, BudgetedEstimator):
     ridge: Any
     ridge_: float | None
     split_on: str
+    step_budget: float | None
     validation_fraction: float
 
 class _CodedFit(_GrownTrees):
