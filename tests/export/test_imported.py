@@ -1,5 +1,8 @@
 """Forests of other libraries on the way to a device: as they are, and pruned to a budget."""
 
+import re
+from pathlib import Path
+
 import lightgbm
 import numpy as np
 import pytest
@@ -191,3 +194,14 @@ def test_a_forest_without_a_split_leaves_the_constant():
     model = GIFRegressor(100, forest=forest, joint_fit="ridge").fit(X, y)
     assert model.predict(X[:2]) == pytest.approx(y.mean())
     assert (model.n_nodes_, model.n_steps_) == (0, 0)
+
+
+def test_the_example_of_the_page():
+    page = Path(__file__).parents[2] / "docs" / "microcontroller.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    names = {}
+    exec(next(block for block in blocks if "ImportedForest" in block), names)
+    small, digits, label = names["small"], names["digits"][1000:], names["label"][1000:]
+    assert ImportedForest(names["forest"]).nbytes("int8") == 34_351
+    assert 3900 < small.nbytes("int8") <= 4000
+    assert (small.predict(digits) != label).mean() < 0.12
