@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.sparse import csc_array
 from scipy.special import softmax
 
+from ..export.imported import ImportedForest
 from ..export.serialization import size
 from ..fit_counts import count_fit
 from ..parallel import watched
@@ -140,7 +141,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     count_fit()  # one for each growth: refits within bytes count again
     if params.forest is not None:
         intercept, _ = params._loss().start(targets, weight)
-        nodes = ImportedNodes(params._imported(X, targets, weight), X, targets)
+        nodes = ImportedNodes(ImportedForest(params.forest), X, targets)
         every = nodes.ids.size
         weights, nodes_after = np.zeros((every, targets.shape[1])), np.full(every, every)
         model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
@@ -253,10 +254,8 @@ def _pruned(grown, nodes, targets, weight, params, valid, exponent):
         data = nodes.indicators(kept, rows), targets[rows], None if weight is None else weight[rows]
         return REGRESSIONS[params.joint_fit](*data, share=rows.size / len(targets))
 
-    fit = best_pruned if params.early_stopping else prune_and_refit
-    ranks, weights, intercept, ridge = fit(
-        nodes, regress, len(targets), memory, params.ridge, None if valid is None else validate
-    )
+    how = params.ridge, None if valid is None else validate, params.early_stopping
+    ranks, weights, intercept, ridge = prune_and_refit(nodes, regress, len(targets), memory, *how)
     return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
 
 
@@ -309,7 +308,7 @@ class Memory:
 
     def excess(self, nodes, kept):
         """Return about how many nodes are too many, 0 where these fit."""
-        n_nodes = with_roots(nodes, kept)
+        n_nodes = kept.size + np.unique(nodes.tree[kept]).size
         excess = max(0, n_nodes - self.n_nodes)
         # Bytes and tests grow about as nodes do; the next round counts them anew.
         share = 0.0
@@ -335,69 +334,43 @@ class Memory:
         return size(False, self.format, *sizes)
 
 
-def with_roots(nodes, kept):
-    """Return the number of nodes of a model, the roots of its trees included."""
-    return kept.size + np.unique(nodes.tree[kept]).size
-
-
-def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None):
+def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, best=False):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
     Of large tables a sample tells which to drop, and all rows fit those that stay. With ridge
     "auto" the penalty is chosen before the first round and after the last one, by `validate` (the
-    errors of solutions on validation data) or generalised cross-validation.
+    errors of solutions on validation data) or generalised cross-validation. With `best`, go on to a
+    single node, in steps that no budget changes, and take what validates best within it.
     """
-    kept = np.arange(nodes.ids.size)
-    judges = everybody = np.arange(n_samples)
-    if kept.size > 1 and memory.excess(nodes, kept):
-        judges = _judges(n_samples)
+    kept, rows, found, fresh = np.arange(nodes.ids.size), np.arange(n_samples), [], True
+    sampled = n_samples > MOST_ROWS and kept.size > 1 and (best or memory.excess(nodes, kept) > 0)
+    judges = rows
+    if sampled:
+        n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
+        judges = np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
     regression = regress(kept, judges)
-    chosen, (weights, intercept) = _solve(regression, kept, ridge, validate)
-    while (excess := memory.excess(nodes, kept)) and kept.size > 1:
-        # Only leaves go: an inner node carries the paths of those below it.
-        stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
-        kept = kept[stays]
-        over = memory.excess(nodes, kept)
-        if judges.size < n_samples and (not over or kept.size == 1):
-            regression = regress(kept, everybody)
-        else:
-            regression.keep(stays)
-        # While pruning goes on the first choice holds; the last round may choose its penalty anew.
-        wanted = chosen if over else ridge
-        chosen, (weights, intercept) = _solve(regression, kept, wanted, validate)
-    return kept, weights, intercept, chosen
-
-
-def best_pruned(nodes, regress, n_samples, memory, ridge, validate):
-    """As `prune_and_refit`, but go on beyond the budget, and take what validates best within it.
-
-    Nodes are dropped in an order and in steps that do not depend on the budget.
-    """
-    kept, judges, found = np.arange(nodes.ids.size), _judges(n_samples), []
-    regression = regress(kept, judges)
-    chosen, (weights, _) = _solve(regression, kept, ridge, validate)
+    chosen, solution = _solve(regression, kept, ridge, validate)
     while True:
-        if kept.size == 1 or not memory.excess(nodes, kept):
-            everybody = judges.size == n_samples
-            last = regression if everybody else regress(kept, np.arange(n_samples))
-            penalty, solution = _solve(last, kept, ridge, validate)
-            found.append((validate(kept, solution)[0], kept, *solution, penalty))
-        if kept.size == 1:
-            return min(reversed(found), key=lambda one: one[0])[1:]
-        n_nodes = with_roots(nodes, kept)
-        excess = n_nodes - max(SIZES[n_nodes > SIZES])
-        stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
-        kept = kept[stays]
+        excess = memory.excess(nodes, kept)
+        if not excess or kept.size == 1:
+            last = chosen, solution
+            if sampled or (ridge == "auto" and not fresh):
+                last = _solve(regress(kept, rows) if sampled else regression, kept, ridge, validate)
+            found.append((kept, *last[1], last[0]))
+            if not best:
+                return found[0]
+            if kept.size == 1:
+                errors = [validate(kept, (weights, start))[0] for kept, weights, start, _ in found]
+                return found[len(found) - 1 - int(np.argmin(errors[::-1]))]
+        if best:
+            n_nodes = kept.size + np.unique(nodes.tree[kept]).size
+            excess = n_nodes - max(SIZES[n_nodes > SIZES])
+        # Only leaves go: an inner node carries the paths of those below it.
+        stays = _without_small_leaves(nodes, kept, solution[0], regression.spread, excess)
+        kept, fresh = kept[stays], False
         regression.keep(stays)
-        _, (weights, _) = _solve(regression, kept, chosen, validate)
-
-
-def _judges(n_samples):
-    """Return the examples that tell which nodes to drop: all, or of large tables a sample."""
-    if n_samples <= MOST_ROWS:
-        return np.arange(n_samples)
-    n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
-    return np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
+        # While pruning goes on the first choice holds; the last round may choose its penalty anew.
+        _, solution = _solve(regression, kept, chosen, validate)
 
 
 def _solve(regression, kept, ridge, validate):

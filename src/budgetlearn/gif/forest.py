@@ -7,16 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetError, BudgetlearnWarning
 from ..export.compact_forest import FORMATS, CompactForest
 from ..export.exporting import CompactMethods
-from ..export.imported import ImportedForest
 from ..export.serialization import stored_bytes
-from ..fit_counts import fit_weighed
 from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
@@ -130,14 +126,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     byte_format : {"float32", "float16", "int8"}, default="float32"
         The format whose bytes are counted.
     step_budget : float, default=None
-        Most tests that a training row takes on its way, on average over the rows and added up over
-        the trees. A node whose split would take more is passed over; with `prune_factor`, nodes are
-        dropped until this budget is kept, too. None: any number.
+        Most tests that a training row takes in all trees, on average. A node whose split takes
+        more is passed over; nodes are pruned until this budget is kept, too. None: any number.
     forest : estimator or lightgbm.Booster, default=None
-        A forest as of `budgetlearn.export.ImportedForest`. Its nodes are taken instead of growing
-        some, all get new weights, and the least useful leaves are dropped until the budgets are
-        kept; with `joint_fit="ridge"` or "logistic". An estimator that is not fitted yet is fitted
-        first.
+        A fitted forest, as of `budgetlearn.export.ImportedForest`, whose nodes are taken instead of
+        growing some. They get new weights, and leaves are dropped until the budgets are kept.
 
     Attributes
     ----------
@@ -233,10 +226,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 f"regression: set joint_fit='ridge', got joint_fit={self.joint_fit!r}."
             )
         if self.forest is not None and not isinstance(self.joint_fit, str):
-            raise ParameterError(
-                "the nodes of a given forest get their weights by regression: set "
-                f"joint_fit='ridge', got joint_fit={self.joint_fit!r}."
-            )
+            raise ParameterError("a given forest gets its weights by regression: joint_fit='ridge'")
         if self.early_stopping and self.joint_fit and not isinstance(self.joint_fit, str):
             raise ParameterError(
                 "early_stopping chooses among smaller models, and passes refit the largest only: "
@@ -319,17 +309,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if self.early_stopping and self.joint_fit == 0:
             self._stop_early(valid, exponent)
         return self
-
-    def _imported(self, X, targets, weight):
-        """Return the forest whose nodes are given, fitted if it was not."""
-        model = self.forest
-        try:
-            if hasattr(model, "fit"):
-                check_is_fitted(model)
-        except NotFittedError:
-            y = targets.argmax(axis=1) if hasattr(self, "classes_") else np.squeeze(targets)
-            model = fit_weighed(clone(model), X, y, weight)
-        return ImportedForest(model)
 
     def _take(self, model, intercept, ridge):
         """Make what was grown the fitted model."""

@@ -4,7 +4,6 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from ..tree.predictor import LEAF, ForestPredictor
-from ..validation import ParameterError
 from .nodes import FOREST_NODE_DTYPE
 
 
@@ -14,14 +13,9 @@ class ImportedNodes:
     def __init__(self, forest, X, targets):
         n_nodes = [tree.node_count for tree in forest.trees]
         self.n_trees, self.n_features = len(n_nodes), X.shape[1]
-        if forest.n_features != self.n_features:
-            raise ParameterError(
-                f"the forest was fitted on {forest.n_features} features, and X has "
-                f"{self.n_features}: give both the same columns."
-            )
         self.records = records = np.zeros(sum(n_nodes), dtype=FOREST_NODE_DTYPE)
         # Of each example the leaf in each tree, by its place among all nodes.
-        self._leaves = ForestPredictor(forest.trees, self.n_features).walk(X, leaves=True).leaves
+        self._leaves = ForestPredictor(forest.trees, forest.n_features).walk(X, leaves=True).leaves
         starts = np.cumsum([0, *n_nodes])
         for number, (tree, start) in enumerate(zip(forest.trees, starts, strict=False)):
             place = start + _side_by_side(tree)
