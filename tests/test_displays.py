@@ -1,16 +1,13 @@
 """Displays show what the estimator does, number by number."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 
 from budgetlearn import (
-    AcquisitionDisplay,
     CostAccuracyDisplay,
-    FMCCClassifier,
     GIFRegressor,
     ModelScheduleSearch,
     ScheduleDisplay,
@@ -89,19 +86,6 @@ def test_a_schedule_without_validation_data_is_measured_out_of_fold():
     assert len(display.costs) <= len(model.operating_points_)
 
 
-def test_acquisition_draws_shares_from_the_most_acquired(wine):
-    _, X, y = wine
-    model = FMCCClassifier(feature_costs=np.arange(1.0, 14), random_state=0).fit(X, y)
-    display = AcquisitionDisplay.from_estimator(model, X, max_cost=15)
-    acquired = model.acquired_features(X, max_cost=15)
-    rates = pd.Series(acquired.mean(axis=0), X.columns)
-    shown = [label.get_text().rpartition(" (")[0] for label in display.ax_.get_yticklabels()]
-    assert [bar.get_width() for bar in display.bars_] == rates[shown].tolist()
-    assert rates[shown].is_monotonic_decreasing
-    assert (rates.drop(shown) == 0).all()
-    assert display.mean_cost == pytest.approx(model.acquisition_cost(X, max_cost=15).mean())
-
-
 def test_a_dollar_sign_in_a_name_is_kept(wine):
     display = ScheduleDisplay.from_estimator(wine[0])
     display.figure_.canvas.draw()
@@ -111,7 +95,6 @@ def test_a_dollar_sign_in_a_name_is_kept(wine):
 
 def test_axes_of_ones_own_are_used(wine, plt):
     search, X, y = wine
-    _, axes = plt.subplots(1, 3)
+    _, axes = plt.subplots(1, 2)
     assert CostAccuracyDisplay.from_estimator(search, X, y, ax=axes[0]).ax_ is axes[0]
     assert ScheduleDisplay.from_estimator(search, ax=axes[1]).figure_ is axes[1].figure
-    assert AcquisitionDisplay.from_estimator(search, X, budget=20, ax=axes[2]).ax_ is axes[2]

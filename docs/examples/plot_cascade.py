@@ -7,11 +7,11 @@ is sure. Easy examples leave early; what they save is spent on the hard ones.
 """
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from budgetlearn import (
-    AcquisitionDisplay,
     CostAccuracyDisplay,
     ModelScheduleSearch,
     ScheduleCascadeClassifier,
@@ -33,8 +33,9 @@ display = CostAccuracyDisplay.from_estimator(search, X_test, y_test, name="msB")
 _ = CostAccuracyDisplay.from_estimator(cascade, X_test, y_test, name="cascade", ax=display.ax_)
 
 # %%
-# Not every example buys the same.
-_ = AcquisitionDisplay.from_estimator(cascade, X_test, budget=100)
+# Not every example buys the same: the share of examples that buys each feature.
+bought = pd.Series(cascade.acquired_features(X_test, budget=100).mean(axis=0), X.columns)
+_ = bought[bought > 0].sort_values().plot.barh()
 
 # %%
 # One example, purchase by purchase.

@@ -81,7 +81,7 @@ OFFERED = {
         "validation": ("ParameterError",),
     },
     "Pictures of a fitted estimator, in one call": {
-        "displays": ("CostAccuracyDisplay", "ScheduleDisplay", "AcquisitionDisplay")
+        "displays": ("CostAccuracyDisplay", "ScheduleDisplay")
     },
 }
 _HOME = {

@@ -31,12 +31,6 @@ class ASTCClassifier(BudgetedEstimator):
     stage_settings_: Any
     trees_: Any
 
-class AcquisitionDisplay(_Display):
-    def __init__(self, rates: NDArray[Any], mean_cost: float, feature_names: list[Any], prices: NDArray[Any]) -> None: ...
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, budget: float | None = ..., max_cost: float | None = ..., ax: Any = ..., **kwargs: Any) -> Any: ...
-    bars_: Any
-
 class AllFeaturesClassifier(_Control):
     def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ...) -> None: ...
     class_weight: Any

@@ -1,4 +1,4 @@
-"""Pictures of a fitted estimator: what it acquires, its schedule, its score against cost."""
+"""Pictures of a fitted estimator: its schedule, its score against cost."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -11,7 +11,7 @@ from .curves import pareto_indices
 from .exceptions import extra
 from .protocol.documenting import described
 
-__all__ = ["AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"]
+__all__ = ["CostAccuracyDisplay", "ScheduleDisplay"]
 SHARED = """\
 estimator : BudgetedEstimator
     Fitted.
@@ -19,12 +19,10 @@ X : array-like of shape (n_samples, n_features)
     Examples; others than those that it was fitted on, for an honest picture.
 y : array-like of shape (n_samples,)
     Their targets.
-budget, max_cost : float, default=None
-    As for `predict`.
 ax : matplotlib Axes, default=None
     Where to draw; None: a new figure.
 **kwargs
-    Passed to the bars, the line or the cells."""
+    Passed to the line or the cells."""
 
 
 def axes_of(ax, width=6.4, height=4.8):
@@ -77,64 +75,6 @@ class _Display:
         self.ax_ = self._drawn(ax, **kwargs)
         self.figure_ = self.ax_.figure
         return self
-
-
-@dataclass(eq=False)
-class AcquisitionDisplay(_Display):
-    """Share of the examples that acquire each feature.
-
-    Made by `from_estimator`.
-
-    Parameters
-    ----------
-    rates : ndarray of shape (n_features,)
-        Shares, between 0 and 1.
-    mean_cost : float
-        Mean acquisition cost of an example.
-    feature_names : list of str
-        One for each feature.
-    prices : ndarray of shape (n_features,)
-        What each costs.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where it is drawn.
-    bars_ : matplotlib BarContainer
-        From the feature acquired most often.
-    """
-
-    rates: np.ndarray
-    mean_cost: float
-    feature_names: list
-    prices: np.ndarray
-
-    @classmethod
-    @partial(described, shared=SHARED)
-    def from_estimator(cls, estimator, X, *, budget=None, max_cost=None, ax=None, **kwargs):
-        """Draw what the predictions of examples acquire.
-
-        Returns
-        -------
-        AcquisitionDisplay
-        """
-        acquired = estimator.acquired_features(X, budget, max_cost)
-        prices = estimator.feature_costs_
-        mean_cost = float(prices.total(acquired).mean())
-        display = cls(acquired.mean(axis=0), mean_cost, names_of(estimator), prices.costs)
-        return display.plot(ax=ax, **kwargs)
-
-    def _drawn(self, ax, **kwargs):
-        used = np.flatnonzero(self.rates > 0)
-        # By rate, the cheaper of equals first.
-        used = used[np.lexsort((self.prices[used], -self.rates[used]))]
-        ax = axes_of(ax, height=1.4 + 0.26 * len(used))
-        places = np.arange(len(used))
-        self.bars_ = ax.barh(places, self.rates[used], **kwargs)
-        list_features(ax, places, np.array(self.feature_names)[used], self.prices[used])
-        ax.set(xlim=(0, 1), xlabel="share of examples for which it is acquired")
-        ax.set_title(f"mean cost of an example: {self.mean_cost:.4g}")
-        return ax
 
 
 @dataclass(eq=False)

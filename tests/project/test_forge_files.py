@@ -71,7 +71,7 @@ def test_the_container_has_what_the_workflow_reads():
     said = (ROOT / "Dockerfile").read_text()
     for name in re.findall(r"^COPY (?!--|\.)(.*) \S+$", said, re.M):
         assert all((ROOT / part).exists() for part in name.split())
-    extras = re.search(r"\$wheel\[(.*)\]", said)[1].split(",")
+    extras = re.search(r"\$\{wheel\}\[(.*)\]", said)[1].split(",")
     assert set(extras) <= PROJECT["project"]["optional-dependencies"].keys()
 
 

@@ -12,6 +12,7 @@ class Progress:
         self.said, self.started, self.took = self.began, {}, {}
 
     def filter(self, record):
+        """Note when jobs start and end, say at times how far the fits are; keep every record."""
         event, now = getattr(record, "event", None), time.monotonic()
         if event == "job_started":
             self.started |= dict.fromkeys(record.jobs, now)

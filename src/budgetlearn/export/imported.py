@@ -37,9 +37,9 @@ class ImportedForest(CompactMethods):
             classes = getattr(model, "classes_", np.arange(max(start.size, 2)) if named else None)
             row, n_trees = np.zeros((1, self.n_features)), 1
             if classes is None:
-                raw, told = booster.predict(row, raw_score=True), booster.predict(row)
-                n_trees = len(trees) if np.isclose(told * len(trees), raw, rtol=1e-9) else 1  # "rf"
-                if not np.isclose(told * n_trees, raw, rtol=1e-9):
+                raw, mean = booster.predict(row, raw_score=True), booster.predict(row)
+                n_trees = len(trees) if np.isclose(mean * len(trees), raw, rtol=1e-9) else 1  # "rf"
+                if not np.isclose(mean * n_trees, raw, rtol=1e-9):
                     raise TypeError(
                         "a forest must predict what its trees add up to, and this objective of "
                         "LightGBM transforms the sum: train on the transformed target instead."
