@@ -21,7 +21,6 @@ from pathlib import Path
 
 import numpy as np
 import psutil
-import scipy.linalg  # noqa: F401, which loads a BLAS of its own
 from threadpoolctl import threadpool_info
 
 from . import records
@@ -72,6 +71,8 @@ def processor():
 
 def blas():
     """Return name, version and chosen kernels of each BLAS that is loaded."""
+    import scipy.linalg  # noqa: F401: it loads a BLAS of its own, and planning does without
+
     parts = ("internal_api", "version", "architecture")
     loaded = (one for one in threadpool_info() if one["user_api"] == "blas")
     return ", ".join(sorted({" ".join(str(one.get(p)) for p in parts) for one in loaded}))
