@@ -71,7 +71,8 @@ def processor():
 
 def blas():
     """Return name, version and chosen kernels of each BLAS that is loaded."""
-    import scipy.linalg  # noqa: F401: it loads a BLAS of its own, and planning does without
+    # It loads a BLAS of its own; here, because planning does without.
+    import scipy.linalg  # noqa: F401
 
     parts = ("internal_api", "version", "architecture")
     loaded = (one for one in threadpool_info() if one["user_api"] == "blas")
