@@ -25,7 +25,7 @@ min_version("9.17")
 
 # Also where another workflow takes this one as a module, from whose folder Snakemake then runs.
 ROOT = os.path.abspath(workflow.current_basedir.path)
-os.environ["BUDGETLEARN_FOLDER"] = ROOT  # read by environment.post-deploy.sh
+os.environ.update(BUDGETLEARN_FOLDER=ROOT)  # read by environment.post-deploy.sh
 config.update(with_defaults(config, ROOT))
 
 

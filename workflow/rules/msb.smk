@@ -12,9 +12,9 @@ rule msb_importance:
         f"{DIR}/logs/msb_importance/{{dataset}}/{{method}}/{{chunk}}.log",
     benchmark:
         f"{DIR}/usage/msb_importance/{{dataset}}/{{method}}/{{chunk}}.tsv"
+    priority: FIRST
     group:
         "runs"
-    priority: FIRST
     conda:
         "../../environment.yml"
     threads: STUDY.config["threads_per_job"]
