@@ -105,9 +105,9 @@ onstart:
 
 onsuccess:
     forget(STUDY)
-    if closing_message(STUDY):
-        raise WorkflowError(closing_message(STUDY))
+    if closing_message(STUDY, place_of):
+        raise WorkflowError(closing_message(STUDY, place_of))
 
 
 onerror:
-    print(closing_message(STUDY), file=sys.stderr)
+    print(closing_message(STUDY, place_of), file=sys.stderr)

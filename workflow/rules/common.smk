@@ -27,12 +27,16 @@ def code_for(name):
     return lambda w: code_of(name, *sorted(set(classes_of(STUDY.spec(w.method, w.dataset)))))
 
 
+def place_of(file):
+    """Where a job has a file: with a module's prefix, or the local copy of a storage."""
+    return str(rules.prepare.output[0]).partition(DIR)[0] + file
+
+
 def repeated(output):
     """No input, but jobs with runs to repeat are forced when a plan that has them asks for it."""
 
     def force(w):
-        # As jobs know their outputs: with a module's prefix, or where a storage has its local copy.
-        file = str(rules.prepare.output[0]).partition(DIR)[0] + f"{DIR}/{output}".format(**w)
+        file = place_of(f"{DIR}/{output}".format(**w))
         if main and STUDY.config["strict"] and is_repeated(config, file):
             workflow.dag.forcefiles.add(file)
         return []

@@ -83,12 +83,15 @@ def keep_failures(config, output, statuses, job_memory=None):
     write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
-def closing_message(study):
-    """Return the message on runs without a result that ends a call; "" if there are none."""
+def closing_message(study, place_of=str):
+    """Return the message on runs without a result that ends a call; "" if there are none.
+
+    `place_of` returns where the job that makes a file has it.
+    """
     lines = []
     for dataset, costs, method in study.cells:
         for chunk in study.chunks:
-            output = study.points_file(dataset, costs, method, chunk)
+            output = place_of(study.points_file(dataset, costs, method, chunk))
             kept = _read(failure_file(study.config, output)) or {"runs": []}
             where = f"{method} on {dataset}, {costs} costs"
             lines += [f"  {where}, run {run['run']}: {run['status']}" for run in kept["runs"]]
