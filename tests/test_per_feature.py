@@ -445,7 +445,7 @@ PER_FEATURE = ("n_features,)", "n_groups,)", "dict, Series", "nested sets")
 HERE = {"feature_costs", "costs", "groups", "group_costs", "importance", "acquired", "x"}
 HERE |= {"monotonic_cst"}
 # Nested sets have tests beside the cascade; what a display draws comes with its own names.
-ELSEWHERE = {"orders", "rates", "prices"}
+ELSEWHERE = {"orders", "prices"}
 
 
 def documented_parameters():
