@@ -78,7 +78,7 @@ def areas(run):
     table = Table(X, y, n_classes, assign_folds(y, n_classes, 5, np.random.RandomState(seed)))
     orders = {
         name: geometric_stages(acquisitions_of(name, table, run.costs, seed), run.costs, 10)
-        for name in ("lightgbm", "schedule")
+        for name in ("boosted_path", "schedule")
     }
     kinds = {name: as_kind(name, n_classes) for name in KINDS}
     sets = [features for stages in orders.values() for features in stages]

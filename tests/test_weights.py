@@ -79,7 +79,7 @@ def gif(kind=GIFClassifier, **options):
 
 def cascade(kind, **options):
     """Return a small cascade, of linear models if nothing else is said."""
-    plain = {"estimators": "linear", "orders": "lightgbm", "n_stages": 2, "cv": 2}
+    plain = {"estimators": "linear", "orders": "boosted_path", "n_stages": 2, "cv": 2}
     return kind(feature_costs=range(1, 7), random_state=0, **plain | options)
 
 

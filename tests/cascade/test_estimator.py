@@ -55,7 +55,7 @@ def numbers():
     "estimator",
     [
         ScheduleCascadeClassifier(**QUICK, **SMALL),
-        ScheduleCascadeRegressor(**LINEAR | SMALL | {"orders": "lightgbm"}),
+        ScheduleCascadeRegressor(**LINEAR | SMALL | {"orders": "boosted_path"}),
     ],
     ids=type,
 )
@@ -312,7 +312,7 @@ def test_groups_are_acquired_whole(table):
         ({"budget": -1}, "budget"),
         ({"budget": "two_se"}, "budget"),
         ({"dynamic": "yes"}, "dynamic must be True, False or 'auto'"),
-        ({"orders": "cheapest"}, "'lightgbm', 'schedule', 'gain_per_cost'"),
+        ({"orders": "cheapest"}, "'boosted_path', 'schedule', 'gain_per_cost'"),
         ({"orders": []}, "at least one order"),
         ({"orders": [[["x"]]]}, "unknown features: x"),
         ({"estimators": ["forest", "forest"]}, "different"),
@@ -478,7 +478,7 @@ def test_of_coins_no_more_is_promised_than_of_guesses(seed):
     random = np.random.RandomState(seed)
     X, y = random.normal(size=(200, 50)), random.permutation(np.arange(200) % 2)
     cascade = ScheduleCascadeClassifier(
-        estimators="linear", orders="lightgbm", cv=3, random_state=seed
+        estimators="linear", orders="boosted_path", cv=3, random_state=seed
     )
     points = cascade.fit(X, y).operating_points_
     assert points[["score", "observed"]].to_numpy().max() <= 0.5 + np.sqrt(0.25 / 200)

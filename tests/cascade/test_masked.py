@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
-from budgetlearn.cascade import models
 from budgetlearn.cascade.dynamic import Units
 from budgetlearn.cascade.models import MaskedModel, OnDemand, masked_trees
 from budgetlearn.costs import FeatureCosts
@@ -58,10 +57,8 @@ def test_all_lengths_are_drawn_and_early_units_more_often():
     assert shares[-1] > 0.1
 
 
-@pytest.mark.parametrize("lightgbm", [True, False])
 @pytest.mark.parametrize("n_classes", [2, None])
-def test_it_predicts_from_whatever_is_known(table, monkeypatch, lightgbm, n_classes):
-    monkeypatch.setattr(models, "has_lightgbm", lambda: lightgbm)
+def test_it_predicts_from_whatever_is_known(table, n_classes):
     X, y = table
     units = units_of(None, (0,), (3,), (1, 2))
     model = MaskedModel.fit(X[:300], y[:300], n_classes, units, 0)

@@ -7,7 +7,6 @@ from sklearn.linear_model import Perceptron, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from budgetlearn.cascade import models
 from budgetlearn.cascade.models import KINDS, Table, as_kind, assign_folds
 from budgetlearn.validation import ParameterError
 
@@ -76,13 +75,6 @@ def test_the_same_seed_gives_the_same(kind):
     data = table(2)
     first, again = (as_kind(kind, 2).fit_both(data, [0, 1], 7)[0] for _ in range(2))
     np.testing.assert_array_equal(first, again)
-
-
-def test_histogram_boosting_stands_in_for_lightgbm(monkeypatch):
-    monkeypatch.setattr(models, "has_lightgbm", lambda: False)
-    data = table(3)
-    held_out, _ = as_kind("boosting", 3).fit_both(data, [0, 1, 2, 3], 0)
-    assert (held_out.argmax(axis=1) == data.y).mean() > 0.5
 
 
 def test_own_estimators_are_not_changed():

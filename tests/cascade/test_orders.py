@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 
-from budgetlearn.cascade import orders
 from budgetlearn.cascade.models import Table
 from budgetlearn.cascade.orders import ORDERS
 from budgetlearn.costs import FeatureCosts
@@ -69,13 +68,7 @@ def test_shared_charges_count():
     """The two weak features come first when the best one's charge is paid for it alone."""
     X, y = make_classification(400, 4, n_informative=4, n_redundant=0, random_state=0)
     costs = FeatureCosts([1, 1, 1, 1], groups=[0, -1, -1, -1], group_costs=[1e4])
-    assert ORDERS["lightgbm"](Table(X, y, 2), costs, 0)[-1] == 0
-
-
-def test_without_lightgbm_importance_per_price_takes_its_place(monkeypatch):
-    monkeypatch.setattr(orders, "has_lightgbm", lambda: False)
-    case = problem([5.0, 3, 9, 1, 2, 4])
-    assert ORDERS["lightgbm"](*case) == ORDERS["gain_per_cost"](*case)
+    assert ORDERS["boosted_path"](Table(X, y, 2), costs, 0)[-1] == 0
 
 
 def test_very_many_examples_are_thinned_out():

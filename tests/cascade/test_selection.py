@@ -11,10 +11,10 @@ from budgetlearn.costs import FeatureCosts
 
 def share(table):
     costs = FeatureCosts(np.ones(table.X.shape[1]))
-    stages = geometric_stages(acquisitions_of("lightgbm", table, costs, 0), costs, 5)
+    stages = geometric_stages(acquisitions_of("boosted_path", table, costs, 0), costs, 5)
     everything = list(range(table.X.shape[1]))
     last = as_kind("forest", table.n_classes).fit_both(table, everything, 0)[0]
-    return confirmed_share(table, costs, "lightgbm", stages, last, 0)
+    return confirmed_share(table, costs, "boosted_path", stages, last, 0)
 
 
 def table_of(y, n_classes, signal, seed):

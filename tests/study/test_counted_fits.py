@@ -17,7 +17,7 @@ from budgetbench.study.methods import build
 from budgetlearn.auto.subset_average import SubsetClassifier, SubsetRegressor
 from budgetlearn.budgetrf.growing import TreeSource
 from budgetlearn.budgetrf.growing_on_sets import Regrowth
-from budgetlearn.cascade import bayes, orders
+from budgetlearn.cascade import bayes
 from budgetlearn.cascade.smooth_models import KernelFit, LinearKind
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.files import read_yaml
@@ -34,6 +34,7 @@ from budgetlearn.peers import cost_boosting
 from budgetlearn.peers.astc import LinearTreeGrower
 from budgetlearn.peers.ensembles import SAMMERClassifier
 from budgetlearn.policies.networks import Training
+from budgetlearn.tree.boosting import Boosting
 from tests.auto.conftest import limit_methods
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
@@ -85,7 +86,7 @@ def watch(monkeypatch):
         watched(cls, "_fit")
     watched(lightgbm, "train")
     watched(lightgbm.LGBMModel, "fit")
-    watched(orders, "_boosted_gains")  # a boosting that ends before its rounds do
+    watched(Boosting, "_begin")
     watched(LinearKind, "fit")
     watched(KernelFit, "__init__")
     watched(bayes._Growth, "__init__")

@@ -1,5 +1,6 @@
 """Averages of three kinds of models on subsets of the features, a subset for each budget."""
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from ..cascade.mixture import origin_and_unit
-from ..cascade.models import has_lightgbm
 from ..costs import affords
 from ..fit_counts import fit_weighed
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
@@ -113,6 +113,11 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
         else:
             stage.output = np.mean([model.predict(X) for model in models], axis=0)
             stage.output = stage.output * self._unit + self.constant_[0]
+
+
+def has_lightgbm():
+    """Return whether LightGBM can be imported."""
+    return find_spec("lightgbm") is not None
 
 
 def boosted_trees(classifies, share=1.0, n_jobs=1, **settings):

@@ -76,15 +76,16 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     estimators : sequence of str, classifier or regressor, \
             default=("forest", "boosting", "linear", "kernel")
         Models of each stage, mixed with the weights of least log loss or squared error out of fold:
-        "forest" (100 trees), "boosting" (LightGBM or, without it, scikit-learn's histogram
-        boosting), "linear" (logistic or ridge regression), "kernel" (ridge regression on Gaussian
-        kernels), "extra_trees", or any regressor, or classifier with `predict_proba`, of
-        scikit-learn. Linear and kernel models are left out above 20,000 examples, and kinds without
-        weight at the first and last stage at the others.
-    orders : sequence of str or nested sets, default=("lightgbm", "schedule")
-        Orders of acquisition: "lightgbm" (as LightGBM's coupled costs acquire while prices lose
-        weight), "schedule" (msB's removal by importance per price, backwards), "gain_per_cost", or
-        a sequence of nested sets of features (names or indices), which then are the stages.
+        "forest" (100 trees), "boosting" (100 rounds of trees of 15 leaves), "linear" (logistic or
+        ridge regression), "kernel" (ridge regression on Gaussian kernels), "extra_trees", or any
+        regressor, or classifier with `predict_proba`, of scikit-learn. Linear and kernel models are
+        left out above 20,000 examples, and kinds without weight at the first and last stage at the
+        others.
+    orders : sequence of str or nested sets, default=("boosted_path", "schedule")
+        Orders of acquisition: "boosted_path" (as boosting with feature costs acquires while prices
+        lose weight), "schedule" (msB's removal by importance per price, backwards),
+        "gain_per_cost", or a sequence of nested sets of features (names or indices), which then are
+        the stages.
     n_stages : int, default=10
         Most stages of an order.
     cv : int, default=5
@@ -121,7 +122,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     _origin, _unit = 0.0, 1.0
 
     estimators: Any = DEFAULT_KINDS
-    orders: Any = ("lightgbm", "schedule")
+    orders: Any = ("boosted_path", "schedule")
     n_stages: int = 10
     cv: int = 5
     dynamic: Any = "auto"

@@ -2,29 +2,25 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from importlib.util import find_spec
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
     RandomForestRegressor,
 )
 
-from ..fit_counts import count_fit, fit_counted, fit_weighed
+from ..fit_counts import fit_counted, fit_weighed
 from ..forests import RandomForestClassifier
 from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
 from ..protocol.feature_requests import in_all_classes
 from ..tree.binning import bin_features
-from ..tree.convert import from_lightgbm, from_sklearn
+from ..tree.boosting import Boosting, CodedRows
+from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .mixing import softmax
 from .mixture import Mixture
 from .smooth_models import FoldedKind, KernelKind, LinearKind
 
@@ -85,6 +81,11 @@ class Table:
         return bin_features(self.without_gaps, MAX_BINS)
 
     @cached_property
+    def coded(self):
+        """Codes of X for boosting, where missing values have a code of their own."""
+        return CodedRows.of(self.X, n_bins_of(self.n_classes, len(self.X)))
+
+    @cached_property
     def constant(self):
         """The prediction without any feature, (n_outputs,): class shares, or the mean."""
         if self.n_classes is None:
@@ -102,6 +103,12 @@ class Table:
         if self.n_classes is None:
             return (predictions[:, 0] - self.y) ** 2
         return -np.log(predictions[np.arange(self.y.size), self.y])
+
+
+def n_bins_of(n_classes, n_samples):
+    """Return the most codes of a feature in boosting: at least three examples have each."""
+    most = MAX_BINS if n_classes is None else N_CLASS_BINS
+    return max(2, min(most, n_samples // 3))
 
 
 def below_all(X):
@@ -233,24 +240,6 @@ class ForestKind:
         return left_out, ForestModel(trees, np.float64, True, below)
 
 
-def has_lightgbm():
-    """Return whether LightGBM can be imported."""
-    return find_spec("lightgbm") is not None
-
-
-def boosting_parameters(n_classes, seed, **more):
-    """Return LightGBM's parameters: the loss that fits the target, and results that repeat."""
-    objective = {None: "regression", 2: "binary"}.get(n_classes, "multiclass")
-    return {
-        "objective": objective,
-        "num_class": n_classes if objective == "multiclass" else 1,
-        "seed": seed,
-        "deterministic": True,
-        "verbose": -1,
-        **more,
-    }
-
-
 def boosting_rounds(n_classes):
     """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
     # Rounds × rate stays near 10: fewer rounds take larger steps.
@@ -258,87 +247,40 @@ def boosting_rounds(n_classes):
     return n_rounds, min(0.3, 10 / n_rounds)
 
 
-class LightGBMKind(FoldedKind):
-    """Gradient boosting by LightGBM; out of fold."""
+class BoostingKind:
+    """Gradient boosting; out of fold."""
 
     def fit(self, X, y, n_classes, seed, weight=None):
-        """Return a `BoostedModel` fitted on these examples, which count so much."""
-        leaves = {"num_leaves": N_LEAVES, "min_data_in_leaf": min(20, max(2, len(X) // 30))}
-        bins = MAX_BINS if n_classes is None else N_CLASS_BINS
-        return BoostedModel.trained(X, y, n_classes, seed, weight, **leaves, max_bin=bins)
+        """Return the model of these examples, which count so much."""
+        table = Table(X, y, n_classes, weight=weight)
+        return self.fit_whole(table, np.arange(X.shape[1]), seed)
+
+    def fit_both(self, table, features, seed):
+        """Return the out-of-fold predictions and the model of all examples."""
+        coded, held_out = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
+        for fold in np.unique(table.folds):
+            rows = np.flatnonzero(table.folds != fold)
+            outside = table.folds == fold
+            # Scores of all rows grow along: those left out are predicted without a model.
+            held_out[outside] = self._fitted(table, coded, rows, False).predictions()[outside]
+        return held_out, self.fit_whole(table, features, seed)
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
-        return super().fit_whole(table, features, seed).packed(len(features))
+        rows = np.arange(len(table.y))
+        return self._fitted(table, table.coded.take(features), rows, True).model()
 
-
-@dataclass(frozen=True, eq=False)
-class BoostedModel:
-    """A LightGBM booster that answers in one column for each class: most predict a fold and go.
-
-    LightGBM holds numbers in single precision: it learns how far they are from a `centre`.
-    """
-
-    booster: object
-    centre: float | None  # None in classification
-
-    @classmethod
-    def trained(cls, X, y, n_classes, seed, weight=None, **more):
-        """Return the model after `boosting_rounds`, with more of LightGBM's parameters."""
-        import lightgbm
-
-        n_rounds, rate = boosting_rounds(n_classes)
-        # One thread each: models are fitted side by side, and sums in one order repeat.
-        one = {"learning_rate": rate, "num_threads": 1, "force_row_wise": True}
-        parameters = boosting_parameters(n_classes, seed, **one, **more)
-        centre = float(np.average(y, weights=weight)) if n_classes is None else None
-        targets = y if centre is None else y - centre
-        data = lightgbm.Dataset(X, targets, weight=weight, params=dict(parameters))
-        count_fit()
-        booster = lightgbm.train(parameters, data, n_rounds, keep_training_booster=True)
-        return cls(booster.free_dataset(), centre)
-
-    def packed(self, n_features):
-        """Return the model that is kept, without LightGBM and what only training needs."""
-        trees = ForestPredictor(from_lightgbm(self.booster), n_features)
-        return BoostedTrees(trees, self.centre)
-
-    def predict(self, X):
-        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        found = self.booster.predict(X, num_threads=1)
-        if found.ndim == 2:
-            return found
-        if self.centre is not None:
-            return found[:, None] + self.centre
-        return np.column_stack([1 - found, found])
-
-
-@dataclass(frozen=True, eq=False)
-class BoostedTrees:
-    """The trees of a LightGBM booster, packed: it prepares a prediction longer than one row's."""
-
-    trees: ForestPredictor
-    centre: float | None  # as of `BoostedModel`
-
-    def predict(self, X):
-        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        scores = self.trees.walk(X, values=True).values
-        if self.centre is not None:
-            return scores + self.centre
-        if scores.shape[1] > 1:
-            return softmax(scores)
-        found = np.empty((len(scores), 2))
-        expit(scores[:, 0], out=found[:, 1])
-        np.subtract(1, found[:, 1], out=found[:, 0])
-        return found
-
-
-def _histogram_boosting(n_classes, n_leaves, **parameters):
-    """Return scikit-learn's boosting, the stand-in for LightGBM."""
-    kind = HistGradientBoostingRegressor if n_classes is None else HistGradientBoostingClassifier
-    n_rounds, rate = boosting_rounds(n_classes)
-    common = {"max_leaf_nodes": n_leaves, "early_stopping": False}
-    return kind(max_iter=n_rounds, learning_rate=rate, **common, **parameters)
+    @staticmethod
+    def _fitted(table, coded, rows, keep):
+        n_rounds, rate = boosting_rounds(table.n_classes)
+        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(20, max(2, len(rows) // 30))}
+        boosting = Boosting(
+            coded, table.y, table.n_classes, rows, table.weight, **sizes, rate=rate, keep=keep
+        )
+        for _ in range(n_rounds):
+            if not boosting.step():
+                break
+        return boosting
 
 
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
@@ -348,9 +290,7 @@ def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
 
 KINDS = {
     "forest": lambda n_classes: ForestKind(),
-    "boosting": lambda n_classes: (
-        LightGBMKind() if has_lightgbm() else SklearnKind(_histogram_boosting(n_classes, N_LEAVES))
-    ),
+    "boosting": lambda n_classes: BoostingKind(),
     "linear": lambda n_classes: LinearKind(),
     "kernel": lambda n_classes: KernelKind(),
     "extra_trees": lambda n_classes: SklearnKind(_extra_trees(n_classes)),
@@ -528,7 +468,7 @@ class MaskedModel:
         hidden = units.hidden(X[rows], units.drawn(n_rows, random))
         copies = max(n_rows // len(X), 1)
         weight = None if weight is None else weight[rows]
-        boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, seed, weight)
+        boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, random, weight)
         # Copies of one example must not fill a leaf: it would learn that example by heart.
         in_leaf = max(2, copies // 2)
         leaves = {"min_samples_leaf": in_leaf, "random_state": seed}
@@ -538,18 +478,21 @@ class MaskedModel:
         return cls(boosted, trees, centre)
 
     @staticmethod
-    def _boosted(X, y, n_classes, n_examples, copies, seed, weight):
+    def _boosted(X, y, n_classes, n_examples, copies, random, weight):
         """Return boosted trees that take NaN; a leaf holds several examples, not copies of one."""
-        in_leaf = max(5, min(20, n_examples // 30) * copies // 2)
-        n_leaves = 8 if n_examples < 1500 else 15
-        if not has_lightgbm():
-            leaves = {"min_samples_leaf": in_leaf, "random_state": seed}
-            model = _histogram_boosting(n_classes, n_leaves, **leaves)
-            return SklearnModel(fit_counted(model, X, y, sample_weight=weight), n_classes)
-        sampled = {"feature_fraction": 0.8, "bagging_fraction": 0.7, "bagging_freq": 1}
-        leaves = {"num_leaves": n_leaves, "min_data_in_leaf": in_leaf}
-        found = BoostedModel.trained(X, y, n_classes, seed, weight, **leaves, **sampled)
-        return found.packed(X.shape[1])
+        n_rounds, rate = boosting_rounds(n_classes)
+        sizes = {
+            "n_leaves": 8 if n_examples < 1500 else 15,
+            "min_leaf": max(5, min(20, n_examples // 30) * copies // 2),
+        }
+        coded, rows = CodedRows.of(X, n_bins_of(n_classes, len(X))), np.arange(len(X))
+        boosting = Boosting(coded, y, n_classes, rows, weight, **sizes, rate=rate)
+        n_features = X.shape[1]
+        for _ in range(n_rounds):
+            drawn = np.flatnonzero(random.random_sample(len(X)) < 0.7).astype(np.int32)
+            tested = random.permutation(n_features)[: max(1, round(0.8 * n_features))]
+            boosting.step(drawn, np.sort(tested).astype(np.int32))
+        return boosting.model()
 
     def predict(self, X):
         """Return the predictions from the known cells."""

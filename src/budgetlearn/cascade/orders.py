@@ -9,17 +9,18 @@ import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
 from ..costs import spendable
-from ..fit_counts import count_fit, fit_counted
+from ..fit_counts import fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
 from ..parallel import thread_map
 from ..protocol.checked_data import Examples
+from ..tree.boosting import Boosting
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .mixture import fit_temperature, variance, with_temperature
-from .models import MAX_BINS, Table, as_kind, ascending, boosting_parameters, has_lightgbm
+from .models import MAX_BINS, Table, as_kind, ascending
 from .pool import mean_and_error
 
-# Weights of the prices along which LightGBM acquires, as `LightGBMCostClassifier` means them.
+# Weights of the prices along which boosting acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 9)
 N_ROUNDS = 25
 # An order is an average over the examples: more of them do not change it.
@@ -28,39 +29,24 @@ MOST_ROWS = 20_000
 REMOVED_AT_ONCE = 0.15
 
 
-def lightgbm_order(table, costs, seed, n_jobs=None):
-    """Return the order in which LightGBM acquires features while prices lose weight.
+def boosted_path_order(table, costs, seed, n_jobs=None):
+    """Return the order in which boosting acquires features while prices lose weight.
 
-    Along 9 falling tradeoffs a short boosting is charged for each feature at its first split
-    ("coupled" costs). What it has acquired at one tradeoff is free at the next, so what comes then
-    adds to that. What comes at the same tradeoff is ordered by gain per price; what never comes
-    is acquired last, by price. Without LightGBM: `gain_per_cost_order`.
+    Along 9 falling tradeoffs a short boosting is charged for each feature at its first split, as by
+    LightGBM's "coupled" costs. What it has acquired at one tradeoff is free at the next, so what
+    comes then adds to that. What comes at the same tradeoff is ordered by gain per price; what
+    never comes is acquired last, by price.
     """
-    if not has_lightgbm():
-        return gain_per_cost_order(table, costs, seed, n_jobs)
-    import lightgbm
-
-    trees = {"num_leaves": 15, "min_data_in_leaf": 5, "learning_rate": 0.2}
-    # Rounds are over before several threads have met.
-    threads = {"num_threads": 1, "force_row_wise": True}
-    parameters = boosting_parameters(table.n_classes, seed, **trees, **threads)
-    weight, target = table.weight, table.y
+    target = table.y
     if table.n_classes is None:
         # With variance 1 a tradeoff means the same in every unit.
-        target = (target - table.mean(target)) / (np.sqrt(variance(target, weight)) or 1.0)
-    data = lightgbm.Dataset(
-        table.X, target, weight=weight, params=dict(parameters), free_raw_data=False
-    )
+        target = (target - table.mean(target)) / (np.sqrt(variance(target, table.weight)) or 1.0)
     full = costs.full or 1.0
     acquired, order = np.zeros(costs.n_features, dtype=bool), []
     for tradeoff in PATH:
         # What is acquired is free from here on: a group's charge is gone from the others' prices.
         price = costs.marginal(acquired) / full
-        charged = {
-            "cegb_tradeoff": tradeoff,
-            "cegb_penalty_feature_coupled": (price * len(table.X)).tolist(),
-        }
-        gain = _boosted_gains({**parameters, **charged}, data)
+        gain = _boosted_gains(table, target, tradeoff * price * len(table.X))
         # A feature with a split has a gain, so gains say what this tradeoff acquires.
         fresh = np.flatnonzero((gain > 0) & ~acquired)
         worth = gain[fresh] / _price(price)[fresh]
@@ -73,17 +59,18 @@ def lightgbm_order(table, costs, seed, n_jobs=None):
     return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
 
-def _boosted_gains(parameters, data):
-    """Return the gain of each feature in a short boosting."""
-    import lightgbm
-
-    count_fit()
-    booster = lightgbm.Booster(parameters, data)
+def _boosted_gains(table, target, prices):
+    """Return the gain of each feature in a short boosting that pays for its first split."""
+    rows, sizes = np.arange(len(target)), {"n_leaves": 15, "min_leaf": 5, "rate": 0.2}
+    boosting = Boosting(
+        table.coded, target, table.n_classes, rows, table.weight, **sizes, keep=False
+    )
+    boosting.prices[:] = prices
     for _ in range(N_ROUNDS):
-        # True where no tree can split any more, at high prices from the first round on.
-        if booster.update():
+        # At high prices no tree can split, from the first round on.
+        if not boosting.step():
             break
-    return booster.feature_importance("gain")
+    return boosting.gains
 
 
 def gain_per_cost_order(table, costs, seed, n_jobs=None):
@@ -135,7 +122,7 @@ def _importance(table, features, seed, n_jobs):
 
 
 ORDERS = {
-    "lightgbm": lightgbm_order,
+    "boosted_path": boosted_path_order,
     "schedule": schedule_order,
     "gain_per_cost": gain_per_cost_order,
 }

@@ -14,8 +14,7 @@ import budgetlearn
 from ..auto import scores
 from ..auto.estimator import AutoBudget
 from ..auto.methods import Method
-from ..auto.subset_average import boosted_trees
-from ..cascade.models import has_lightgbm
+from ..auto.subset_average import boosted_trees, has_lightgbm
 from ..costs import has_decimal_commas
 from ..exceptions import ConfigError, DatasetError
 from ..preprocessing.categories import MEDIAN, as_words

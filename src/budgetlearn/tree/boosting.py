@@ -1,0 +1,161 @@
+"""Gradient boosting on a coded table, for many models on few rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from ..fit_counts import count_fit
+from .binning import bin_features
+from .leaf_wise import LeafWise
+from .predictor import ForestPredictor, Tree
+
+# Shares of classes are kept so far from 0 and 1 in the constant that boosting starts from.
+LEAST_SHARE = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """A table in codes, row by row: boosting adds up all features of an example together."""
+
+    codes: np.ndarray  # uint8 (n_samples, n_features): the last code of some is for missing values
+    offsets: np.ndarray  # int32 (n_features + 1,): where each feature begins in `cuts`
+    cuts: np.ndarray  # the threshold behind each code; inf behind the last one that has a value
+    missing: np.ndarray  # bool (n_features,): whether values were missing
+
+    @classmethod
+    def of(cls, X, max_bins):
+        """Return a table, whose missing values are NaN, in at most 255 codes and one for them."""
+        missing = np.isnan(X).any(axis=0)
+        binned = bin_features(X, max_bins, missing=missing)
+        low, high = np.append(binned.lowest[1:], np.nan), binned.highest
+        middle = low / 2 + high / 2
+        cuts = np.where((high <= middle) & (middle < low), middle, high)
+        # Behind the last known value only missing ones come, and those of new rows beyond it.
+        cuts[binned.offsets[1:] - 1 - missing] = np.inf
+        codes = np.ascontiguousarray(binned.codes.T, dtype=np.uint8)
+        return cls(codes, binned.offsets.astype(np.int32), cuts, missing)
+
+    def take(self, features):
+        """Return the table of some features, in that order."""
+        sizes = np.diff(self.offsets)[features]
+        cells = np.concatenate([np.arange(*self.offsets[each : each + 2]) for each in [*features]])
+        offsets = np.append(0, np.cumsum(sizes)).astype(np.int32)
+        codes = np.ascontiguousarray(self.codes[:, features])
+        return CodedRows(codes, offsets, self.cuts[cells], self.missing[features])
+
+
+class Boosting:
+    """Trees added round by round, one for each output, and the scores that all rows have so far.
+
+    `rows` are learned from; scores of others are predictions for them. The loss is the squared
+    error, or the log loss of a sigmoid (two classes) or softmax. Settings: `n_leaves` of a tree, at
+    most; `min_leaf`, the least examples of a leaf; `rate`, by which values of leaves shrink.
+    """
+
+    def __init__(self, coded, y, n_classes, rows, weight, *, n_leaves, min_leaf, rate, keep=True):
+        count_fit()
+        self.coded, self.n_classes, self.rate, self.keep = coded, n_classes, rate, keep
+        self.rows = np.asarray(rows, dtype=np.int32)
+        self._others = self._without(self.rows)
+        self.weight = weight
+        self._grower = LeafWise(
+            coded.codes, coded.offsets, coded.cuts, coded.missing.view(np.uint8), n_leaves, min_leaf
+        )
+        n_features = coded.codes.shape[1]
+        self._all = np.arange(n_features, dtype=np.int32)
+        self.prices, self.gains = np.zeros(n_features), np.zeros(n_features)
+        self.targets, self.start = self._begin(y)
+        self.scores = np.repeat(self.start[:, None], len(y), axis=1)
+        self.trees = []
+
+    def _begin(self, y):
+        """Return targets (n_outputs, n_samples) and the scores of the constant, (n_outputs,)."""
+        inside = y[self.rows]
+        weight = None if self.weight is None else self.weight[self.rows]
+        if self.n_classes is None:
+            return y[None].astype(np.float64), np.array([np.average(inside, weights=weight)])
+        shares = np.bincount(inside, weight, self.n_classes)
+        shares = np.clip(shares / shares.sum(), LEAST_SHARE, 1 - LEAST_SHARE)
+        if self.n_classes == 2:
+            return (y[None] == 1) * 1.0, np.log(shares[1:] / shares[:1])
+        return (y == np.arange(self.n_classes)[:, None]) * 1.0, np.log(shares)
+
+    def _without(self, rows):
+        outside = np.ones(len(self.coded.codes), dtype=bool)
+        outside[rows] = False
+        return np.flatnonzero(outside).astype(np.int32)
+
+    def predictions(self):
+        """Return probabilities (n_samples, n_classes) or numbers (n_samples, 1) of all rows."""
+        return predictions_of(self.scores.T, self.n_classes)
+
+    def _slopes(self):
+        """Return gradients and curvatures of the loss, each (n_outputs, n_samples)."""
+        if self.n_classes is None:
+            gradients, curvatures = self.scores - self.targets, np.ones_like(self.scores)
+        elif self.n_classes == 2:
+            shares = expit(self.scores)
+            gradients, curvatures = shares - self.targets, shares * (1 - shares)
+        else:
+            shares = np.exp(self.scores - self.scores.max(axis=0))
+            shares /= shares.sum(axis=0)
+            # K / (K − 1): scores of K classes are K − 1 numbers (Friedman 2001, algorithm 6).
+            curvatures = self.n_classes / (self.n_classes - 1) * shares * (1 - shares)
+            gradients = shares - self.targets
+        if self.weight is not None:
+            gradients, curvatures = gradients * self.weight, curvatures * self.weight
+        return gradients, curvatures
+
+    def step(self, rows=None, features=None):
+        """Add a tree for each output, and return whether any of them splits.
+
+        `rows` and `features`: what these trees learn from; None: all.
+        """
+        rows, others = (self.rows, self._others) if rows is None else (rows, self._without(rows))
+        features = self._all if features is None else features
+        grew = False
+        for output, slopes in enumerate(zip(*self._slopes(), strict=True)):
+            grower = self._grower
+            grew |= grower.grow(rows, *slopes, features, self.prices, self.gains) > 1
+            grower.add_to(self.scores[output], self.rate, others)
+            if self.keep:
+                self.trees.append(grower.tree())
+        return grew
+
+    def model(self):
+        """Return the `BoostedTrees` so far."""
+        n_outputs = len(self.start)
+        trees = []
+        for place, (columns, values) in enumerate(self.trees):
+            value = np.zeros((values.size, n_outputs))
+            value[:, place % n_outputs] = self.rate * values
+            trees.append(Tree.of_nodes(columns, value))
+        packed = ForestPredictor(trees, self.coded.codes.shape[1])
+        return BoostedTrees(packed, self.start, self.n_classes)
+
+
+def predictions_of(scores, n_classes):
+    """Return what scores, (n_samples, n_outputs), stand for: probabilities or numbers."""
+    if n_classes is None:
+        return scores
+    if n_classes == 2:
+        found = np.empty((len(scores), 2))
+        expit(scores[:, 0], out=found[:, 1])
+        np.subtract(1, found[:, 1], out=found[:, 0])
+        return found
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """Boosted trees, packed for predictions."""
+
+    trees: ForestPredictor
+    start: np.ndarray  # (n_outputs,): scores before any tree
+    n_classes: int | None  # None in regression
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        return predictions_of(self.trees.walk(X, values=True).values + self.start, self.n_classes)

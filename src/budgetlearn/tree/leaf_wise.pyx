@@ -1,0 +1,353 @@
+"""Kernel: grow one regression tree on gradients, the most promising leaf first."""
+
+import numpy as np
+
+from libc.math cimport INFINITY, rint
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memset
+
+from .nodes cimport Blocks, GrownNode, columns_of
+
+cdef enum:
+    # A gain below this share of what both sides score is rounding: a leaf of equal gradients has 0.
+    ROUNDING = 10_000_000_000
+
+cdef extern from *:
+    """
+    #define ONE ((int64_t) 1 << 40)
+    #define MOST_GRADIENT 0x1p62
+    #define LEAST_CURVATURE 1e-3
+    """
+    const int64_t ONE                 # bits above those of a sum of curvatures count examples
+    const double MOST_GRADIENT
+    const double LEAST_CURVATURE      # of a leaf, summed: else its value knows no bounds
+
+
+# Whole numbers, each example's gradient and curvature in units in which no sum over all examples
+# overflows. So sums are exact, whatever their order, and what is taken from a sum is gone. Two
+# numbers take one addition of processors, and three would take two.
+cdef struct Cell:
+    int64_t gradient
+    int64_t rest      # examples * ONE + curvature
+
+
+# A leaf whose examples are [start, end), and its best split so far.
+cdef struct Leaf:
+    Cell total
+    Cell* cells       # of all codes of all features
+    Py_ssize_t start, end
+    int32_t node
+    double gain       # less the price; -INFINITY: there is no split
+    int32_t feature, code
+    bint missing_left
+
+
+cdef inline void add(Cell* to, const Cell* cell) noexcept nogil:
+    to.gradient += cell.gradient
+    to.rest += cell.rest
+
+
+cdef inline Cell without(const Cell* whole, const Cell* part) noexcept nogil:
+    return Cell(whole.gradient - part.gradient, whole.rest - part.rest)
+
+
+cdef inline int64_t n_of(const Cell* cell) noexcept nogil:
+    return cell.rest // ONE
+
+
+cdef inline int64_t curvature(const Cell* cell) noexcept nogil:
+    return cell.rest & (ONE - 1)
+
+
+cdef class LeafWise(Blocks):
+    """Grows trees on a table of codes; what it allocates serves one tree after another.
+
+    Second-order boosting (Chen and Guestrin 2016, equations 5 to 7, without their penalty), leaf by
+    leaf (Ke et al. 2017): the split with the largest G_L² / H_L + G_R² / H_R − G² / H of all leaves
+    comes first. Of two children the smaller is counted, and taken from the parent's counts.
+    """
+
+    cdef:
+        const uint8_t[:, ::1] codes       # (n_samples, n_features)
+        const int32_t[::1] offsets        # (n_features + 1,): where each feature's codes begin
+        const double[::1] cuts            # (offsets[-1],): the threshold behind each code
+        const uint8_t[::1] missing        # (n_features,): whether its last code is for no value
+        Py_ssize_t n_leaves, least        # most leaves; examples of a leaf, at least
+        GrownNode* nodes
+        double* values
+        int32_t* split                    # the code that each node sends left, with all below
+        int32_t* order                    # the training rows, those of a leaf side by side
+        int32_t* right                    # scratch
+        Leaf* leaves
+        Cell* cells
+        Cell* slopes                      # (n_samples,): those of each example
+        double gradient_unit, curvature_unit, least_curvature
+        Py_ssize_t n_nodes, n_grown
+        const int32_t[::1] tested         # the features that the present tree may test
+        double[::1] prices                # what a first split on a feature costs; 0 from then on
+
+    def __init__(self, codes, offsets, cuts, missing, Py_ssize_t n_leaves, Py_ssize_t least):
+        self.codes, self.offsets, self.cuts, self.missing = codes, offsets, cuts, missing
+        self.n_leaves, self.least = n_leaves, least
+        cdef Py_ssize_t n_nodes = 2 * n_leaves - 1, n = codes.shape[0]
+        self.nodes = <GrownNode*> self.get(n_nodes * sizeof(GrownNode))
+        self.values = <double*> self.get(n_nodes * sizeof(double))
+        self.split = <int32_t*> self.get(n_nodes * sizeof(int32_t))
+        self.order = <int32_t*> self.get(n * sizeof(int32_t))
+        self.right = <int32_t*> self.get(n * sizeof(int32_t))
+        self.slopes = <Cell*> self.get(n * sizeof(Cell))
+        self.leaves = <Leaf*> self.get(n_leaves * sizeof(Leaf))
+        self.cells = <Cell*> self.get(n_leaves * cuts.size * sizeof(Cell))
+
+    def grow(
+        self,
+        const int32_t[::1] rows,          # IN the examples to learn from
+        const double[::1] gradients,      # IN (n_samples,)
+        const double[::1] curvatures,     # IN (n_samples,)
+        const int32_t[::1] tested,        # IN features to choose from
+        double[::1] prices,               # INOUT (n_features,): in units of the gain
+        double[::1] gains,                # OUT (n_features,): what each split adds to its feature
+    ):
+        """Grow a tree, and return the number of its leaves."""
+        cdef Py_ssize_t i, n_grown = 1, best, n = rows.shape[0]
+        cdef Leaf* leaf
+        self.tested, self.prices = tested, prices
+        with nogil:
+            self.take(rows, gradients, curvatures)
+            leaf = self.leaves
+            leaf.start, leaf.end, leaf.cells, self.n_nodes = 0, n, self.cells, 0
+            leaf.total = Cell(0, 0)
+            for i in range(n):
+                add(&leaf.total, self.slopes + self.order[i])
+            # Examples count by curvature, too: the value of a leaf of sure ones knows no measure.
+            # LightGBM counts by that alone.
+            self.least_curvature = max(
+                LEAST_CURVATURE,
+                self.curvature_unit * curvature(&leaf.total) * (self.least - 0.5) / max(n, 1),
+            )
+            self.begin(leaf, -1)
+            if self.may_split(leaf):
+                self.count(leaf)
+                self.search(leaf, NULL)
+            while n_grown < self.n_leaves:
+                best = 0
+                for i in range(1, n_grown):
+                    if self.leaves[i].gain > self.leaves[best].gain:
+                        best = i
+                leaf = self.leaves + best
+                if leaf.gain <= 0:
+                    break
+                gains[leaf.feature] += leaf.gain
+                self.divide(leaf, n_grown)
+                n_grown += 1
+            for i in range(n_grown):
+                leaf = self.leaves + i
+                self.values[leaf.node] = -self.gradient_unit * leaf.total.gradient / max(
+                    self.curvature_unit * curvature(&leaf.total), LEAST_CURVATURE
+                )
+            self.n_grown = n_grown
+        return n_grown
+
+    cdef void take(
+        self, const int32_t[::1] rows, const double[::1] gradients, const double[::1] curvatures
+    ) noexcept nogil:
+        """Put down the examples to learn from, and their slopes in whole units."""
+        cdef Py_ssize_t i, n = rows.shape[0]
+        cdef int32_t row
+        cdef double steepest = 0, most_curved = 0
+        for i in range(n):
+            row = self.order[i] = rows[i]
+            steepest = max(steepest, abs(gradients[row]))
+            most_curved = max(most_curved, curvatures[row])
+        # One more than there are: each curvature may be rounded up.
+        self.gradient_unit = steepest * (n + 1) / MOST_GRADIENT or 1.0
+        self.curvature_unit = most_curved * (n + 1) / ONE or 1.0
+        for i in range(n):
+            row = rows[i]
+            self.slopes[row] = Cell(
+                <int64_t> rint(gradients[row] / self.gradient_unit),
+                ONE + <int64_t> rint(curvatures[row] / self.curvature_unit),
+            )
+
+    cdef void begin(self, Leaf* leaf, int32_t parent) noexcept nogil:
+        """Make a node of a leaf whose examples and sums are known."""
+        cdef GrownNode* node = self.nodes + self.n_nodes
+        node.threshold, node.missing_left, node.parent = 0.0, False, parent
+        node.feature = node.left = node.right = -1
+        node.n_samples = <int32_t> (leaf.end - leaf.start)
+        leaf.node, leaf.gain = <int32_t> self.n_nodes, -INFINITY
+        self.values[self.n_nodes] = 0.0
+        self.n_nodes += 1
+
+    cdef bint may_split(self, const Leaf* leaf) noexcept nogil:
+        return leaf.end - leaf.start >= 2 * self.least
+
+    cdef void count(self, Leaf* leaf) noexcept nogil:
+        """Sum up a leaf's examples by code, feature by feature."""
+        cdef:
+            Py_ssize_t i, k, n_tested = self.tested.shape[0], n_features = self.codes.shape[1]
+            const int32_t* tested = &self.tested[0]
+            const int32_t* offsets = &self.offsets[0]
+            const uint8_t* codes
+            Cell* cells = leaf.cells
+            Cell slopes
+        memset(cells, 0, self.cuts.shape[0] * sizeof(Cell))
+        for i in range(leaf.start, leaf.end):
+            slopes = self.slopes[self.order[i]]
+            codes = &self.codes[0, 0] + self.order[i] * n_features
+            for k in range(n_tested):
+                add(cells + offsets[tested[k]] + codes[tested[k]], &slopes)
+
+    cdef void search(self, Leaf* leaf, const Cell* sibling) noexcept nogil:
+        """Find the best split of a leaf; its cells still hold those of a `sibling`, maybe NULL."""
+        cdef Py_ssize_t k, i
+        cdef int32_t feature
+        for k in range(self.tested.shape[0]):
+            feature = self.tested[k]
+            if sibling != NULL:  # feature by feature, while the cells are in the cache
+                for i in range(self.offsets[feature], self.offsets[feature + 1]):
+                    leaf.cells[i] = without(leaf.cells + i, sibling + i)
+            self.search_feature(leaf, feature)
+
+    cdef void search_feature(self, Leaf* leaf, int32_t feature) noexcept nogil:
+        cdef Py_ssize_t first = self.offsets[feature]
+        cdef Py_ssize_t n_codes = self.offsets[feature + 1] - first
+        cdef const Cell* cells = leaf.cells + first
+        cdef Cell none = Cell(0, 0, 0)
+        # All known values, less those of no value, are a split, too: the last code goes right.
+        self.scan(leaf, feature, cells, n_codes - 1, none, False)
+        if self.missing[feature] and cells[n_codes - 1].rest > 0:
+            self.scan(leaf, feature, cells, n_codes - 2, cells[n_codes - 1], True)
+
+    cdef void scan(
+        self, Leaf* leaf, int32_t feature, const Cell* cells, Py_ssize_t n_cuts, Cell left,
+        bint missing_left,
+    ) noexcept nogil:
+        """Offer the leaf all splits of a feature, `left` being what goes left anyway."""
+        cdef Py_ssize_t code, best = -1
+        cdef Cell total = leaf.total, right
+        cdef int64_t least = self.least
+        cdef double u = self.gradient_unit, v = self.curvature_unit
+        cdef double g, G, h, H, both, g_all = u * total.gradient, price = self.prices[feature]
+        cdef double whole = g_all * g_all / (v * curvature(&total))
+        # What both sides together must score above.
+        cdef double bar = max(leaf.gain + price, 0.0) + whole
+        for code in range(n_cuts):
+            if cells[code].rest == 0:
+                continue  # the same split as the one before
+            add(&left, cells + code)
+            right = without(&total, &left)
+            if n_of(&right) < least:
+                break
+            if n_of(&left) < least:
+                continue
+            g, G = u * left.gradient, u * right.gradient
+            h, H = v * curvature(&left), v * curvature(&right)
+            if min(h, H) < self.least_curvature:
+                continue
+            both = (g * g * H + G * G * h) / (h * H)  # one division in place of two
+            if both > bar and (both - whole) * ROUNDING > both:
+                bar, best = both, code
+        if best >= 0:
+            leaf.gain, leaf.feature, leaf.code = bar - whole - price, feature, <int32_t> best
+            leaf.missing_left = missing_left
+
+    cdef void divide(self, Leaf* leaf, Py_ssize_t place) noexcept nogil:
+        """Split a leaf: its left side stays in its place, the right one is leaf number `place`."""
+        cdef Leaf* other = self.leaves + place
+        cdef Leaf* small
+        cdef Leaf* large
+        cdef Leaf parent = leaf[0]
+        cdef GrownNode* node = self.nodes + parent.node
+        cdef Py_ssize_t i, middle = self.send(leaf)
+        node.feature, node.missing_left = parent.feature, parent.missing_left
+        node.threshold = self.cuts[self.offsets[parent.feature] + parent.code]
+        self.split[parent.node] = parent.code
+        leaf.end, other.start, other.end = middle, middle, parent.end
+        leaf.total = Cell(0, 0)
+        for i in range(leaf.start, middle):
+            add(&leaf.total, self.slopes + self.order[i])
+        other.total = without(&parent.total, &leaf.total)
+        other.cells = self.cells + place * self.cuts.shape[0]
+        self.begin(leaf, parent.node)
+        self.begin(other, parent.node)
+        node.left, node.right = leaf.node, other.node
+        if place + 1 < self.n_leaves:
+            small, large = leaf, other
+            if leaf.end - leaf.start > other.end - other.start:
+                small, large = other, leaf
+            small.cells, large.cells = other.cells, parent.cells
+            if self.may_split(large):
+                self.count(small)
+                self.search(large, small.cells)
+                if self.may_split(small):
+                    self.search(small, NULL)
+            if self.prices[parent.feature] > 0:
+                self.acquire(parent.feature, place + 1)
+        self.prices[parent.feature] = 0.0
+
+    cdef void acquire(self, int32_t feature, Py_ssize_t n_grown) noexcept nogil:
+        """Let a feature cost nothing from here on, in leaves that were searched before, too."""
+        cdef Py_ssize_t i
+        self.prices[feature] = 0.0
+        for i in range(n_grown):
+            if self.may_split(self.leaves + i):
+                self.search_feature(self.leaves + i, feature)
+
+    cdef Py_ssize_t send(self, const Leaf* leaf) noexcept nogil:
+        """Order a leaf's examples by side, as they were within each; return where right begins."""
+        cdef Py_ssize_t i, n_right = 0, to = leaf.start, n_features = self.codes.shape[1]
+        cdef const uint8_t* column = &self.codes[0, leaf.feature]
+        cdef int32_t* order = self.order
+        cdef int32_t* right = self.right
+        cdef int32_t row, own, code = leaf.code, absent = self.absent(leaf.feature)
+        cdef bint missing_left = leaf.missing_left, left
+        for i in range(leaf.start, leaf.end):
+            row = order[i]
+            own = column[row * n_features]
+            left = own <= code or (missing_left and own == absent)
+            # To both places, and one counts: no branch to mispredict.
+            order[to], right[n_right] = row, row
+            to += left
+            n_right += not left
+        for i in range(n_right):
+            order[to + i] = right[i]
+        return to
+
+    cdef int32_t absent(self, int32_t feature) noexcept nogil:
+        """Return the last code of a feature, which stands for no value if it can be missing."""
+        return self.offsets[feature + 1] - self.offsets[feature] - 1
+
+    def add_to(self, double[::1] scores, double rate, const int32_t[::1] others):
+        """Add `rate` times the value of its leaf to the scores of the tree's rows and of others."""
+        cdef Py_ssize_t i, k
+        cdef int32_t own, at
+        cdef const GrownNode* node
+        cdef const uint8_t* codes
+        cdef const Leaf* leaf
+        with nogil:
+            for k in range(self.n_grown):
+                leaf = self.leaves + k
+                for i in range(leaf.start, leaf.end):
+                    scores[self.order[i]] += rate * self.values[leaf.node]
+            for i in range(others.shape[0]):
+                codes, at, node = &self.codes[others[i], 0], 0, self.nodes
+                while node.feature >= 0:
+                    own = codes[node.feature]
+                    if own <= self.split[at] or (
+                        node.missing_left and own == self.absent(node.feature)
+                    ):
+                        at = node.left
+                    else:
+                        at = node.right
+                    node = self.nodes + at
+                scores[others[i]] += rate * self.values[at]
+
+    def tree(self):
+        """Return `columns_of` the nodes of the tree, and the value of each, 0 of inner ones."""
+        values = np.empty(self.n_nodes)
+        cdef double[::1] out = values
+        cdef Py_ssize_t i
+        for i in range(self.n_nodes):
+            out[i] = self.values[i]
+        return columns_of(self.nodes, self.n_nodes), values
