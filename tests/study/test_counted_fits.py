@@ -96,7 +96,7 @@ def watch(monkeypatch):
     watched(Regrowth, "_grown")
     watched(fitting, "_grow")
     watched(LinearTreeGrower, "grow")
-    watched(cost_boosting, "MiserGrower")
+    watched(cost_boosting, "LeafWise")
     watched(Training, "network")
     return watch
 

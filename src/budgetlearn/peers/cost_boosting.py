@@ -17,11 +17,11 @@ from ..fit_counts import count_fit
 from ..parallel import progress, thread_map
 from ..protocol import WeightedFit
 from ..protocol.documenting import estimator_class
-from ..tree.binning import bin_features
+from ..tree.boosting import CodedRows
 from ..tree.convert import from_lightgbm
+from ..tree.leaf_wise import LeafWise
 from ..tree.predictor import ForestPredictor, Tree
 from ..validation import INT32_MAX, check_choice, check_number
-from ._miser_tree import MiserGrower
 from .staged import TreeStages, TreeSum, check_increasing
 
 N_TRADEOFFS = 10
@@ -135,9 +135,11 @@ class GreedyMiserClassifier(CostBoosting):
     max_depth: int = 4
 
     def _boost(self, train, shares, cost_weights, n_iterations):
-        # Depth 16 is 65,536 leaves: deeper trees are not of limited depth any more.
-        check_number(self.max_depth, "max_depth", low=1, high=16, integer=True)
-        data = bin_features(train.X, _MAX_BINS, self.n_jobs)
+        # Depth 8 is 256 leaves: deeper trees are not of limited depth any more.
+        check_number(self.max_depth, "max_depth", low=1, high=8, integer=True)
+        coded, n = CodedRows.of(train.X, _MAX_BINS), len(train.y)
+        rows, none = np.arange(n, dtype=np.int32), np.empty(0, dtype=np.int32)
+        features = np.arange(shares.size, dtype=np.int32)
         members = train.y == np.arange(self.classes_.size)[:, None]
         # Two classes have one score, of the second class: its row is the last.
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
@@ -147,22 +149,21 @@ class GreedyMiserClassifier(CostBoosting):
 
         def path(tradeoff):
             count_fit()
-            grower = MiserGrower(data, weight, self.max_depth)
-            # A tradeoff is per example, the squared error a sum over all of them.
-            prices = tradeoff * len(train.y) * shares
-            # Shared by all trees and classes of the ensemble: a feature is paid for once.
-            acquired = np.zeros(shares.size, dtype=np.uint8)
-            scores, fitted = np.zeros_like(targets), np.empty_like(targets)
-            trees = []
+            grower = LeafWise(coded, min(2**self.max_depth, n), 1, self.max_depth)
+            # A tradeoff is per example, the squared error a sum over all of them. All trees and
+            # classes of the ensemble share the prices: a feature is paid for once.
+            prices, gains = tradeoff * n * shares, np.zeros(shares.size)
+            scores, trees = np.zeros_like(targets), []
             for _ in range(n_iterations):
                 # Of the iteration's start for all classes: their trees do not see each other.
-                residuals = targets - scores
-                for output, residual in enumerate(residuals):
-                    nodes, values = grower.grow(residual, prices, acquired, fitted[output])
+                slopes = weight * (scores - targets)
+                for output, slope in enumerate(slopes):
+                    grower.grow(rows, slope, weight, features, prices, gains)
+                    grower.add_to(scores[output], self.learning_rate, none)
+                    nodes, values = grower.tree()
                     value = np.zeros((values.size, self._n_outputs))
                     value[:, output] = self.learning_rate * values  # they add up to the scores
                     trees.append(Tree.of_nodes(nodes, value))
-                scores += self.learning_rate * fitted
             return trees
 
         return thread_map(path, cost_weights, self.n_jobs, "models")

@@ -59,9 +59,7 @@ class Boosting:
         self.rows = np.asarray(rows, dtype=np.int32)
         self._others = self._without(self.rows)
         self.weight = weight
-        self._grower = LeafWise(
-            coded.codes, coded.offsets, coded.cuts, coded.missing.view(np.uint8), n_leaves, min_leaf
-        )
+        self._grower = LeafWise(coded, n_leaves, min_leaf)
         n_features = coded.codes.shape[1]
         self._all = np.arange(n_features, dtype=np.int32)
         self.prices, self.gains = np.zeros(n_features), np.zeros(n_features)

@@ -73,6 +73,7 @@ cdef class LeafWise(Blocks):
         const double[::1] cuts            # (offsets[-1],): the threshold behind each code
         const uint8_t[::1] missing        # (n_features,): whether its last code is for no value
         Py_ssize_t n_leaves, least        # most leaves; examples of a leaf, at least
+        int32_t max_depth                 # -1: as deep as the leaves allow
         GrownNode* nodes
         double* values
         int32_t* split                    # the code that each node sends left, with all below
@@ -86,10 +87,11 @@ cdef class LeafWise(Blocks):
         const int32_t[::1] tested         # the features that the present tree may test
         double[::1] prices                # what a first split on a feature costs; 0 from then on
 
-    def __init__(self, codes, offsets, cuts, missing, Py_ssize_t n_leaves, Py_ssize_t least):
-        self.codes, self.offsets, self.cuts, self.missing = codes, offsets, cuts, missing
-        self.n_leaves, self.least = n_leaves, least
-        cdef Py_ssize_t n_nodes = 2 * n_leaves - 1, n = codes.shape[0]
+    def __init__(self, coded, Py_ssize_t n_leaves, Py_ssize_t least, int32_t max_depth=-1):
+        self.codes, self.offsets, self.cuts = coded.codes, coded.offsets, coded.cuts
+        self.missing = coded.missing.view(np.uint8)
+        self.n_leaves, self.least, self.max_depth = n_leaves, least, max_depth
+        cdef Py_ssize_t n_nodes = 2 * n_leaves - 1, n = self.codes.shape[0]
         self.nodes = <GrownNode*> self.get(n_nodes * sizeof(GrownNode))
         self.values = <double*> self.get(n_nodes * sizeof(double))
         self.split = <int32_t*> self.get(n_nodes * sizeof(int32_t))
@@ -97,7 +99,7 @@ cdef class LeafWise(Blocks):
         self.right = <int32_t*> self.get(n * sizeof(int32_t))
         self.slopes = <Cell*> self.get(n * sizeof(Cell))
         self.leaves = <Leaf*> self.get(n_leaves * sizeof(Leaf))
-        self.cells = <Cell*> self.get(n_leaves * cuts.size * sizeof(Cell))
+        self.cells = <Cell*> self.get(n_leaves * self.cuts.shape[0] * sizeof(Cell))
 
     def grow(
         self,
@@ -124,7 +126,7 @@ cdef class LeafWise(Blocks):
             self.least_curvature = max(
                 LEAST_CURVATURE,
                 self.curvature_unit * curvature(&leaf.total) * (self.least - 0.5) / max(n, 1),
-            )
+            ) if self.least > 1 else LEAST_CURVATURE
             self.begin(leaf, -1)
             if self.may_split(leaf):
                 self.count(leaf)
@@ -140,11 +142,6 @@ cdef class LeafWise(Blocks):
                 gains[leaf.feature] += leaf.gain
                 self.divide(leaf, n_grown)
                 n_grown += 1
-            for i in range(n_grown):
-                leaf = self.leaves + i
-                self.values[leaf.node] = -self.gradient_unit * leaf.total.gradient / max(
-                    self.curvature_unit * curvature(&leaf.total), LEAST_CURVATURE
-                )
             self.n_grown = n_grown
         return n_grown
 
@@ -175,12 +172,16 @@ cdef class LeafWise(Blocks):
         node.threshold, node.missing_left, node.parent = 0.0, False, parent
         node.feature = node.left = node.right = -1
         node.n_samples = <int32_t> (leaf.end - leaf.start)
+        node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
         leaf.node, leaf.gain = <int32_t> self.n_nodes, -INFINITY
-        self.values[self.n_nodes] = 0.0
+        self.values[self.n_nodes] = -self.gradient_unit * leaf.total.gradient / max(
+            self.curvature_unit * curvature(&leaf.total), LEAST_CURVATURE
+        )
         self.n_nodes += 1
 
     cdef bint may_split(self, const Leaf* leaf) noexcept nogil:
-        return leaf.end - leaf.start >= 2 * self.least
+        cdef bint deepest = self.nodes[leaf.node].depth == self.max_depth
+        return leaf.end - leaf.start >= 2 * self.least and not deepest
 
     cdef void count(self, Leaf* leaf) noexcept nogil:
         """Sum up a leaf's examples by code, feature by feature."""
@@ -344,7 +345,7 @@ cdef class LeafWise(Blocks):
                 scores[others[i]] += rate * self.values[at]
 
     def tree(self):
-        """Return `columns_of` the nodes of the tree, and the value of each, 0 of inner ones."""
+        """Return `columns_of` the nodes of the tree, and the value of each."""
         values = np.empty(self.n_nodes)
         cdef double[::1] out = values
         cdef Py_ssize_t i
