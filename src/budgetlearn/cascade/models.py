@@ -334,7 +334,7 @@ class BoostedTrees:
 
 
 def _histogram_boosting(n_classes, n_leaves, **parameters):
-    """Return scikit-learn's boosting, the stand-in for LightGBM."""
+    """Return scikit-learn's boosting, the substitute for LightGBM."""
     kind = HistGradientBoostingRegressor if n_classes is None else HistGradientBoostingClassifier
     n_rounds, rate = boosting_rounds(n_classes)
     common = {"max_leaf_nodes": n_leaves, "early_stopping": False}
