@@ -24,7 +24,7 @@ from budgetlearn import (
 )
 from budgetlearn.budgetrf import Growth
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.forests.directions import directions_of
+from budgetlearn.forests.base import directions_of
 from budgetlearn.msb.search import SequenceProblem
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.protocol.checked_data import checked_examples
