@@ -26,6 +26,7 @@ from budgetlearn import (
     BudgetPreprocessor,
     BudgetRFClassifier,
     CostSensitiveRFClassifier,
+    FeatureCosts,
     ScheduleCascadeClassifier,
 )
 
@@ -44,8 +45,17 @@ def forms(table):
     return {
         "target": table.astype(dict.fromkeys(words, "category")),
         "sorted": BudgetPreprocessor().fit_transform(table),
-        "indicators": BudgetPreprocessor(one_hot=words).fit_transform(table),
+        "indicators": pd.get_dummies(table, columns=words, prefix_sep="=", dtype=float),
     }
+
+
+def prices(names):
+    """Return a price of 1 for each column, of indicators once for all of a word's column."""
+    columns = [name.partition("=")[0] for name in names]
+    words = sorted({c for c, name in zip(columns, names, strict=True) if c != name})
+    groups = [words.index(c) if c in words else -1 for c in columns]
+    own = [float(group < 0) for group in groups]
+    return FeatureCosts(own, groups, np.ones(len(words))) if words else FeatureCosts(own)
 
 
 def measured(model, table, y, train, test):
@@ -95,7 +105,6 @@ def bank(splits):
     """Print AUROC and mean cost of each learner and form of the table."""
     table = pd.read_csv(Path(os.environ["BUDGETLEARN_DATA"]) / "bank" / "bank-full.csv", sep=";")
     y = (table.pop("y") == "yes").to_numpy()
-    prices = dict.fromkeys(table, 1.0)
     found = {}
     for split in range(splits):
         rows = np.random.default_rng(split).permutation(len(y))
@@ -103,7 +112,7 @@ def bank(splits):
         for name, model in MODELS.items():
             for form, coded in forms(table).items():
                 if name != "LightGBM":
-                    model.set_params(feature_costs=prices)
+                    model.set_params(feature_costs=prices(coded.columns))
                 result = measured(model, coded, y, train, test)
                 found.setdefault((name, form), []).append(result)
     for (name, form), results in found.items():

@@ -65,26 +65,11 @@ def test_marginal_is_what_the_bill_would_grow_by(case, feature):
     assert (costs.marginal(several) == [costs.marginal(row) for row in several]).all()
 
 
-SPREAD = FeatureCosts([5, 1, 2, 7, 0.5], groups=[-1, 1, 1, -1, 0], group_costs=[20, 10])
-ORIGINS = [0, 0, 3, 1, 2, 3, 4]  # the first and the fourth have two columns each
-
-
-@given(st.lists(st.booleans(), min_size=7, max_size=7))
-def test_columns_of_one_feature_cost_what_it_costs(owned):
-    originals = np.isin(np.arange(5), np.array(ORIGINS)[np.array(owned)])
-    assert SPREAD.spread(ORIGINS).subset(np.array(owned)) == SPREAD.subset(originals)
-
-
-def test_one_column_keeps_price_and_group_and_several_share_theirs():
-    spread = SPREAD.spread(ORIGINS, list("abcdefg"))
-    assert spread.names == tuple("abcdefg")
-    assert spread.costs.tolist() == [0, 0, 0, 1, 2, 0, 0.5]
-    assert spread.groups.tolist() == [2, 2, 3, 1, 1, 3, 0]
-    assert spread.group_costs.tolist() == [20, 10, 5, 7]
-    assert FeatureCosts([3, 1]).spread([1, 0]) == FeatureCosts([1, 3])
-    for group in (0, 1):  # its own charge and that of its columns would be two
-        with pytest.raises(CostError, match="feature 1 shares a charge"):
-            FeatureCosts([1, 2], [-1, group], [3, 4]).spread([0, 1, 1])
+def test_prices_of_some_features_keep_their_groups():
+    costs = FeatureCosts([5, 1, 2, 7, 0.5], groups=[-1, 1, 1, -1, 0], group_costs=[20, 10])
+    some = costs.take([4, 0, 2], list("abc"))
+    assert some == FeatureCosts(dict(zip("abc", [0.5, 5, 2], strict=True)), [0, -1, 1], [20, 10])
+    assert FeatureCosts([3, 1]).take([1, 0]) == FeatureCosts([1, 3])
 
 
 def test_equal_are_prices_that_agree_in_everything():

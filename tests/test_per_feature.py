@@ -24,7 +24,7 @@ from budgetlearn import (
 )
 from budgetlearn.budgetrf import Growth
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.forests.directions import directions_of
+from budgetlearn.forests.base import directions_of
 from budgetlearn.msb.search import SequenceProblem
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.protocol.checked_data import checked_examples
@@ -351,17 +351,7 @@ def test_sources_sessions_and_explanations_call_features_alike(fitted, key, kind
         model.explain(source.iloc[0].rename({names[0]: "strange"}))
 
 
-# Encoded tables: what the preprocessor spreads is priced by the original's name.
-
-ENCODED_CHANGES = CHANGES | {
-    "reorder": lambda frame: frame.iloc[:, ::-1],
-    "drop": lambda frame: frame.iloc[:, [0, 2, 3, 4]],
-    "add": lambda frame: frame.assign(**{"word=more": 0.0}),
-    "drop and add": lambda frame: frame.iloc[:, 1:].assign(again=frame.iloc[:, 0]),
-    "rename": lambda frame: frame.rename(columns={"word=a": "a"}),
-    "swap names": lambda frame: frame.set_axis(frame.columns[[1, 0, *range(2, 5)]], axis=1),
-    "numpy": lambda frame: frame.to_numpy(),
-}
+# Encoded tables: prices are found by name.
 
 
 @pytest.fixture(scope="module")
@@ -377,66 +367,19 @@ def shop():
     return table, ((table["expensive"] > 0) | (table["word"] == "a")).astype(int).to_numpy()
 
 
-def check_charges_of_encoded(table, y, form, change):
-    price = {"cheap": 1.0, "word": 10.0, "expensive": 1000.0}
-    encoder = BudgetPreprocessor(one_hot=["word"]).fit(table)
-    between = ENCODED_CHANGES[change](encoder.transform(table))
-    own = [*table.columns, "unused"]  # FORMS take N names
-    prices = FORMS[form]((*price.values(), 0.0), own)
-    if isinstance(prices, (dict, pd.Series)):
-        prices = {k: v for k, v in dict(prices).items() if k not in ("unused", 3)}
-    else:
-        prices = prices[:3]
-    model = BudgetRFClassifier(n_estimators=5, random_state=0, feature_costs=prices)
-    y = np.resize(y, len(between))
-    _, refusal = attempt(lambda: model.fit(between, y))
-    if refusal is not None:
-        kept = change in ("same", "reorder", "drop", "add", "swap names", "concat rows")
-        assert len(refusal) > 30
-        assert not (kept and form in ("dict", "shuffled dict", "series", "shuffled series")), (
-            refusal
-        )
-        return
-    acquired = model.acquired_features(between)
-    bills = np.zeros(len(between))
-    for name, cost in price.items():
-        columns = [
-            k for k, c in enumerate(between.columns) if c == name or c.startswith(f"{name}=")
-        ]
-        bills += cost * acquired[:, columns].any(axis=1)
-    np.testing.assert_allclose(model.acquisition_cost(between), bills)
-
-
-def test_encoded_columns_are_charged_by_name(shop):
-    check_each(
-        itertools.product(FORMS, ENCODED_CHANGES),
-        lambda form, change: check_charges_of_encoded(*shop, form, change),
-    )
-
-
-@pytest.mark.parametrize("one_hot", [(), ("word",)])
-def test_pipelines_charge_the_original_columns_in_any_order(shop, one_hot):
+def test_pipelines_charge_the_columns_in_any_order(shop):
     table, y = shop
     prices = pd.Series({"expensive": 1000.0, "word": 10.0, "cheap": 1.0})
     backwards = FunctionTransformer(lambda frame: frame.iloc[:, ::-1])
     model = BudgetRFClassifier(n_estimators=5, random_state=0, feature_costs=prices)
-    pipe = make_pipeline(BudgetPreprocessor(one_hot=one_hot), backwards, model).fit(table, y)
+    pipe = make_pipeline(BudgetPreprocessor(), backwards, model).fit(table, y)
     encoded = backwards.transform(pipe[0].transform(table[["expensive", "cheap", "word"]]))
     acquired = model.acquired_features(encoded)
-    marks = pd.DataFrame(acquired, columns=encoded.columns)
-    original = pipe[0].original_features(marks)
-    np.testing.assert_allclose(model.acquisition_cost(encoded), original @ [1.0, 10.0, 1000.0])
+    bill = acquired @ prices[encoded.columns].to_numpy()
+    np.testing.assert_allclose(model.acquisition_cost(encoded), bill)
     assert model.feature_costs_.full == 1011
     with pytest.raises(BudgetlearnError, match="without names"):
         pipe.predict(table.to_numpy())
-
-
-def test_an_indicator_of_two_columns_is_refused():
-    with pytest.raises(BudgetlearnError, match=r"'a=b=c' may stand for a word of 'a' or of 'a=b'"):
-        FeatureCosts.of({"a": 1, "a=b": 2}, 1, ["a=b=c"])
-    # One that is there itself was not spread out.
-    with pytest.raises(BudgetlearnError, match="no price for features: a=b"):
-        FeatureCosts.of({"a": 1}, 2, ["a", "a=b"])
 
 
 # All of them are here.

@@ -27,12 +27,12 @@ ill = np.where(risk + random.normal(size=n) > 0.5, "ill", "well")
 table.loc[random.random(n) < 0.1, "glucose"] = np.nan
 
 # %%
-# Each column is paid for once, however many columns the encoding makes of it.
+# Each column is paid for once, in the unit of its price.
 prices = {"age": 1, "smoker": 1, "pressure": 4, "glucose": 20}
 X_train, X_test, y_train, y_test = train_test_split(table, ill, random_state=0)
 pipeline = BudgetPipeline(
     [
-        ("encode", BudgetPreprocessor(one_hot=["smoker"])),
+        ("encode", BudgetPreprocessor()),
         ("model", FilterForestClassifier(feature_costs=prices, random_state=0)),
     ]
 ).fit(X_train, y_train)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .exceptions import CostError, MissingExtraError
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
-from .per_feature import PerFeature, origin_of, own_names
+from .per_feature import PerFeature, own_names
 
 # Sums of the same prices in another order differ in the last bits; 200 must acquire a model of 200.
 _SLACK = 1e-12
@@ -40,8 +40,7 @@ class FeatureCosts:
     costs : array-like of shape (n_features,), dict or Series
         Price of each feature, finite and >= 0, in any one unit. A dict or a Series gives them by
         feature name (0, 1, 2 … in a table without names) and is aligned to the table when an
-        estimator is fitted. There the price of "colour" is also that of columns called
-        "colour=red", "colour=blue" …, its indicators: the first one acquired pays for all.
+        estimator is fitted.
     groups : array-like of int of shape (n_features,), dict or Series, default=None
         Cost group of each feature, -1 for none. The members of a group share one fixed charge,
         paid once per example as soon as one of them is acquired (one blood sample serves several
@@ -183,13 +182,8 @@ class FeatureCosts:
         if feature_costs is None:
             return cls(np.ones(n_features))._called(names)
         costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
-        if costs.names is not None and names is not None:
-            # A table may be encoded: "colour=red" is then priced as an indicator of "colour".
-            own, columns = set(costs.names), set(names)
-            originals = [origin_of(name, own, columns) for name in names]
-            return costs.spread(_COSTS.places(costs.names, originals), names)
         if costs.names is not None:
-            return costs.spread(_COSTS.places(costs.names, None, n_features))
+            return costs.take(_COSTS.places(costs.names, names, n_features), names)
         if costs.n_features != n_features:
             raise CostError(
                 f"feature costs must have one entry for each of the {n_features} features of X, "
@@ -204,48 +198,22 @@ class FeatureCosts:
         called.names = names
         return called
 
-    def spread(self, origins, names=None):
-        """Return the prices of a table with some features spread over several columns.
-
-        A feature of one column keeps its price and its group. The columns of a feature that has
-        several are a group of their own: the first one acquired costs the feature's price, the
-        others then nothing.
+    def take(self, features, names=None):
+        """Return the prices of some features, in their order.
 
         Parameters
         ----------
-        origins : array-like of int of shape (n_columns,)
-            Which feature each column comes from.
+        features : array-like of int of shape (n_columns,)
+            Their indices.
         names : sequence, default=None
-            What the columns are called.
+            What they are called.
 
         Returns
         -------
         FeatureCosts
-            Of the columns.
-
-        Raises
-        ------
-        CostError
-            When a feature of several columns shares a charge with others: a column has one group.
         """
-        origins = np.asarray(origins, dtype=np.intp)
-        # A price that several columns share is a charge of a group without prices of its own.
-        several = np.flatnonzero(np.bincount(origins, minlength=self.n_features) > 1)
-        own, charges = np.full(self.n_features, -1), np.empty(0)
-        if self.groups is not None:
-            own, charges = self.groups.copy(), self.group_costs
-        # A column has one group, so its feature cannot be spread and share a charge as well.
-        shared = several[own[several] >= 0]
-        if shared.size:
-            raise CostError(
-                f"feature {self.labels[shared[0]]!r} shares a charge with others and cannot be "
-                "spread over several columns as well: take it out of one_hot."
-            )
-        own[several] = charges.size + np.arange(several.size)
-        prices, charges = self.costs.copy(), np.concatenate([charges, self.costs[several]])
-        prices[several] = 0.0
-        shares = (own[origins], charges) if charges.size else ()
-        return FeatureCosts(prices[origins], *shares)._called(own_names(names))
+        shared = () if self.groups is None else (self.groups[features], self.group_costs)
+        return FeatureCosts(self.costs[features], *shared)._called(own_names(names))
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(

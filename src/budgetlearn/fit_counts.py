@@ -2,7 +2,7 @@
 
 A model is whatever is trained from start to end on one table: a forest, a boosting with all its
 trees, a linear model, a whole L1 path, a tree of classifiers. Models on folds, models for orders
-and stand-ins count like those that are kept.
+and fallbacks count like those that are kept.
 """
 
 from contextlib import contextmanager

@@ -9,11 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .exceptions import CostError
 from .validation import ParameterError, listed
-
-# Between a column of words and one of them, in the name of the indicator column that stands for it.
-ENCODED = "="
 
 
 def columns_of(X):
@@ -148,34 +144,3 @@ class PerFeature:
 
 def _is_count(labels):
     return set(labels) == set(range(len(labels)))
-
-
-def merged(acquired, origins, columns):
-    """Return the mask of the columns of which some encoded one was acquired.
-
-    `origins` names the column that each encoded one comes from.
-    """
-    place = {name: k for k, name in enumerate(columns)}
-    original = np.zeros((len(acquired), len(place)), dtype=bool)
-    # One encoded column is enough: the original has been looked at.
-    for encoded, name in enumerate(origins):
-        original[:, place[name]] |= acquired[:, encoded]
-    return original
-
-
-def origin_of(column, originals, columns):
-    """Return the one of `originals` that an indicator column stands for a word of, else the column.
-
-    "colour=red" is an indicator of "colour"; a feature among `columns` itself was not spread out.
-    """
-    if column in originals or not isinstance(column, str):
-        return column
-    # Names may contain the sign themselves: every cut is tried, and two that fit are refused.
-    starts = (column[:end] for end, letter in enumerate(column) if letter == ENCODED)
-    found = [name for name in starts if name in originals and name not in columns]
-    if len(found) > 1:
-        raise CostError(
-            f"column {column!r} may stand for a word of {' or of '.join(map(repr, found))}: rename "
-            "one of them, or give the prices of the encoded columns."
-        )
-    return found[0] if found else column

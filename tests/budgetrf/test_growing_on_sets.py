@@ -9,9 +9,8 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
-from budgetlearn.budgetrf import growing_on_sets as module
-from budgetlearn.budgetrf.growing import prefix_sizes
-from budgetlearn.budgetrf.growing_on_sets import (
+from budgetlearn.budgetrf import growing as module
+from budgetlearn.budgetrf.growing import (
     LEAF_SIZES,
     LEAST_SHARES,
     SLACK,
@@ -20,6 +19,7 @@ from budgetlearn.budgetrf.growing_on_sets import (
     drops,
     found_sets,
     near_front,
+    prefix_sizes,
 )
 from budgetlearn.curves import pareto_indices
 from budgetlearn.protocol.checked_data import Examples

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
-from budgetlearn.exceptions import CostError, DatasetError, MissingValueError
+from budgetlearn.exceptions import DatasetError, MissingValueError
 
 TABLE = pd.DataFrame(
     {
@@ -67,9 +67,9 @@ def test_an_unknown_word_is_a_gap_and_can_be_told():
 
 
 def test_columns_that_are_not_there_are_not_there_afterwards():
-    made = BudgetPreprocessor(one_hot=["colour"]).fit(TABLE)
+    made = BudgetPreprocessor().fit(TABLE)
     found = made.transform(TABLE[["colour", "age"]].assign(more=1))
-    assert found.columns.tolist() == ["age", "colour=blue", "colour=red", "colour=(missing)"]
+    assert found.columns.tolist() == ["age", "colour"]
 
 
 def test_a_number_read_as_float_beside_gaps_is_the_same_category():
@@ -84,45 +84,21 @@ COSTS = FeatureCosts(
 )
 
 
-def costs_of(encoder):
-    """Return the prices of the encoded columns, as an estimator behind the encoder has them."""
-    names = encoder.get_feature_names_out().tolist()
-    return FeatureCosts.of(COSTS, len(names), names)
-
-
-def test_an_encoded_column_costs_what_its_original_costs_and_only_once():
-    made = BudgetPreprocessor(one_hot=["colour"]).fit(TABLE)
+def test_encoded_columns_cost_what_they_cost_before():
+    made = BudgetPreprocessor().fit(TABLE)
     names = made.get_feature_names_out().tolist()
-    assert names == [
-        *("age", "colour=blue", "colour=red", "colour=(missing)", "member", "region", "blood"),
-    ]
-    costs = costs_of(made)
+    assert names == TABLE.columns.tolist() == made.transform(TABLE).columns.tolist()
+    costs = FeatureCosts.of(COSTS, len(names), names)
     bills = {
         ("age",): 2,
-        ("colour=red",): 5,
-        ("colour=red", "colour=blue"): 5,
-        ("colour=red", "colour=blue", "colour=(missing)", "age"): 7,
+        ("colour", "age"): 7,
         ("blood",): 11,
         ("blood", "region"): 14,
-        ("blood", "region", "colour=blue", "member"): 23,
+        ("blood", "region", "colour", "member"): 23,
         tuple(names): 25,
     }
     for owned, bill in bills.items():
         assert costs.subset([names.index(name) for name in owned]) == bill
-
-
-def test_every_bill_is_that_of_the_original_columns():
-    made = BudgetPreprocessor(one_hot=["colour", "member"]).fit(TABLE)
-    costs, random = costs_of(made), np.random.default_rng(0)
-    owned = random.random((200, costs.n_features)) < 0.3
-    original = FeatureCosts.of(COSTS, 5, TABLE.columns)
-    np.testing.assert_allclose(costs.total(owned), original.total(made.original_features(owned)))
-
-
-def test_a_shared_charge_and_several_columns_are_refused_together():
-    made = BudgetPreprocessor(one_hot=["region"]).fit(TABLE)
-    with pytest.raises(CostError, match=r"'region' shares a charge .* take it out of one_hot"):
-        costs_of(made)
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +122,6 @@ def shop():
 PRICES = {"age": 2, "colour": 5, "noise": 1}
 
 
-@pytest.mark.parametrize("one_hot", [(), ("colour",)])
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -155,17 +130,16 @@ PRICES = {"age": 2, "colour": 5, "noise": 1}
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-def test_a_pipeline_takes_prices_of_the_original_columns(shop, estimator, one_hot):
+def test_a_pipeline_takes_prices_of_the_columns(shop, estimator):
     table, y = shop
     model = clone(estimator).set_params(feature_costs=PRICES)
-    pipe = make_pipeline(BudgetPreprocessor(one_hot=one_hot), model).fit(table, y)
+    pipe = make_pipeline(BudgetPreprocessor(), model).fit(table, y)
     assert pipe.score(table, y) > 0.9
     preprocessor, model = pipe
     assert model.feature_costs_.full == 8
     acquired = model.acquired_features(preprocessor.transform(table))
-    owned = preprocessor.original_features(acquired)
     np.testing.assert_allclose(
-        model.acquisition_cost(preprocessor.transform(table)), owned @ [2.0, 5.0, 1.0]
+        model.acquisition_cost(preprocessor.transform(table)), acquired @ [2.0, 5.0, 1.0]
     )
 
 
@@ -226,7 +200,7 @@ def test_text_where_training_had_numbers_is_named():
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"one_hot": ["hue"]}, "one_hot names columns that the table lacks: 'hue'"),
+        ({"categorical": ["hue"]}, "categorical names columns that the table lacks: 'hue'"),
         ({"missing": "drop"}, "missing must be one of 'indicator', 'median', 'refuse'"),
     ],
 )

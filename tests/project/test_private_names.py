@@ -1,7 +1,8 @@
 """A name that begins with an underscore is of its own room: no other room calls or imports it.
 
 A room is a top-level module or subpackage of either package. Hooks that a subclass overrides keep
-their underscore: they are called through `self` and `super()`.
+their underscore: they are called through `self` and `super()`, and of other objects by the protocol
+alone.
 """
 
 import ast
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).resolve().parents[2] / "src"
+PROTOCOL = ("budgetlearn", "protocol")
 
 
 def is_private(name):
@@ -71,9 +73,11 @@ def borrowed(modules):
         here = room_of(path)
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and is_private(node.attr):
-                strange = homes[node.attr] and here not in homes[node.attr]
+                rooms = homes[node.attr]
+                of_another = PROTOCOL in rooms and here != PROTOCOL and not is_own(node.value)
+                strange = rooms and (here not in rooms or of_another)
                 # A hook of the protocol that no other room overrides is none.
-                hook = is_own(node.value) and homes[node.attr] != {("budgetlearn", "protocol")}
+                hook = is_own(node.value) and homes[node.attr] != {PROTOCOL}
                 if strange and not hook:
                     yield f"{path}:{node.lineno} {node.attr}"
             elif isinstance(node, ast.ImportFrom):
@@ -92,6 +96,7 @@ def test_no_room_uses_private_names_of_another():
     "source",
     [
         "def f(model):\n    return model._chosen(3)",
+        "class Own:\n    def _hook(self):\n        return self.inner._hook()",
         "class Own:\n    def f(self):\n        return self._chosen(3)",
         "class Own:\n    def f(self):\n        return super()._chosen(3)",
         "def _chosen(model):\n    return model._chosen(3)",

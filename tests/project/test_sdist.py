@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -145,12 +144,8 @@ def test_what_is_installed_does_what_a_clone_does(installed, tmp_path):
         return run([*command, *words], work, PYTHONPATH=str(installed))
 
     assert "rule costs:" in snakemake("-n", "--configfile", "priced.yaml")
-    snakemake("archive", "--configfile", "own.yaml")
-    with zipfile.ZipFile(work / "results" / "mine.zip") as packed:
-        names = set(packed.namelist())
-        methods = packed.read("mine/my_folder/my_methods.yaml").decode()
-    assert {"mine/report.html", "mine/points.parquet", "mine/config/datasets.yaml"} <= names
-    assert "mine/resources/costs/heart.csv" in names
-    assert "cheapest_2" in methods
+    snakemake("--configfile", "own.yaml")
+    assert (work / "results" / "mine" / "points.parquet").is_file()
+    assert "cheapest_2" in (work / "results" / "mine" / "report.html").read_text()
     made = set(installed.rglob("*")) - before
     assert [path for path in made if "__pycache__" not in path.parts] == []

@@ -325,15 +325,6 @@ def test_another_data_set_has_its_own_offers(page, folder):
     assert said(page, "test").startswith(f"{offer['test']:.3f}")
 
 
-def test_one_heat_map_is_open_at_a_time(page):
-    maps = every(page, "#acquisition details")
-    opened = [m.get_attribute("open") is not None for m in maps]
-    assert opened == [True, False]
-    maps[1].find_element("css selector", "summary").click()
-    assert [m.get_attribute("open") is not None for m in maps] == [False, True]
-    assert maps[1].find_element("css selector", "td.rate").is_displayed()
-
-
 def test_without_scripts_the_still_pictures_are_there(page, folder):
     page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     page.get((folder / "report.html").as_uri())

@@ -1,4 +1,4 @@
-"""Methods within a budget, of cost or of memory: their scores, and the features they acquire."""
+"""Methods within a budget, of cost or of memory, and their scores."""
 
 import numpy as np
 import pandas as pd
@@ -7,10 +7,7 @@ from budgetlearn.costs import affords
 
 from ..study.records import OK, parse_setting, setting_text
 from .areas import CONSTANT
-from .schedules import CASE, CASE_RUN, GROUP, RUN, of_case
-
-SHARE = 0.5  # of the full cost, under which acquisitions are compared
-_RATES = [*CASE, "feature", "name", "price", "method", "rate", "n_runs"]
+from .schedules import CASE_RUN, GROUP, RUN, of_case
 
 
 def own_cost_table(points, schedules, methods, compared):
@@ -50,37 +47,6 @@ def own_cost_table(points, schedules, methods, compared):
     )
     order = table["rival"].map(rivals.index).argsort(kind="stable")
     return table.loc[order, [*GROUP, *table.columns.drop(GROUP)]].reset_index(drop=True)
-
-
-def acquisition_table(schedules, compared, prices):
-    """Return the rate at which each method acquires each feature at half of the full cost.
-
-    In each run a method is represented by the most expensive model of its schedule that costs at
-    most half of all features on validation data, so methods are compared under the same budget;
-    controls are left out. rate is the share of test examples for which a feature is bought, mean
-    over the n_runs that afford a model; name and price (NaN where unknown) are from `prices`.
-    """
-    # Chosen by validation cost, as a user would: test costs are not known then.
-    affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
-    chosen = affordable.drop_duplicates([*CASE, "method", "run"], keep="last")
-    tables = []
-    listed = prices.assign(place=prices.groupby([*CASE, "run"]).cumcount()).groupby(
-        [*CASE, "place"]
-    )
-    # The mean price over runs, which draw prices anew; names are the same in all.
-    known = listed.agg(name=("feature", "first"), price=("cost", "mean")).reset_index()
-    for dataset, costs in compared.cases(chosen):
-        case = of_case(chosen, dataset, costs)
-        for method in compared.rivals(case):
-            rates = case.loc[case["method"] == method, "acquisition_rates"]
-            about = {"dataset": dataset, "costs": costs, "method": method, "n_runs": len(rates)}
-            mean = np.stack(rates).mean(axis=0, dtype=float)
-            tables.append(pd.DataFrame({"rate": mean}).assign(**about))
-    found = pd.concat(tables) if tables else pd.DataFrame(columns=["rate", *GROUP, "n_runs"])
-    table = found.rename_axis("feature").reset_index()
-    table = table.merge(known.rename(columns={"place": "feature"}), how="left")
-    unnamed = "x" + table["feature"].astype(str)
-    return table.assign(name=table["name"].fillna(unnamed))[_RATES]
 
 
 def size_table(points, competitors, tuned=()):

@@ -1,9 +1,8 @@
-"""Results for later: packed into one file, kept in the repository, compared with a fresh run."""
+"""Results for later: kept in the repository, compared with a fresh run."""
 
 import gzip
 import io
 import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,9 @@ import pandas as pd
 import yaml
 
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.files import read_yaml, whole_file, write_whole
+from budgetlearn.files import read_yaml, write_whole
 
 from . import records
-from .study import place_of
 
 FOLDER = "resources/reruns"
 POINTS, SETTINGS, PROVENANCE = "points.csv.gz", "study.yaml", "provenance.json"
@@ -144,7 +142,7 @@ class RerunError(BudgetlearnError, ValueError):
 
 
 def stored_points(folder, fresh):
-    """Return the file of operating points in the folder of an earlier run or unpacked archive."""
+    """Return the file of operating points in the folder of an earlier run."""
     if folder is None:
         raise RerunError(
             "rerun_check compares with stored results: name their folder, as in "
@@ -215,67 +213,3 @@ def check_rerun(study, fresh, stored):
             f"The first of them:\n{found.head(10).to_string(index=False)}"
         )
     return f"All {len(points)} operating points of {fresh} are those of {stored}, compared {how}."
-
-
-# What of a study's folder is packed: logs and durations speak of one machine only.
-PACKED = ("report.html", "points.parquet", "tables", "figures", "captions", "costs", "splits")
-# What decides results beside the configuration.
-SOURCES = ("resources/costs", "resources/published")
-_OLDEST = (1980, 1, 1, 0, 0, 0)  # the first time that zip knows: the same content, the same bytes
-
-READ_ME = """# {study}
-
-A study of budgetlearn: `report.html` is its report, `points.parquet` has every operating point
-(docs/results.md of the project says what each column means), `tables/` and `figures/` are those of
-the report, `costs/` and `splits/` what was drawn. `provenance.json` says what it was made with.
-
-In Python, `budgetbench.study.records.read("points.parquet")` reopens it.
-
-To run it again, and compare number by number, in a clone of the project at commit {commit}:
-
-    make setup
-    .venv/bin/snakemake --cores 2 rerun_check --configfile <this folder>/study.yaml \\
-        --config stored=<this folder>
-
-with `config/datasets.yaml` and `config/methods.yaml` of this folder where they were changed.
-"""
-
-
-def pack(study, path):
-    """Write a study as one zip file, equal for equal results, and return its number of files."""
-    origins = records.origins_of(Path(study.folder) / "points.parquet")
-    portable = {**study.config, "data_dir": None, "stored": None}  # no folders of this machine
-    # Sorted entries without times: equal results pack to equal bytes.
-    texts = {
-        "README.md": READ_ME.format(
-            study=study.name, commit=" or ".join(sorted({one["commit"] for one in origins}))
-        ),
-        "study.yaml": yaml.safe_dump(portable, sort_keys=False, allow_unicode=True),
-        "provenance.json": json.dumps(origins, indent=1, sort_keys=True) + "\n",
-    }
-    files = dict(_files(study))
-    with whole_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name in sorted({*texts, *files}):
-            content = texts[name].encode() if name in texts else files[name].read_bytes()
-            entry = zipfile.ZipInfo(f"{study.name}/{name}", _OLDEST)
-            entry.external_attr = 0o644 << 16  # readable by all
-            packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
-    return len(texts) + len(files)
-
-
-def _files(study):
-    own = [study.config["datasets_file"], study.config["methods_file"]]
-    for source in (*SOURCES, *own):
-        place = Path(place_of(source, study.root))
-        # What lies elsewhere is packed under its own name: no folders of this machine.
-        named = Path(source) if not Path(source).is_absolute() else Path(place.name)
-        for path in _below(place):
-            yield (named / path.relative_to(place)).as_posix(), path
-    folder = Path(study.folder)
-    for part in PACKED:
-        for path in _below(folder / part):
-            yield path.relative_to(folder).as_posix(), path
-
-
-def _below(path):
-    return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]

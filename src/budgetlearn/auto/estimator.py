@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_consistent_length
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.checked_data import learned_together, working_dtype
+from ..protocol.checked_data import learned_together, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.operating_points import acquisitions_of, cost_and_error
-from ..protocol.prediction import each_stage
+from ..protocol.prediction import each_stage, requests_of
 from ..validation import INT32_MAX, ParameterError, check_number
 from . import evidence
 from .methods import Method, Stages, competitors
@@ -232,7 +232,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
                 known = filled(X, entry.fill)
                 known = known.astype(working_dtype(entry.model), copy=False)
                 needs = want | ({"probabilities"} if "output" in want else set())
-                stage = next(iter(entry.model._stages(known, [entry.stage], frozenset(needs))))
+                stage = stage_of(entry.model, known, entry.stage, needs)
                 self._decide(stage, entry)
             yield replace(stage, setting={"method": entry.method}, cost=None)
 
@@ -255,7 +255,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         entry = self.entries_[stage]
         if entry.model is None:
             return self._outcome(None, entry, n_samples)
-        inner = entry.model._acquisitions(n_samples, entry.stage, ledger)
+        inner = requests_of(entry.model, n_samples, entry.stage, ledger)
         answer = None
         while True:
             try:

@@ -15,7 +15,7 @@ from ..cascade.models import assign_folds, filled
 from ..cascade.pool import REFIT_ERROR
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
-from ..protocol.checked_data import working_dtype
+from ..protocol.checked_data import stage_of, working_dtype
 from ..protocol.feature_requests import in_all_classes
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
@@ -133,7 +133,7 @@ class Comparison:
 
     def fill_of(self, model):
         """Return the values that stand for missing ones in a model; None where it takes them."""
-        return None if model._takes_missing else self.fill
+        return None if get_tags(model).input_tags.allow_nan else self.fill
 
     def seen_by(self, model, X):
         """Return examples as a model gets them: without gaps where it takes none."""
@@ -151,9 +151,8 @@ class Comparison:
 
     def predicted(self, model, stage, X):
         """Return a stage's predictions, a column for each class, and the cost of each row."""
-        want = frozenset({"output", "probabilities", "acquired"})
         X = self.seen_by(model, X).astype(working_dtype(model), copy=False)
-        made = next(iter(model._stages(X, [stage], want)))
+        made = stage_of(model, X, stage, {"output", "probabilities", "acquired"})
         spent = self.costs.total(made.acquired)
         if self.n_classes is None:
             return np.asarray(made.output, dtype=np.float64).reshape(-1, 1), spent

@@ -12,6 +12,7 @@ from ..cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from ..cascade.pool import REFIT_ERROR
 from ..costs import affords
 from ..msb import ModelScheduleSearch
+from ..protocol.prediction import each_stage
 from .subset_average import SubsetClassifier, SubsetRegressor
 
 DEFAULT = "cascade"
@@ -96,7 +97,7 @@ class Stages:
 
     def __init__(self, model, X, weighed=False):
         self.model = model
-        stages = model._stages(X, range(model.n_stages_), frozenset({"acquired"}))
+        stages = each_stage(model, X, {"acquired"})
         spent = [model.feature_costs_.total(stage.acquired) for stage in stages]
         self.costs = np.array([each.mean() for each in spent])
         self.errors = np.array([each.std() for each in spent]) / np.sqrt(len(X))

@@ -1,4 +1,4 @@
-"""The base of BudgetRF's classifier and regressor: parameters, settings, and the fit."""
+"""BudgetRF's classifier and regressor: parameters, settings, and the fit."""
 
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -13,18 +13,32 @@ from sklearn.utils import check_random_state
 
 from ..curves import pareto_indices
 from ..exceptions import BudgetError
-from ..forests.directions import directions_of
+from ..forests.base import ForestClassifier, ForestRegressor, directions_of
 from ..parallel import progress
 from ..protocol import Stage
-from ..protocol.checked_data import learned_together, refuse_unlearned
-from ..protocol.documenting import estimator_class
+from ..protocol.checked_data import learned_together, refuse_unlearned, stage_of
+from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import measured, refuse_unscored
 from ..protocol.scoring import score_outcome
+from ..tree import impurity as kinds
 from ..tree.growth import TIES, GrowthRule
-from ..tree.impurity import ImpurityFunction
 from ..validation import ParameterError, check_choice, check_max_features, check_number, is_flag
-from .growing import PENALTIES, WEIGHTS, BudgetedForest, Validation, grow_within_budget
-from .growing_on_sets import Candidates, Regrowth, found_sets, judging_rows, near_front
+from .growing import (
+    PENALTIES,
+    WEIGHTS,
+    BudgetedForest,
+    Candidates,
+    LogisticRefit,
+    NumberTreeSource,
+    Regrowth,
+    RidgeRefit,
+    TreeSource,
+    Validation,
+    found_sets,
+    grow_within_budget,
+    judging_rows,
+    near_front,
+)
 
 # How many times as much as the cheapest feature the most expensive one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
@@ -99,7 +113,7 @@ class Growth(ParameterGroup):
         out. None: stages are prefixes of the forest.
     """
 
-    impurity: str | ImpurityFunction = "threshold_pairs"
+    impurity: str | kinds.ImpurityFunction = "threshold_pairs"
     split: str = "minimax"
     reuse_discount: float = 1.0
     thresholds: str = "all"
@@ -350,8 +364,7 @@ class GrownOnBudget:
             answer = self._answer(regrowth.out_of_bag(forest), 1)
             nodes = forest.predictor.node_count(forest.n_trees)
             stage = Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
-            point = measured(self, [stage], targets)
-            point = refuse_unscored(point, len(targets))
+            point = refuse_unscored(measured(self, [stage], targets), len(targets))
             points = point if points is None else pd.concat([points, point])
             staying.append(forest)
             # At once: all forests would take several times the memory of those that stay.
@@ -377,10 +390,8 @@ class GrownOnBudget:
         for name, value in best.setting.items():
             setattr(self, f"{name}_", value)
         # Set without validation data, too: those of an earlier fit would be wrong.
-        self.validation_costs_ = self.validation_errors_ = None
-        if valid is not None:
-            self.validation_costs_ = np.array(best.costs)
-            self.validation_errors_ = np.array(best.errors)
+        measures = (None, None) if valid is None else map(np.array, (best.costs, best.errors))
+        self.validation_costs_, self.validation_errors_ = measures
         self._set_forest(best, seeds, train)
 
     def _set_forest(self, forest, seeds, examples):
@@ -419,9 +430,9 @@ class GrownOnBudget:
         """Return the forest of each rule, grown while the budget allows."""
         forests = []
         for setting, rule in rules:
-            trees = source.trees(rule, seeds, setting["prune"], known)
-            trees = progress(trees, "trees", len(seeds))
+            grown = source.trees(rule, seeds, setting["prune"], known)
             validation = None if valid is None else Validation(self, valid)
+            trees = progress(grown, "trees", len(seeds))
             forests.append(grow_within_budget(setting, trees, validation, self.budget))
         return forests
 
@@ -522,8 +533,7 @@ class GrownOnBudget:
     def _scored(self, forest, valid):
         """Return the `scoring` of a forest on validation data."""
         self._set_trees(forest.trees, forest.refitted)
-        last = [self.n_stages_ - 1]
-        stage = next(iter(self._stages(valid.X, last, {"output", "probabilities"})))
+        stage = stage_of(self, valid.X, self.n_stages_ - 1, {"output", "probabilities"})
         return score_outcome(self, self.scoring, stage, valid.targets)
 
     def _set_trees(self, trees, prefixes=()):
@@ -562,3 +572,128 @@ def listed(value, name, high=np.inf, low_open=False):
     for each in values:
         check_number(each, name, low=0, high=high, low_open=low_open, high_open=high == np.inf)
     return values
+
+
+NAMED = (kinds.Powers, kinds.Polynomial, kinds.Gini, kinds.Entropy)
+IMPURITIES = {kind.__name__.lower(): kind for kind in NAMED}
+
+
+@estimator_class
+class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
+    """Random forest under a budget of feature acquisition (Nan, Wang and Saligrama 2015).
+
+    Trees grow greedily by risk = cost of a feature / drop in impurity, and join the forest while
+    predictions on validation data cost at most `budget` on average. A prediction pays each feature
+    once, however many trees look at it. Missing values (NaN) go to the better side of each split;
+    only features that lack some in training may lack them in prediction.
+
+    Parameters
+    ----------
+    alpha : float or list of float, default=0.0
+        Threshold of `"threshold_pairs"`: the larger, the smaller and cheaper the trees. Of a list
+        the value with the least validation error within the budget is used (the paper's list is
+        0, 2, 4, 6, 8, 10, 15, 25, 35, 45).
+
+    Attributes
+    ----------
+    alpha_ : float
+        The threshold in use.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Class shares of the examples that trees grew on; NaN where no tree left one out.
+
+    References
+    ----------
+    F. Nan, J. Wang, V. Saligrama. Feature-Budgeted Random Forest. ICML 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = BudgetRFClassifier(budget=6, random_state=0).fit(X[:400], y[:400])
+    >>> forest.acquisition_cost(X[400:]).mean() < 7
+    np.True_
+    """
+
+    alpha: Any = 0.0
+    class_weight: Any = None
+
+    _source = TreeSource
+
+    @property
+    def _voting(self):
+        return self._leaves.voting
+
+    @property
+    def _in_shares(self):
+        return bool(self._replacing and not self.penalties_) or super()._in_shares
+
+    def _judged(self, setting):
+        split = check_choice(self._growth.split, "growth.split", ("minimax", "expected"))
+        check_choice(self._voting, "leaves.voting", ("majority", "counts"))
+        return {"impurity": self._impurity(setting["alpha"], split), "split": split}
+
+    def _leaf_refit(self, forest, examples):
+        return LogisticRefit(forest.trees, examples, self.classes_.size, self.n_jobs)
+
+    def _error(self, scores, n_trees, labels):
+        # A class that training lacks is -1 here, and so an error whatever is predicted.
+        return float((scores.argmax(axis=1) != labels).mean())
+
+    def _lists(self):
+        alphas, impurity = listed(self.alpha, "alpha"), self._growth.impurity
+        # A list that changes nothing would grow the same forest again and again.
+        if impurity != "threshold_pairs" and alphas != [0]:
+            raise ParameterError(
+                f"alpha belongs to the impurity 'threshold_pairs'; leave it at 0 with {impurity!r}."
+            )
+        # Settings are tried in this order: of equals the first one is taken.
+        return {"alpha": alphas, **super()._lists()}
+
+    def _impurity(self, alpha, split):
+        impurity = named = self._growth.impurity
+        if not isinstance(named, kinds.ImpurityFunction):
+            check_choice(named, "growth.impurity", ("threshold_pairs", *IMPURITIES))
+            kind = IMPURITIES.get(named)
+            impurity = kinds.ThresholdPairs(alpha) if kind is None else kind()
+        # Theorem 2.2, on the greatest cost, needs it, and so do the kernel's bounds of thresholds.
+        if split == "minimax" and not impurity.admissible:
+            raise ParameterError(
+                "split='minimax' needs an admissible impurity (a part is never more impure than "
+                f"the whole); use split='expected' with {named!r}."
+            )
+        return impurity
+
+
+@documented
+class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
+    """Forest of regression trees under a budget of feature acquisition.
+
+    `BudgetRFClassifier` for numbers: trees grow by risk = cost of a feature / drop in variance, and
+    join the forest while predictions on validation data cost at most `budget` on average. Missing
+    values (NaN) are taken as in `BudgetRFClassifier`.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are means of the target.
+    oob_prediction_ : ndarray of shape (n_samples,)
+        Predictions of the examples that trees grew on; NaN where no tree left one out.
+    """
+
+    _source = NumberTreeSource
+
+    def _judged(self, setting):
+        of_classes = (self._growth.impurity, self._growth.split, self._leaves.voting)
+        if of_classes != (Growth.impurity, Growth.split, Leaves.voting):
+            raise ParameterError(
+                "growth.impurity, growth.split and leaves.voting are of classes: leave them as "
+                f"they are in regression, got {self._growth!r} and {self._leaves!r}."
+            )
+        # Variance is not monotone: its worse side has no bound by which to skip thresholds.
+        return {"impurity": kinds.Variance(), "split": "expected"}
+
+    def _leaf_refit(self, forest, examples):
+        return RidgeRefit(forest.trees, examples, self.n_jobs)
+
+    def _error(self, scores, n_trees, targets):
+        return float(np.mean((scores[:, 0] / n_trees - targets) ** 2))

@@ -279,7 +279,7 @@ class CascadeAcquisitions(Acquisitions):
         return self._reader.confidence(stage, self._reader.predict(stage, rows), rows)
 
     def _confidence_without(self, stage, rows):
-        """Return the stand-in's confidence; in regression the stage's, with medians for gaps."""
+        """Return the fallback's confidence; in regression the stage's, with medians for gaps."""
         X = self._X[rows]
         if self._cascade.temperatures is not None:
             return self._models.fallback_model.predict(X).max(axis=1)
@@ -307,15 +307,15 @@ class CascadeAcquisitions(Acquisitions):
     def _beyond_stage(self, rows):
         """Return the predictions of the models between two stages, or where there are none, mixed.
 
-        The stage's models are the better ones for the stage, the stand-in knows more: the farther
+        The stage's models are the better ones for the stage, the fallback knows more: the farther
         on the way to the next stage, the more it counts.
         """
         stage = self._stage[rows[0]]  # of all, as is the way beyond it
         n_known = len(self._cascade.stages[stage]) + self._beyond[rows[0]]
         features = ascending(self._cascade.stages[stage + 1][:n_known])
         if features not in self._models.between:
-            stand_in = self._models.fallback_model.predict(self._X[rows])
-            return (1 - self._share) * self._reader.predict(stage, rows) + self._share * stand_in
+            fallback = self._models.fallback_model.predict(self._X[rows])
+            return (1 - self._share) * self._reader.predict(stage, rows) + self._share * fallback
         mixture, models = self._models.between[features]
         known = np.ascontiguousarray(self._X[rows[:, None], list(features)])
         exact = mixture.of([model.predict(known) for model in models])

@@ -59,7 +59,6 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.table
 @options.columns
 @options.dates
-@click.option("--one-hot", multiple=True, help="A column of words to spread out; repeatable.")
 @click.option(
     "--method",
     type=click.Choice(NAMES),
@@ -96,7 +95,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """
     options.check_written((out, report), (table, rest["costs"], rest["error_costs"]))
-    preprocessor = {name: rest[name] for name in ("missing", "categorical", "one_hot")}
+    preprocessor = {name: rest[name] for name in ("missing", "categorical")}
     if guaranteed and budget is None:
         raise click.UsageError("--guaranteed needs a --budget to be kept.")
     own = table_of(table, rest)
@@ -240,7 +239,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
-    curve = _curve(estimator, encoder, *test_data, **weighs_out)
+    curve = _curve(estimator, *test_data, **weighs_out)
     # The free constant: a schedule of `auto` begins with it.
     if auto:
         says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
@@ -248,7 +247,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
         constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train_data, *valid_data)
         says = constant.predict(test_data[0])[0]
-        row = _curve(constant, encoder, *test_data).iloc[0]
+        row = _curve(constant, *test_data).iloc[0]
     scored = ("score", "score_se", "test_score", "test_score_se")
     # Of measurements: codes and days have no unit, and days go on.
     others = {*encoder.categories_, *table.reading["dates"]}
@@ -272,11 +271,9 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     return saved
 
 
-def _curve(estimator, encoder, X_test, y_test, **weighs):
+def _curve(estimator, X_test, y_test, **weighs):
     points = estimator.operating_points_
-    curve = points[["cost", "cost_se", "score", "score_se", "n_features"]].copy()
-    original = encoder.origins_.get
-    curve["variables"] = [tuple(dict.fromkeys(map(original, v))) for v in points["variables"]]
+    curve = points[["cost", "cost_se", "score", "score_se", "n_features", "variables"]].copy()
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1
@@ -327,11 +324,11 @@ def everything(task, train, valid, test):
 
 def rates(saved, X):
     """Return the share of rows that buys each column, a row for each step of the schedule."""
-    encoder, wanted, found = saved.preprocessor, saved.steps(saved.stage()).index, {}
+    wanted, found = saved.steps(saved.stage()).index, {}
     for index, stage in enumerate(saved.model.stages(X, {"acquired"})):
         if index in wanted:
-            found[index] = encoder.original_features(stage.acquired).mean(axis=0)
-    names = encoder.feature_names_in_
+            found[index] = stage.acquired.mean(axis=0)
+    names = saved.preprocessor.feature_names_in_
     table = pd.DataFrame.from_dict(found, orient="index", columns=names).sort_index()
     bought = table.columns[table.any(axis=0)]
     # Of thousands of columns those that most rows buy.
@@ -345,10 +342,9 @@ def stops(saved, X, y):
     A frame with way (tuple of str, or `OTHERS`), n_rows, cost and score (share right; in regression
     the mean absolute error) of these rows, and predicted: a dict of shares, or the mean.
     """
-    made, encoder = saved.model.decisions(X, saved.limit(), fallback=True), saved.preprocessor
-    names, rows = np.array(list(encoder.origins_.values()), dtype=object), []
-    # A column of words is several of the model's: it is bought with the first of them.
-    ways = [tuple(dict.fromkeys(names[order[order >= 0]])) for order in made.order]
+    made = saved.model.decisions(X, saved.limit(), fallback=True)
+    names, rows = saved.preprocessor.feature_names_in_, []
+    ways = [tuple(names[order[order >= 0]]) for order in made.order]
     often = [way for way, _ in Counter(ways).most_common(MOST_WAYS)]
     place = np.array([often.index(way) if way in often else MOST_WAYS for way in ways])
     for group in np.unique(place):

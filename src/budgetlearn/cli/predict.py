@@ -148,12 +148,11 @@ def needed(saved, budget):
 
 
 def cells_to_do_without(saved, X, budget):
-    """Return the missing cells that predictions look at, by the table's own columns."""
-    model, encoder, stage = saved.model, saved.preprocessor, saved.stage(budget)
-    mask = missing_cells(model, checked_table(model, X)[0], stage)
+    """Return the missing cells that predictions look at, by column."""
+    mask = missing_cells(saved.model, checked_table(saved.model, X)[0], saved.stage(budget))
     if mask is None:
         return pd.DataFrame(index=X.index)
-    cells = pd.DataFrame(encoder.original_features(mask), columns=encoder.feature_names_in_)
+    cells = pd.DataFrame(mask, columns=saved.preprocessor.feature_names_in_)
     return cells.loc[:, cells.any(axis=0)]
 
 
@@ -205,7 +204,7 @@ def predictions(saved, X, budget, lacking):
 def _predicted(saved, X, budget, fallback):
     if not len(X):
         return pd.DataFrame()
-    encoder, model = saved.preprocessor, saved.model
+    model = saved.model
     limits = Limits(saved.limit(budget), fallback=fallback)
     stage = decided(model, X, {"output", "probabilities", "acquired"}, limits)
     made = {"prediction": stage.output}
@@ -214,12 +213,11 @@ def _predicted(saved, X, budget, fallback):
         place = np.searchsorted(model.classes_, stage.output)
         made["probability"] = shares[np.arange(len(shares)), place]
         made |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_)}
-    bought = encoder.original_features(stage.acquired)
     # Rounded, so that sums in another order write the same text.
     made["cost"] = model.feature_costs_.total(stage.acquired).round(9)
-    names = encoder.feature_names_in_
+    names = saved.preprocessor.feature_names_in_
     # Few rows differ in what they acquired: each list is joined once.
-    different, which = np.unique(bought, axis=0, return_inverse=True)
+    different, which = np.unique(stage.acquired, axis=0, return_inverse=True)
     lists = ["; ".join(names[row]) for row in different]
     made["bought"] = np.array(lists, dtype=object)[which.ravel()]
     return pd.DataFrame(made)
@@ -242,8 +240,7 @@ class Case:
     @property
     def next(self):
         """The column that is asked for, None at the end."""
-        # The model asks for encoded columns, a person answers in those of the table.
-        return None if self.session.done else self.encoder.origins_[self.session.wanted[0][0]]
+        return None if self.session.done else self.session.wanted[0][0]
 
     @property
     def price(self):
@@ -269,10 +266,8 @@ class Case:
         if unknown:
             known = ", ".join(map(shown, self.encoder.categories_[name]))
             raise DatasetError(f"{text!r} is unknown; known are: {known}.")
-        made = self.encoder.transform(frame)
-        # All indicators of a word are given at once, so that none is asked for again.
-        values = made.iloc[0] if text is not None else made.iloc[0] * np.nan
-        self.session.give(values.to_dict())
+        code = self.encoder.transform(frame)[name].iloc[0]
+        self.session.give({name: code if text is not None else np.nan})
         self.given += text is not None
 
     def _value(self, name, text):

@@ -27,7 +27,7 @@ _HEAD = 64  # bytes, of which the first line has fewer
 
 # Where budgetlearn's own classes of models lie; one of them opens files when it is made.
 _OWN = {
-    *("auto", "budgetrf", "cascade", "costs", "curves", "export", "features", "forests", "gif"),
+    *("auto", "budgetrf", "cascade", "costs", "curves", "export", "forests", "gif"),
     *("msb", "peers", "preprocessing", "protocol", "sequential", "tree"),
 }
 _OPENS_FILES = "budgetlearn.msb.exhaustive"

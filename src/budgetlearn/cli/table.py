@@ -211,7 +211,7 @@ def _marks_of_gaps(X):
 def table_of(path, options):
     """Return the table that the options of a command describe; say what was taken for granted."""
     names = ("target", "costs", "drop", "task", "separator", "decimal", "na", "row_id")
-    known = (*options["keep"], *options["categorical"], *options.get("one_hot", ()))
+    known = (*options["keep"], *options["categorical"])
     others = {name: options[name] for name in ("dates", "weights") if name in options}
     own = read_own_table(path, keep=known, **{name: options[name] for name in names}, **others)
     for text in own.notes:
@@ -334,4 +334,4 @@ def _prices(path, X, target, drop):
             f"{path} has no price for: {listed(missing, form=repr)}. Add them (0 if they are "
             "free), or leave these columns out with --drop."
         )
-    return costs.spread([place[name] for name in names], names)
+    return costs.take([place[name] for name in names], names)

@@ -1,5 +1,6 @@
 """The bases of the forests on our tree kernels: classes, numbers, features used at all."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..export.compact_forest import CompactForest
 from ..export.exporting import CompactMethods
 from ..parallel import thread_map
+from ..per_feature import PerFeature
 from ..protocol import Answer, BudgetedEstimator, Outcome, Request, Stage, WeightedFit
 from ..protocol.checked_data import complete_table, working_dtype
 from ..protocol.documenting import estimator_class
@@ -23,7 +25,37 @@ from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_max_features, check_number
-from .directions import directions_of
+
+_DIRECTIONS = PerFeature("monotonic_cst", "direction", ParameterError)
+
+
+def directions_of(monotonic_cst, estimator):
+    """Return scikit-learn's `monotonic_cst` as int8 of shape (n_features,), None where all is 0.
+
+    1, -1 or 0 for each feature, in order or by name; a dict may leave out those of 0.
+    """
+    if monotonic_cst is None:
+        return None
+    n_features, names, given = (
+        estimator.n_features_in_,
+        estimator.feature_costs_.names,
+        monotonic_cst,
+    )
+    if isinstance(given, Mapping):
+        given = dict.fromkeys(range(n_features) if names is None else names, 0) | dict(given)
+    given = np.asarray(_DIRECTIONS.in_order(given, names, n_features), dtype=object).ravel()
+    if given.size != n_features or not all(each in (-1, 0, 1) for each in given):
+        raise ParameterError(
+            f"monotonic_cst must hold 1, -1 or 0 for each of {n_features} features, or be a dict "
+            f"of such numbers by column name, got {monotonic_cst!r}."
+        )
+    n_classes = len(getattr(estimator, "classes_", (0, 1)))
+    if n_classes != 2:
+        raise ParameterError(
+            "monotonic_cst needs numbers or two classes, the second of which grows likelier with "
+            f"the feature, got {n_classes} classes."
+        )
+    return given.astype(np.int8) if given.any() else None
 
 
 def gini_importance(trees, n_features):

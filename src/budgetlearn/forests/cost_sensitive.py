@@ -9,7 +9,7 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
-from ..protocol.checked_data import refuse_unlearned
+from ..protocol.checked_data import refuse_unlearned, stage_of
 from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.bootstrap import bootstrap_weights
@@ -280,7 +280,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
         for index in which:
             forest = self.forests_[index]
             # Each forest whole: the stages of the path are its λ, not numbers of trees.
-            stage = next(iter(forest._stages(X, [forest.n_stages_ - 1], want)))
+            stage = stage_of(forest, X, forest.n_stages_ - 1, want)
             stage.setting = dict(self.stage_settings_[index])
             stage.incremental = False
             yield stage

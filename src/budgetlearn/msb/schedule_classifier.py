@@ -12,7 +12,7 @@ from ..curves import ModelSchedule
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import in_all_classes
-from ..protocol.scoring import StandIn
+from ..protocol.scoring import Substitute
 from ..validation import INT32_MAX, check_number
 
 
@@ -60,7 +60,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             return None
 
         def score(model, X):
-            labelled = StandIn(self, partial(self._labelled, model))
+            labelled = Substitute(self, partial(self._labelled, model))
             return float(check_scoring(labelled, self.scoring)(labelled, X, valid.targets))
 
         return score

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..cascade.mixture import origin_and_unit
 from ..fit_counts import fit_counted
+from ..protocol.checked_data import stage_of
 from ..protocol.documenting import documented, estimator_class
+from ..protocol.prediction import requests_of
 from ..tree import convert
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, all_or_nothing, check_classes, check_number
@@ -302,7 +304,7 @@ class GIFNodeShares(NodeShares):
     def _stages(self, X, which, want):
         for index in which:
             forest = self.forests_[index]
-            (stage,) = forest._stages(X, [forest.n_stages_ - 1], want)
+            stage = stage_of(forest, X, forest.n_stages_ - 1, want)
             yield replace(stage, setting=dict(self.stage_settings_[index]))
 
     def stored_bytes(self, stage):
@@ -311,7 +313,7 @@ class GIFNodeShares(NodeShares):
 
     def _acquisitions(self, n_samples, stage, ledger):
         forest = self.forests_[stage]
-        return (yield from forest._acquisitions(n_samples, forest.n_stages_ - 1, ledger))
+        return (yield from requests_of(forest, n_samples, forest.n_stages_ - 1, ledger))
 
 
 @documented

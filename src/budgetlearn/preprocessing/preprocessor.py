@@ -1,20 +1,15 @@
 """`BudgetPreprocessor`: a table of numbers and words, with gaps, to numbers alone."""
 
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import CostError, DatasetError
-from ..per_feature import PerFeature, merged
+from ..exceptions import DatasetError
 from ..validation import all_or_nothing, check_choice, in_row, listed
 from . import categories
 from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
 
-_ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
-MISSING = "(missing)"
 # Least distance of what stands for a gap, as a share of the least number: a few steps of float32.
 APART = 2.0**-20
 
@@ -22,9 +17,8 @@ APART = 2.0**-20
 class BudgetPreprocessor(TransformerMixin, BaseEstimator):
     """Encode text, categories, truth values and gaps; each original column stays one acquisition.
 
-    Put it before an estimator in a Pipeline and give that one the prices of the original columns:
-    they are carried through the encoding. Columns of the same name keep their price and their
-    group; the columns that a spread one makes are charged once for all.
+    Put it before an estimator in a Pipeline and give that one the prices of the columns: names stay
+    as they are, and words become whole numbers in the order of the sorted words.
 
     Parameters
     ----------
@@ -34,18 +28,13 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         word, of the training data. "refuse": an error that names row and column.
     categorical : sequence of str, default=()
         Columns of numbers that are names of categories, as postal codes.
-    one_hot : sequence of str, default=()
-        Columns of words to be spread out, a column of 0 and 1 for each word, as linear methods
-        want it. The other ones become whole numbers in the order of the sorted words.
 
     Attributes
     ----------
     feature_names_in_ : ndarray of str of shape (n_columns,)
-        The original columns.
+        The columns, before the encoding and after it.
     n_features_in_ : int
         How many there are.
-    origins_ : dict of str to str
-        Which original column each encoded one comes from, in the order of the encoded ones.
     categories_ : dict of str to tuple of str
         Of each column of words: the words, in the order of their codes.
 
@@ -66,10 +55,9 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
     2  55.0    -1.0
     """
 
-    def __init__(self, missing=INDICATOR, categorical=(), one_hot=()):
+    def __init__(self, missing=INDICATOR, categorical=()):
         self.missing = missing
         self.categorical = categorical
-        self.one_hot = one_hot
 
     def fit(self, X, y=None):
         """Learn the kinds of the columns, their words, and the values of gaps.
@@ -91,19 +79,16 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         _refuse_empty(frame)
         if self.missing == REFUSE:
             _refuse_gaps(frame)
-        # Columns to be spread are words, whatever they look like.
-        words = set(self.categorical) | set(self.one_hot)
-        kinds = {name: kind_of(frame[name], name in words) for name in frame.columns}
+        kinds = {name: kind_of(frame[name], name in self.categorical) for name in frame.columns}
         # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.n_features_in_, self._spread = frame.shape[1], frozenset(self.one_hot)
+            self.n_features_in_ = frame.shape[1]
             self._fills = self._fills_of(frame[[name for name in kinds if kinds[name] == NUMBERS]])
             self.categories_ = {}
             for name in kinds:
                 if kinds[name] != NUMBERS:
                     self.categories_[name], self._fills[name] = self._words_of(frame[name])
-            self._remember_columns()
         return self
 
     def _fills_of(self, frame):
@@ -131,43 +116,18 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         if twice or not frame.shape[1]:
             what = f"but {', '.join(map(repr, twice))} appear twice" if twice else "but it has none"
             raise DatasetError(f"A table needs columns with different names, {what}.")
-        for parameter in ("categorical", "one_hot"):
-            unknown = [name for name in getattr(self, parameter) if name not in frame.columns]
-            if unknown:
-                raise DatasetError(
-                    f"{parameter} names columns that the table lacks: "
-                    f"{', '.join(map(repr, unknown))}. It has: "
-                    f"{', '.join(map(repr, frame.columns[:20]))}."
-                )
-
-    def _remember_columns(self):
-        """Set the original column of each encoded one, in the original order."""
-        pairs = [(name, old) for old in self.feature_names_in_ for name in self._names_of(old)]
-        self.origins_ = dict(pairs)
-        twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-        if twice:
+        unknown = [name for name in self.categorical if name not in frame.columns]
+        if unknown:
             raise DatasetError(
-                f"one_hot makes columns that are there already: {', '.join(sorted(twice))}. "
-                "Rename the original ones."
+                f"categorical names columns that the table lacks: {listed(unknown, form=repr)}. It "
+                f"has: {listed(frame.columns, 20, repr)}."
             )
 
-    def _names_of(self, name):
-        """Return the names of the columns that one is encoded in."""
-        if name not in self._spread:
-            return [name]
-        gap = [MISSING] if self._fills[name] == -1 else []
-        return [f"{name}={word}" for word in (*self.categories_[name], *gap)]
-
     def _coded(self, column):
-        """Return the encoded columns of one of words, by name."""
-        words, fill = self.categories_[column.name], self._fills[column.name]
-        codes = pd.Index(words, dtype=object).get_indexer(as_words(column)).astype(np.float64)
-        if column.name not in self._spread:
-            return {column.name: np.where(codes < 0, fill, codes)}
-        codes[codes < 0] = len(words) if fill == -1 else fill
-        names, unknown = self._names_of(column.name), np.isnan(codes)
-        # A word unknown in training, without gaps there, stays missing in all its columns.
-        return {name: np.where(unknown, np.nan, codes == k) for k, name in enumerate(names)}
+        """Return the codes of a column of words."""
+        words = pd.Index(self.categories_[column.name], dtype=object)
+        codes = words.get_indexer(as_words(column)).astype(np.float64)
+        return np.where(codes < 0, self._fills[column.name], codes)
 
     def transform(self, X):
         """Encode a table.
@@ -180,8 +140,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        DataFrame of float of shape (n_samples, n_encoded)
-            In the order of the original columns.
+        DataFrame of float of shape (n_samples, n_columns)
+            In the order of `feature_names_in_`.
         """
         check_is_fitted(self)
         frame = _named(X)
@@ -200,13 +160,13 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             categories.refuse_infinity(name, column)
         made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
         for name in self.categories_:
-            made |= self._coded(whole[name])
+            made[name] = self._coded(whole[name])
         there = set(frame.columns)
-        names = [name for name, origin in self.origins_.items() if origin in there]
+        names = [name for name in self.feature_names_in_ if name in there]
         return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
 
     def get_feature_names_out(self, input_features=None):
-        """Return the names of the encoded columns.
+        """Return the names of the columns.
 
         Parameters
         ----------
@@ -218,23 +178,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         ndarray of str
         """
         check_is_fitted(self)
-        return np.array(list(self.origins_), dtype=object)
-
-    def original_features(self, acquired):
-        """Return the mask of the original columns that were acquired.
-
-        Parameters
-        ----------
-        acquired : DataFrame or array-like of bool of shape (n_samples, n_encoded)
-            As `acquired_features` of an estimator behind this one gives it.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_columns)
-        """
-        names = tuple(self.origins_)
-        acquired = _ACQUIRED.columns_in_order(acquired, names, len(names)).astype(bool)
-        return merged(acquired, self.origins_.values(), self.feature_names_in_)
+        return self.feature_names_in_.copy()
 
     def unknown_words(self, X):
         """Return the words of a table that training did not have: they are treated as gaps.

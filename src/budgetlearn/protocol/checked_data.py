@@ -121,13 +121,18 @@ def one_row(estimator, x):
     return checked_table(estimator, x)[0]
 
 
+def stage_of(estimator, X, index, want):
+    """Return the `Stage` of an index with the wanted parts, applied to checked examples."""
+    return next(iter(estimator._stages(X, [index], frozenset(want))))
+
+
 def missing_cells(estimator, X, index):
     """Return the mask of the missing cells that a stage looks at; None where there are none."""
     # Most tables are complete: then no stage has to say what it looks at.
     missing = np.isnan(X)
     if not missing.any():
         return None
-    stage = next(iter(estimator._stages(X, [index], frozenset({"acquired"}))))
+    stage = stage_of(estimator, X, index, {"acquired"})
     # Where training had missing values, they are values like others to the model.
     missing &= stage.acquired & ~estimator.missing_in_training_
     return missing if missing.any() else None

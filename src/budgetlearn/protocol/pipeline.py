@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from ..exceptions import ConfigError
-from ..per_feature import merged, origin_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from .documenting import EXPECTED, Limits, limited
 from .estimator import BudgetedEstimator
@@ -79,10 +78,7 @@ class BudgetPipeline(Pipeline):
             self.columns_ = first.feature_names_in_.tolist()
         else:
             self.columns_ = list(getattr(X, "columns", encoded))
-        # The original column that each encoded one stands for, by name.
-        known, made = set(self.columns_), set(encoded)
-        self.origins_ = {name: origin_of(name, known, made) for name in encoded}
-        strange = sorted({str(name) for name in self.origins_.values() if name not in known})
+        strange = sorted(str(name) for name in set(encoded).difference(self.columns_))
         if strange:
             raise ConfigError(
                 f"the steps make columns that no original one is known for: "
@@ -118,8 +114,9 @@ class BudgetPipeline(Pipeline):
         """
         model = self._final_estimator
         acquired = decided(model, self._encoded(X), {"acquired"}, limits).acquired
-        origins = [self.origins_[name] for name in model.feature_costs_.labels]
-        return merged(acquired, origins, self.columns_)
+        original = np.zeros((len(acquired), len(self.columns_)), dtype=bool)
+        original[:, list(map(self.columns_.index, model.feature_costs_.labels))] = acquired
+        return original
 
     @wraps(BudgetedEstimator.acquisition_cost)
     def acquisition_cost(self, X: ArrayLike, *limits: Any, **options: Any) -> NDArray[np.float64]:
@@ -147,19 +144,10 @@ class BudgetPipeline(Pipeline):
         named = isinstance(first, BudgetPreprocessor) or hasattr(first, "feature_names_in_")
         encoded = self._encoded(x if named else x.to_numpy())
         steps = self._final_estimator.explain(encoded, *limits, **options)
-        steps["feature"] = steps["feature"].map(self.origins_)
-        steps["measured"] = [x[name].iloc[0] for name in steps["feature"]]
-        # Indicators of one column are one acquisition, which the first of them pays for. Later ones
-        # tell what is known by then: as in a session, they count with the column acquired last.
-        first = ~steps["feature"].duplicated()
-        columns = steps.groupby(first.cumsum())
-        step = steps[first].assign(price=columns["price"].sum().to_numpy())
-        for name in ("spent", "prediction", "probability"):
-            step[name] = columns.tail(1)[name].to_numpy()
-        return step.reset_index(drop=True)
+        return steps.assign(measured=[x[name].iloc[0] for name in steps["feature"]])
 
     def _encoded_value(self, name, value):
-        """Return the values of all encoded columns that come from one original column."""
+        """Return the value of a column as the last step takes it."""
         frame = pd.DataFrame({name: [value]})
         for _, step in self.steps[:-1]:
             if not isinstance(step, BudgetPreprocessor):
@@ -167,7 +155,7 @@ class BudgetPipeline(Pipeline):
                 frame = frame.reindex(columns=self.columns_ if known is None else known)
                 frame = frame if known is not None else frame.to_numpy()  # fitted on an array
             frame = step.transform(frame)
-        return {key: frame[key].iloc[0] for key in frame if self.origins_.get(key) == name}
+        return frame[name].iloc[0]
 
 
 class EncodedSession(Session):
@@ -181,22 +169,11 @@ class EncodedSession(Session):
         self._pipeline, model = pipeline, pipeline._final_estimator
         super().__init__(model, model.choose(budget, max_cost, budget_mode=budget_mode), max_cost)
 
-    @property
-    def wanted(self) -> list[tuple[Any, float, str]]:
-        """The next columns to acquire, a list of (name, price, why); see `Session.wanted`."""
-        first = {}
-        for name, price, why in super().wanted:
-            first.setdefault(self._pipeline.origins_[name], (price, why))
-        return [(name, *rest) for name, rest in first.items()]
-
     @wraps(Session.give)
     def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
-        given, encoded = {**(values or {}), **named}, {}
-        unknown = [name for name in given if name not in self._pipeline.origins_.values()]
-        if unknown:
-            raise ValueError(f"unknown features: {', '.join(map(str, unknown))}.")
-        for name, value in given.items():
-            # All columns of a word are given at once, so that none is asked for again.
-            made = self._pipeline._encoded_value(name, value)
-            encoded |= dict.fromkeys(made, np.nan) if pd.isna(value) else made
-        return super().give(encoded)
+        given = {**(values or {}), **named}
+        # Names that the model does not know are refused there, with those that it knows.
+        for name in filter(given.__contains__, self._names):
+            value = given[name]
+            given[name] = np.nan if pd.isna(value) else self._pipeline._encoded_value(name, value)
+        return super().give(given)

@@ -8,7 +8,14 @@ import numpy as np
 from ..costs import affords
 from ..exceptions import BudgetError
 from ..validation import in_row
-from .checked_data import checked_table, missing_cells, refuse_missing, word_code, working_dtype
+from .checked_data import (
+    checked_table,
+    missing_cells,
+    refuse_missing,
+    stage_of,
+    word_code,
+    working_dtype,
+)
 from .documenting import EXPECTED, GUARANTEED, check_limits
 from .feature_requests import Decisions, Ledger, Outcome, Request, Stage, answer, drive
 from .operating_points import known_points, points_to_choose_from, surely_within
@@ -102,7 +109,7 @@ def decided(estimator, X, want, limits):
         # The fast way: one stage on the whole table, without a ledger.
         if missing is None or not fallback:
             refuse_missing(estimator, missing, absent)
-            return next(iter(estimator._stages(X, [index], frozenset(want))))
+            return stage_of(estimator, X, index, want)
     # A cap or a missing cell: only acquiring one feature after another says who gets which model.
     how = index, max_cost, fallback, True
     made = acquired_from(estimator, from_table(estimator, X), len(X), *how)
@@ -125,13 +132,18 @@ def translated(estimator, source, one):
     return translate
 
 
+def requests_of(estimator, n_samples, stage, ledger):
+    """Return the generator of requests by which a stage predicts without a table."""
+    return estimator._acquisitions(n_samples, stage, ledger)
+
+
 def acquired_from(estimator, source, n_samples, stage, max_cost, fallback, at_hand=False):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
     # One ledger for all examples: it is what charges, and what the cap is compared with.
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
-        acquisitions = estimator._acquisitions(n_samples, stage, ledger)
+        acquisitions = requests_of(estimator, n_samples, stage, ledger)
         names, missing_ok = estimator.feature_costs_.labels, estimator.missing_in_training_
         outcome = drive(acquisitions, source, ledger, names.__getitem__, fallback, missing_ok)
         # A missing value was refused earlier, with its name; what is left is the cap.
@@ -188,7 +200,7 @@ def fixed_acquisitions(estimator, n_samples, stage):
             rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
             if rows.size:
                 values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
-                made = next(iter(estimator._stages(values, [stage], frozenset(want))))
+                made = stage_of(estimator, values, stage, want)
                 outcome.fill(rows, made.output, made.probabilities)
         return outcome
 

@@ -65,7 +65,7 @@ class BudgetScorer:
     ) -> float:
         """Return the score of a fitted estimator's predictions, or of a pipeline's."""
         weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-        made = StandIn(estimator, lambda name, X: getattr(estimator, name)(X, **self.limits))
+        made = Substitute(estimator, lambda name, X: getattr(estimator, name)(X, **self.limits))
         return float(self.scorer(made, X, y, **weight))
 
 
@@ -159,7 +159,7 @@ def r2_rows(losses, targets, weight=None):
     return 1.0 - losses / spread + lost * (squares / spread - 1.0)
 
 
-class StandIn(BaseEstimator):
+class Substitute(BaseEstimator):
     """A scorer's estimator: its kind and classes, and what `respond(method, X)` predicts."""
 
     def __init__(self, estimator=None, respond=None):
@@ -198,13 +198,13 @@ def stage_scorer(estimator, scoring, stage, y):
         loss, shares = partial(log_loss, labels=estimator.classes_), stage.probabilities
         return lambda rows, weight=None: -loss(y[rows], shares[rows], sample_weight=weight)
     made = {"predict": stage.output, "predict_proba": stage.probabilities}
-    stand_in = StandIn(estimator, lambda method, rows: made[method][rows])
+    substitute = Substitute(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"
-    scorer = check_scoring(stand_in, scoring=plain if scoring is None else scoring)
+    scorer = check_scoring(substitute, scoring=plain if scoring is None else scoring)
 
     def score(rows, weight=None):
         extra = {} if weight is None else {"sample_weight": weight}
-        return float(scorer(stand_in, rows, y[rows], **extra))
+        return float(scorer(substitute, rows, y[rows], **extra))
 
     if not (is_classifier(estimator) and np.ndim(y) == 1 and _counts_labels(scorer)):
         return score

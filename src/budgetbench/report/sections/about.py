@@ -190,7 +190,7 @@ class Downloads(Section):
         return [part(name, FILE) for name in texts()[FILE]]
 
     def files(self, report):
-        # Rates are arrays, which a csv cannot hold; tables/acquisition.csv has their means.
+        # Rates are arrays, which a csv cannot hold.
         points = report.results.points.drop(columns="acquisition_rates", errors="ignore")
         tables = {**report.tables, "points": points}
         schema = json.dumps(schema_of(tables), indent=1, ensure_ascii=False)

@@ -1,20 +1,17 @@
-"""What to buy: the best method under a budget, one schedule in full, the features bought most."""
+"""What to buy: the best method under a budget, and one schedule in full."""
 
 import json
 
 import numpy as np
 import pandas as pd
 
-from ...analysis.budgets import acquisition_table
 from ...analysis.schedules import full_costs, of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
 from ..section import Section, case_name, part
 from ..sheets import prices_of
-from ..text import counted, number
 
 MOST_RUNS = 10  # whose models are shown with their variables
-MOST_FEATURES = 40  # rows of a map that fit a screen
 _COLUMNS = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
 
 
@@ -170,61 +167,3 @@ def schedule_table(schedule, prices):
     ]
     table = schedule[_COLUMNS].reset_index(drop=True)
     return table.assign(n_variables=list(map(len, sets)), variables=named)
-
-
-class AcquiredFeatures(Section):
-    """Maps of features × methods."""
-
-    id = "acquisition"
-    title = "Acquisition"
-    place = 60
-    under = ACQUISITION
-    names = ("acquisition",)
-
-    def tables(self, report):
-        bought = acquisition_table(report.results.schedules, report.display, report.prices)
-        return {"acquisition": bought}
-
-    def context(self, report):
-        table, display = report.tables["acquisition"], report.display
-        return {"cases": [_map(table, case, display) for case in display.cases(table)]}
-
-
-def most_bought(table, dataset, costs):
-    """Return the `MOST_FEATURES` features of a case that are bought most, and how many are left.
-
-    Returned are their names and prices, their rates (features × methods), and the number left out.
-    """
-    case = of_case(table, dataset, costs)
-    # Columns in the order of display; a pivot sorts them by name.
-    rates = case.pivot_table("rate", "feature", "method")[list(case["method"].unique())]
-    # Stable: features bought equally often stay in the order of the data.
-    shown = rates.index[np.argsort(-rates.mean(axis=1).to_numpy(), kind="stable")[:MOST_FEATURES]]
-    features = case.drop_duplicates("feature").set_index("feature")[["name", "price"]]
-    return features.loc[shown], rates.loc[shown], len(rates) - len(shown)
-
-
-def _map(table, case, display):
-    own, title = of_case(table, *case), display.case_title(*case)
-    features, rates, hidden = most_bought(own, *case)
-    # Methods may lack runs, so each column says how many it is the mean of.
-    runs = own.groupby("method")["n_runs"].first()
-    most = int(runs.max())
-    more = f"; the {len(rates)} features bought most, {hidden} more are not shown" if hidden else ""
-    return {
-        "title": title,
-        "caption": "Percent of test examples for which each feature is bought on "
-        f"{title}, means over {counted(most, 'run')}{more}",
-        "heads": [
-            {"text": display.label(m), "note": counted(runs[m], "run") if runs[m] < most else ""}
-            for m in rates
-        ],
-        "rows": [
-            [
-                name,
-                number(price, ".3g"),
-                *({"text": f"{100 * rate:.0f}", "rate": f"{rate:.2f}"} for rate in own_rates),
-            ]
-            for (name, price), own_rates in zip(features.to_numpy(), rates.to_numpy(), strict=True)
-        ],
-    }
