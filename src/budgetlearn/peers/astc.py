@@ -163,10 +163,14 @@ class LinearTreeGrower:
         spread = self._centred(scores, rows)
         # The direction in which predictions vary most; with two classes the score itself.
         direction = np.linalg.svd(spread, full_matrices=False)[2][0]
-        # A singular vector has no sign of its own: fixed by its largest entry.
-        direction = direction * np.sign(direction[np.abs(direction).argmax()])
+        # A singular vector has no sign of its own: fixed by its largest entry. Of two classes both
+        # are as large, but for rounding: the first of them.
+        size = np.abs(direction)
+        direction = direction * np.sign(direction[(size > (1 - 1e-6) * size.max()).argmax()])
         routed = along(scores, direction)
-        threshold = np.median(routed)
+        # Between two examples: on one of them, rounding would say where it goes.
+        middle = (len(rows) + 1) // 2
+        threshold = np.sort(routed)[middle - 1 : middle + 1].mean()
         upper = routed > threshold
         if min(upper.sum(), (~upper).sum()) < self.min_samples:
             return None
