@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor
+from budgetlearn.cascade.models import BoostingKind
 from budgetlearn.forests import (
     CostSensitiveRFClassifier,
     CostSensitiveRFPathClassifier,
@@ -123,6 +124,14 @@ def _miser(data):
     )
 
 
+def _boosted(data, numbers):
+    X, y, _ = table(data)
+    target, n_classes = (X[:, 0], None) if numbers else (y, int(y.max()) + 1)
+    model = BoostingKind().fit(X[:, 1:], target, n_classes, 0)
+    # Probabilities to few digits: the last ones are those of the processor's exponential.
+    return digest(*(tree.threshold for tree in model.trees.trees), model.predict(X[:, 1:]).round(9))
+
+
 def _msb(data):
     X, y, prices = table(data)
     engine = RandomForestClassifier(n_estimators=20, max_bins=255)
@@ -188,6 +197,9 @@ CASES = {
         GIFClassifier, "wine", split_on="residuals", max_features=None, n_thresholds=3
     ),
     "gif_refit": lambda: _gif(GIFRegressor, "wine", joint_fit=2),
+    "boosting": lambda: _boosted("wine", False),
+    "boosting_two_classes": lambda: _boosted("cancer", False),
+    "boosting_numbers": lambda: _boosted("wine", True),
     "greedy_miser": lambda: _miser("wine"),
     "greedy_miser_two_classes": lambda: _miser("cancer"),
     "msb": lambda: _msb("wine"),
