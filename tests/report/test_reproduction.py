@@ -58,9 +58,16 @@ def test_the_readme_has_the_counts_of_the_page():
 
 
 def test_the_page_holds_every_number_and_loads_nothing(found):
-    page = reproduction_page(found)
+    page, m = reproduction_page(found), found.matrix
     assert not re.search(r"""(src|href)=(?!"data:,")""", page)
-    assert page.count("<details>") >= len(found.matrix)
+    cells = re.findall(r'<summary class="(\w+)">([\w-]+)\*? (\d+) of (\d+)</summary>', page)
+    assert [(name, int(n)) for _, name, _, n in cells] == [*zip(m["dataset"], m["n"], strict=True)]
+    assert sum(int(agree) for *_, agree, _ in cells) == (m["reproduced"] + m["explained"]).sum()
+    kinds = np.where(m["unexplained"] > 0, "bad", "open")
+    kinds = np.where(m["reproduced"] + m["explained"] == m["n"], "near", kinds)
+    assert [kind for kind, *_ in cells] == kinds.tolist()
+    shown = found.all_numbers.merge(m[["source", "dataset"]])
+    assert page.count("<svg") == np.isfinite(shown["share"]).sum()
     for paper in found.papers.values():
         assert paper["title"] in page
     for claim in found.claims:
