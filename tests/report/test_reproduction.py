@@ -116,6 +116,12 @@ def test_what_was_decided_after_seeing_results_is_said(found, text):
     extended = [f"The runs of `{one['study']}` on {one['dataset']}." for one in found.extended]
     assert extended
     assert all(words in said for words in extended)
+    # With more runs the same numbers are judged, none of them twice.
+    words = " ".join(said.split())
+    before = re.findall(r"(\d+) of its numbers were reproduced, (\d+) explained and (\d+)", words)
+    now = re.findall(r"with all of them it is (\d+), (\d+) and (\d+)", words)
+    assert [sum(map(int, row)) for row in before] == [sum(map(int, row)) for row in now]
+    assert len(now) == len(extended)
     explained = int((found.numbers["outcome"] == "explained").sum())
     assert 0 < found.explained_after(found.numbers) <= explained
     assert "by variants chosen after seeing the numbers" in count_lines(found)[1]

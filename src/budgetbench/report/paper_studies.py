@@ -337,9 +337,9 @@ class Reproduction:
         study = extended["study"]
         shorter = self.kept[study].first_runs(extended["dataset"], extended["runs"])
         earlier = Reproduction(self._root, self.kept | {study: shorter})
-        # One table is enough: the others' numbers come from other studies.
+        # Its own tables are enough, and of them what counts beside the others: no number twice.
         earlier._tables = {t: names for t, names in self._tables.items() if study in names}
-        return earlier.numbers
+        return earlier.all_numbers.merge(self.numbers[judging.NUMBER])
 
     def explained_after(self, numbers):
         """Count the explained numbers whose variant was chosen after seeing what is printed."""
