@@ -124,3 +124,14 @@ def test_none_is_a_setting_and_an_empty_field_is_not(tmp_path):
     table = compared(frame, printed(tmp_path, *lines, head=HEAD.replace("trees", "alpha")))
     assert table["setting"].tolist() == ["alpha=None", ""]
     assert table["ours"].tolist() == [75, 75]
+
+
+def test_a_budget_leaves_the_points_that_keep_it_on_validation_data():
+    values = OurValues(points(), dict)
+    row = {"run_on": "sample", "costs": "unit", "method": "m", "setting": ""}
+    row |= {"quantity": "test_error"}
+    # At any cost validation picks alpha=0 with two trees, up to 1 alpha=4 with one, which costs 1.
+    chosen = {most: values.of(row | {"at_most": most}).tolist() for most in (np.inf, 1)}
+    assert chosen[np.inf] == values.of(row).tolist() == pytest.approx([0.2, 0.22])
+    assert chosen[1] == pytest.approx([0.4, 0.42])
+    assert values.of(row | {"at_most": 0.5}).empty

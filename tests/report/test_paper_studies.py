@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from budgetbench.report import paper_studies
-from budgetbench.report.paper_studies import Reproduction, dots
+from budgetbench.report.paper_studies import Reproduction, drawing
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,17 +38,29 @@ def test_a_study_that_fails_stops_no_other_and_keeps_its_runs(calls):
     assert "--keep-going" in seen[0]
 
 
-def test_a_drawing_shows_difference_interval_and_margin():
-    row = {"outcome": "reproduced", "se": 0.1, "share": 0.05, "margin": 0.4}
-    near, far = dots([row, row | {"share": 3.0, "outcome": "unexplained"}])
-    # 420 pixels are ± 35 %: the zero in the middle, 5 % right of it, the far one at the edge.
-    # The interval is 1.96 · .1 on both sides, of a printed error of 4.
-    assert near == {"kind": "near", "low": 210.6, "ours": 240.0, "high": 269.4}
-    assert (far["kind"], far["ours"]) == ("worse", 420.0)
-    (alone,) = dots([row | {"se": float("nan")}])
-    assert np.isnan([alone["low"], alone["high"]]).all()  # a single run has no interval
+NUMBER = {
+    "outcome": "reproduced", "share": 0.05, "margin": 0.4, "se": 0.1, "own_se": 0.06,
+    "printed_se": 0.08,
+}  # fmt: skip
 
 
-def test_a_number_that_is_met_exactly_has_an_interval_too():
-    (met,) = dots([{"outcome": "reproduced", "se": 0.1, "share": 0.0, "margin": 0.4}])
-    assert (met["low"], met["ours"], met["high"]) == (180.6, 210.0, 239.4)
+def test_a_drawing_shows_printed_and_ours_with_their_spread():
+    # 240 pixels are ± 35 %: the zero in the middle, 5 % right of it, of a printed error of 4.
+    assert drawing(NUMBER) == {
+        "kind": "near",
+        "dot": 137.1,
+        "printed": (113.1, 126.9),  # 2 % on both sides of the zero
+        "ours": (132.0, 142.3),  # 1.5 % on both sides of the dot
+        "interval": (120.3, 153.9),  # 1.96 · .1 on both sides of it
+    }
+    far = drawing(NUMBER | {"share": 3.0, "outcome": "unexplained"})
+    assert (far["kind"], far["dot"]) == ("worse", 240.0)  # at the edge
+
+
+def test_a_drawing_leaves_out_what_is_not_known():
+    alone = drawing(NUMBER | {"se": np.nan, "own_se": np.nan, "printed_se": np.nan})
+    assert [alone[name] for name in ("printed", "ours", "interval")] == [None] * 3
+    met = drawing(NUMBER | {"share": 0.0})  # met exactly: it has its intervals all the same
+    assert (met["dot"], met["ours"]) == (120.0, (114.9, 125.1))
+    # Not rerun, or a printed error of 0, of which nothing is a share.
+    assert drawing(NUMBER | {"share": np.nan, "margin": 0.0}) is None

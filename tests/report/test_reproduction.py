@@ -58,9 +58,16 @@ def test_the_readme_has_the_counts_of_the_page():
 
 
 def test_the_page_holds_every_number_and_loads_nothing(found):
-    page = reproduction_page(found)
+    page, m = reproduction_page(found), found.matrix
     assert not re.search(r"""(src|href)=(?!"data:,")""", page)
-    assert page.count("<details>") >= len(found.matrix)
+    cells = re.findall(r'<summary class="(\w+)">([\w-]+)\*? (\d+) of (\d+)</summary>', page)
+    assert [(name, int(n)) for _, name, _, n in cells] == [*zip(m["dataset"], m["n"], strict=True)]
+    assert sum(int(agree) for *_, agree, _ in cells) == (m["reproduced"] + m["explained"]).sum()
+    kinds = np.where(m["unexplained"] > 0, "bad", "open")
+    kinds = np.where(m["reproduced"] + m["explained"] == m["n"], "near", kinds)
+    assert [kind for kind, *_ in cells] == kinds.tolist()
+    shown = found.all_numbers.merge(m[["source", "dataset"]])
+    assert page.count("<svg") == np.isfinite(shown["share"]).sum()
     for paper in found.papers.values():
         assert paper["title"] in page
     for claim in found.claims:
@@ -109,6 +116,12 @@ def test_what_was_decided_after_seeing_results_is_said(found, text):
     extended = [f"The runs of `{one['study']}` on {one['dataset']}." for one in found.extended]
     assert extended
     assert all(words in said for words in extended)
+    # With more runs the same numbers are judged, none of them twice.
+    words = " ".join(said.split())
+    before = re.findall(r"(\d+) of its numbers were reproduced, (\d+) explained and (\d+)", words)
+    now = re.findall(r"with all of them it is (\d+), (\d+) and (\d+)", words)
+    assert [sum(map(int, row)) for row in before] == [sum(map(int, row)) for row in now]
+    assert len(now) == len(extended)
     explained = int((found.numbers["outcome"] == "explained").sum())
     assert 0 < found.explained_after(found.numbers) <= explained
     assert "by variants chosen after seeing the numbers" in count_lines(found)[1]

@@ -101,11 +101,14 @@ class OurValues:
         known = {name: good.eval(q.value) for name, q in QUANTITIES.items() if q.value}
         self.points, self.areas = good.assign(**known), cache(areas)
         # Hundreds of numbers are of a few cells.
-        columns = dict.fromkeys([*GROUP, "run", "n_features", *known])
+        columns = dict.fromkeys([*GROUP, "run", "n_features", "valid_cost", *known])
         self._cells = dict(list(self.points[[*columns]].groupby(GROUP)))
 
     def of(self, row):
-        """Return the values that belong to a printed number by run; `row` is one of its table."""
+        """Return the values that belong to a printed number by run; `row` is one of its table.
+
+        In a claim `at_most` names a budget: only points that keep it on validation data count.
+        """
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
         if QUANTITIES[row["quantity"]].value is None:
             areas = _rows(self.areas(), where).set_index("run")
@@ -117,6 +120,7 @@ class OurValues:
         own = self._cells.get(cell, self.points.iloc[:0])
         if "n_features" in wanted:  # a column of its own, not a setting of the method
             own = own[own["n_features"] == float(wanted.pop("n_features"))]
+        own = own[~(own["valid_cost"] > row.get("at_most", np.inf))]
         wanted = wanted.items()
         match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
         return own[match].drop_duplicates("run").set_index("run")[row["quantity"]]
@@ -185,6 +189,7 @@ def agreement_table(table):
     se : standard error of the difference, from the spread over runs on both sides and the rounding
         of the printed number, so that runs that agree do not make it 0. A side that prints no
         spread, or has a single run, is taken to spread as the other does.
+    printed_se, own_se : those of each side's mean, NaN where it has no spread of its own.
     in_se : the difference in standard errors, within ± `MOST`.
     margin, share : a tenth of the printed error; the difference as a share of that error, NaN where
         it is 0, as of an entropy of 100 %.
@@ -202,6 +207,8 @@ def agreement_table(table):
     slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1
     judged = table.assign(
         se=se,
+        printed_se=printed / np.sqrt(table["printed_runs"]),
+        own_se=own / np.sqrt(table["n_runs"]),
         better=_better(table),
         in_se=(difference / se).clip(-MOST, MOST),
         margin=MARGIN * error,
@@ -238,8 +245,9 @@ def check_claim(claim, values_of, fewest=FEWEST):
 
     `claim` has `compare`, a list of comparisons {less, than, factor}: in each the mean of `less` is
     to be below `factor` (1) times the mean of `than`. A side is {study, dataset, method, setting,
-    quantity}, where `than` may leave out what it shares with `less`, or a number; `values_of` turns
-    it into a Series of our values by run. Or it has `untestable`: why nothing here can judge it.
+    quantity, at_most}, where `than` may leave out what it shares with `less`, or a number;
+    `values_of` turns it into a Series of our values by run. Or it has `untestable`: why nothing
+    here can judge it.
 
     The verdict is "supported" when the 95 % interval of every difference lies on the claimed side,
     "not supported" when one does not, and "untestable here" when that may be for want of runs: with

@@ -1,10 +1,13 @@
 """All studies of the papers, one after another, and what became of their numbers."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +60,7 @@ def write_reproduction(root):
         write_whole(place, text)
 
 
-_WIDTH = 420  # of a drawing, in pixels
+_WIDTH = 240  # of a drawing, in pixels
 _REACH = 0.35  # of the printed error, that a drawing shows on each side
 
 
@@ -68,11 +71,14 @@ def reproduction_text(found):
 
 def reproduction_page(found):
     """Return the page of every printed number as one HTML document that works offline."""
-    counts = [line.partition(". ")[2].replace("**", "") for line in count_lines(found)]
+    counts = [re.sub("[*`]", "", line.partition(". ")[2]) for line in count_lines(found)]
     # The margin is a tenth of the printed error, so it is as wide in every drawing.
     band = {"least": -judging.MARGIN, "zero": 0, "most": judging.MARGIN}
     marks = {name: _place(share) for name, share in band.items()}
-    return _rendered("reproduction.html.j2", found, counts=counts, **marks, width=_WIDTH)
+    tables = groupby(found.matrix.to_dict("records"), key=itemgetter("paper", "table"))
+    tables = [(*names, [_cell(row, found) for row in rows]) for names, rows in tables]
+    more = {"counts": counts, "tables": tables, "width": _WIDTH, **marks}
+    return _rendered("reproduction.html.j2", found, **more)
 
 
 def _rendered(template, found, **more):
@@ -111,7 +117,6 @@ def _paper(name, about, found):
     claims = [claim for claim in found.claims if claim["paper"] == name]
     verdicts = [claim["verdict"] for claim in claims]
     kinds = (judging.SUPPORTED, judging.NOT_SUPPORTED, judging.UNTESTABLE)
-    rows = found.matrix[found.matrix["paper"] == name]
     return {
         "about": about,
         "results": _results(found.numbers[found.numbers["paper"] == name]),
@@ -119,7 +124,6 @@ def _paper(name, about, found):
         "claims": claims,
         "claim_rows": [[c[k] for k in ("line", "claim", "verdict", "evidence")] for c in claims],
         "tally": ", ".join(f"{verdicts.count(kind)} {kind}" for kind in kinds),
-        "cells": [_cell(row, found) for row in rows.to_dict("records")],
     }
 
 
@@ -170,17 +174,24 @@ def _aim(aim, percent, sources):
 
 
 def _cell(row, found):
+    """Return a cell of the matrix: how it stands, its numbers, and how to make them again."""
     numbers = found.all_numbers
     own = numbers[(numbers["source"] == row["source"]) & (numbers["dataset"] == row["dataset"])]
-    rerun = own[own["n_runs"] > 0]
-    cell = {"row": row, "numbers": own.to_dict("records"), "dots": [], "command": ""}
-    if rerun.empty:
+    agree = row[judging.REPRODUCED] + row[judging.EXPLAINED]
+    cell = {
+        "row": row,
+        "agree": agree,
+        "kind": "near" if agree == row["n"] else "bad" if row[judging.UNEXPLAINED] else "open",
+        "results": ", ".join(f"{row[o]} {o}" for o in judging.OUTCOMES if row[o]),
+        "numbers": [number | {"drawing": drawing(number)} for number in own.to_dict("records")],
+        "command": "",
+    }
+    if not row["study"]:
         return cell
     kept = found.kept[row["study"]]
     # The command that makes just these numbers again, for a reader who doubts them.
     words = {"runs": row["most"], "datasets": f"[{row['run_on']}]"}
     return cell | {
-        "dots": dots(rerun.to_dict("records")),
         "command": f"snakemake --cores 2 keep --configfile config/studies/{row['study']}.yaml "
         f"--config {' '.join(shlex.quote(f'{k}={v}') for k, v in words.items())}",
         "settings": yaml.safe_dump(kept.settings, sort_keys=True, allow_unicode=True),
@@ -188,20 +199,28 @@ def _cell(row, found):
     }
 
 
-def dots(rows):
-    """Return the marks of each number in a drawing: kind, and where ours and its interval lie.
+def drawing(number):
+    """Return where a printed number and ours lie in a drawing, None where there is no difference.
 
-    What lies further off than the drawing reaches stands at its edge. A single run has no interval:
-    its ends are NaN.
+    `printed` and `ours` are the ends of ± one standard error and `interval` those of the 95 %
+    prediction interval around ours, None where no spread is known. What lies further off than the
+    drawing reaches stands at its edge.
     """
-    shown = []
-    for row in rows:
-        # The standard error is in the number's unit; shares are of ten margins, the printed error.
-        reach = judging.NORMAL * row["se"] * judging.MARGIN / row["margin"]
-        low, ours, high = (_place(row["share"] + step) for step in (-reach, 0, reach))
-        kind = "near" if row["outcome"] == judging.REPRODUCED else "worse"
-        shown.append({"kind": kind, "low": low, "ours": ours, "high": high})
-    return shown
+    share = number["share"]
+    if not np.isfinite(share):  # not rerun, or an error of 0, of which nothing is a share
+        return None
+    one = judging.MARGIN / number["margin"]  # unit, as a share of the printed error
+    reach = {
+        "printed": (0, number["printed_se"]),
+        "ours": (share, number["own_se"]),
+        "interval": (share, judging.NORMAL * number["se"]),
+    }
+    ends = {
+        name: None if np.isnan(se) else (_place(middle - se * one), _place(middle + se * one))
+        for name, (middle, se) in reach.items()
+    }
+    kind = "near" if number["outcome"] == judging.REPRODUCED else "worse"
+    return {"kind": kind, "dot": _place(share), **ends}
 
 
 def _place(share):
@@ -318,9 +337,9 @@ class Reproduction:
         study = extended["study"]
         shorter = self.kept[study].first_runs(extended["dataset"], extended["runs"])
         earlier = Reproduction(self._root, self.kept | {study: shorter})
-        # One table is enough: the others' numbers come from other studies.
+        # Its own tables are enough, and of them what counts beside the others: no number twice.
         earlier._tables = {t: names for t, names in self._tables.items() if study in names}
-        return earlier.numbers
+        return earlier.all_numbers.merge(self.numbers[judging.NUMBER])
 
     def explained_after(self, numbers):
         """Count the explained numbers whose variant was chosen after seeing what is printed."""
