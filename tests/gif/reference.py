@@ -4,7 +4,8 @@ import numpy as np
 
 from budgetlearn.gif.fitting import candidates
 from budgetlearn.gif.grower import grow, grow_on_residuals
-from budgetlearn.gif.nodes import GiniSplitter, NodeTable, VarianceSplitter
+from budgetlearn.gif.gini import GiniSplitter
+from budgetlearn.gif.nodes import NodeTable, VarianceSplitter
 
 
 class SlowSquared:
