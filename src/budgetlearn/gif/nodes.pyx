@@ -10,13 +10,12 @@ import numpy as np
 
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, isnan
-from libc.stdint cimport INT32_MAX, int64_t, uint16_t
+from libc.stdint cimport INT32_MAX, uint16_t
 from libc.string cimport memchr, memcpy, memset
 
 from ..tree.binning import BinnedData, bin_features
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
-from .cells cimport gather, sum_below
 
 # A node is pure when its variance is below this share of the variance of all targets.
 cdef double PURITY = 1e-10
@@ -105,7 +104,7 @@ cdef class NodeTable:
         if self.found_node == j or 0 <= self.found_node < self.n_trees and j < self.n_trees:
             return
         self.found_node = j
-        if j < self.n_trees:
+        if j < self.n_trees:  # a root has all samples
             for i in range(self.n_samples):
                 found[i] = i
             return
@@ -281,10 +280,10 @@ cdef class Splitter:
             cells, self.distinct, self.offsets = X.codes, X.lowest, X.offsets
             self.lowest, self.highest = X.lowest[X.offsets[:-1]], X.highest[X.offsets[1:] - 1]
         else:
-            cells, self.distinct, self.offsets = X.T, None, np.arange(X.shape[1] + 1) * (LAST_CODE + 1)
+            cells, self.distinct = X.T, None
+            self.offsets = np.arange(X.shape[1] + 1) * (LAST_CODE + 1)
             self.lowest, self.highest = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
         self.cells, self.width = cells.view(np.uint8), cells.itemsize
-        self.n_codes = self.offsets[len(cells)]
         self.gaps = np.isnan(self.lowest).view(np.uint8)
         self.n_visits, self.n_thresholds, self.min_leaf = n_visits, n_thresholds, min_leaf
         self.most_moved = INT32_MAX
@@ -355,9 +354,6 @@ cdef class Splitter:
     cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
         return False
 
-    cdef bint tally(self, int32_t n, double* low, double* high) noexcept nogil:
-        return False
-
     cdef double score(self, int32_t n) noexcept nogil:
         return 0.0
 
@@ -373,17 +369,15 @@ cdef inline void look_up(
     splitter.n_missing = 0
     splitter.missing_left = False
     splitter.feature = feature
-    splitter.looked_up, splitter.right = &splitter.values[0], NULL
+    splitter.looked_up = &splitter.values[0]
     if splitter.gaps[feature]:
         look_up_with_gaps(splitter, feature, order, n, low, high)
         return
-    low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
-    least[0] = 0.0
-    most[0] = <double> (splitter.offsets[feature + 1] - splitter.offsets[feature] - 1)
     if splitter.whole and (splitter.tabled or splitter.sorted == NULL):
-        splitter.looked_up = column  # a root's cells are the column as it stands
-        return
-    if splitter.tally(n, low, high):
+        # A root's cells are the column as it stands, and their ends those of the table.
+        splitter.looked_up = column
+        low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
+        least[0], most[0] = 0, splitter.offsets[feature + 1] - splitter.offsets[feature] - 1
         return
     if splitter.width == 1:
         gather(column, order, n, <uint8_t*> values, least, most)
@@ -398,8 +392,7 @@ cdef inline void look_up(
 
 
 cdef inline double cut_of(Splitter splitter, double threshold) noexcept nogil:
-    """Return the largest cell that goes left: of ranks, the last one of a value up to a threshold.
-    """
+    """Return the largest cell that goes left: a rank is that of the last value below."""
     cdef Py_ssize_t first, low, high, middle
     if splitter.width == 8:
         return threshold
@@ -424,14 +417,15 @@ cdef void look_up_with_gaps(
     cdef double* values = <double*> &splitter.values[0]
     cdef const double* column = <const double*> &splitter.cells[feature, 0]
     cdef double value, beyond
-    cdef int32_t i
+    cdef int32_t i, n_missing = 0  # in a register, which a field of the splitter would not be
     low[0], high[0] = INFINITY, -INFINITY
     for i in range(n):
         value = values[i] = column[order[i]]
-        splitter.n_missing += isnan(value)
+        n_missing += isnan(value)
         low[0] = value if value < low[0] else low[0]
         high[0] = value if value > high[0] else high[0]
-    if splitter.n_missing == 0 or splitter.n_missing == n:
+    splitter.n_missing = n_missing
+    if n_missing == 0 or n_missing == n:
         return
     splitter.missing_left = as_below(next_xorshift(&splitter.state), 2) == 0
     if low[0] == high[0]:
@@ -457,25 +451,22 @@ cdef inline Py_ssize_t move_left(
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
     if splitter.width == 1:
-        return partition(
-            &examples, 0, n, <const uint8_t*> column, <uint8_t> cut, False, False, <uint8_t*> NULL,
-            <uint8_t*> NULL,
-        )
+        return partition_cells(&examples, n, <const uint8_t*> column, <uint8_t> cut, False)
     if splitter.width == 2:
-        return partition(
-            &examples, 0, n, <const uint16_t*> column, <uint16_t> cut, False, False,
-            <uint16_t*> NULL, <uint16_t*> NULL,
-        )
+        return partition_cells(&examples, n, <const uint16_t*> column, <uint16_t> cut, False)
     # No value is not below a threshold: missing ones go right, unless they count as the least.
     if found.missing_left:
         for i in range(n):
             values[i] = -INFINITY if isnan(numbers[samples[i]]) else numbers[samples[i]]
-        return partition(
-            &examples, 0, n, values, cut, True, False, <double*> NULL, <double*> NULL
-        )
-    return partition(
-        &examples, 0, n, numbers, cut, False, False, <double*> NULL, <double*> NULL
-    )
+        return partition_cells(&examples, n, <const double*> values, cut, True)
+    return partition_cells(&examples, n, numbers, cut, False)
+
+
+cdef inline Py_ssize_t partition_cells(
+    Examples* examples, int32_t n, const cell_t* cells, cell_t cut, bint in_order
+) noexcept nogil:
+    cdef cell_t* unknown = NULL
+    return partition(examples, 0, n, cells, cut, in_order, False, unknown, unknown)
 
 
 cdef inline double sum_left(
@@ -488,6 +479,58 @@ cdef inline double sum_left(
     if splitter.width == 2:
         return sum_below(targets, <const uint16_t*> cells, <uint16_t> splitter.cut, n, n_left)
     return sum_below(targets, <const double*> cells, splitter.cut, n, n_left)
+
+
+cdef inline void gather(
+    const cell_t* column, const int32_t* samples, int32_t n, cell_t* values, double* low,
+    double* high,
+) noexcept nogil:
+    """Copy the cells of the samples, two or more; find their least and largest."""
+    cdef cell_t even = column[samples[0]], odd = column[samples[n - 1]]
+    cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
+    cdef int32_t i
+    if cell_t is not double:
+        for i in range(n):
+            values[i] = column[samples[i]]
+        for i in range(n):  # many codes at once
+            even_least = min(even_least, values[i])
+            even_largest = max(even_largest, values[i])
+    else:
+        # Two of each: one would wait for itself. Where n is odd, the last value has no partner.
+        values[n - 1] = odd
+        for i in range(0, n - 1, 2):
+            even = values[i] = column[samples[i]]
+            odd = values[i + 1] = column[samples[i + 1]]
+            even_least = even if even < even_least else even_least
+            odd_least = odd if odd < odd_least else odd_least
+            even_largest = even if even > even_largest else even_largest
+            odd_largest = odd if odd > odd_largest else odd_largest
+    low[0] = odd_least if odd_least < even_least else even_least
+    high[0] = odd_largest if odd_largest > even_largest else even_largest
+
+
+cdef double[2] AS_DOUBLE = [1.0, 0.0]
+
+
+cdef inline double sum_below(
+    const double* targets, const cell_t* values, cell_t cut, int32_t n, int32_t* n_left
+) noexcept nogil:
+    """Return the sum of the targets whose cells are not above the cut; count them."""
+    # Multiplied by 0 or 1: a branch could not be predicted. Two sums hide the latency.
+    cdef double even = 0.0, odd = 0.0
+    cdef int32_t i, first, second, n_above = 0
+    for i in range(0, n - 1, 2):
+        first = values[i] > cut
+        second = values[i + 1] > cut
+        n_above += first + second
+        even += targets[i] * AS_DOUBLE[first]
+        odd += targets[i + 1] * AS_DOUBLE[second]
+    if n % 2:
+        first = values[n - 1] > cut
+        n_above += first
+        even += targets[n - 1] * AS_DOUBLE[first]
+    n_left[0] = n - n_above
+    return even + odd
 
 
 cdef inline double between(double low, double high, double share) noexcept nogil:
