@@ -3,8 +3,9 @@
 import numpy as np
 
 from budgetlearn.gif.fitting import candidates
+from budgetlearn.gif.gini import GiniSplitter
 from budgetlearn.gif.grower import grow, grow_on_residuals
-from budgetlearn.gif.nodes import GiniSplitter, NodeTable, VarianceSplitter
+from budgetlearn.gif.nodes import NodeTable, VarianceSplitter
 
 
 class SlowSquared:

@@ -13,7 +13,8 @@ from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
 from .fitting import Validation
 from .forest import BaseGIF, weights_of
-from .nodes import GiniSplitter, VarianceSplitter
+from .gini import GiniSplitter
+from .nodes import VarianceSplitter
 
 
 @documented

@@ -13,6 +13,7 @@ from ..export.imported import ImportedForest
 from ..export.serialization import size
 from ..fit_counts import count_fit
 from ..parallel import watched
+from ..tree.binning import bin_features
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
 from .grower import (
@@ -30,6 +31,9 @@ from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
 # Samples that a forest keeps for its nodes, all trees together: 256 MB.
 MOST_KEPT = 1 << 26
+# Coding a column takes as long as so many visits of it. Small tables are in the cache as they are;
+# more samples may have more values than two bytes tell apart.
+VISITS, LEAST_CODED, MOST_CODED = 64, 1000, 1 << 16
 # How `joint_fit` fits all weights at once.
 REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
@@ -162,7 +166,11 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     nodes = 3 * n_trees + 2 * most, max_depth
     table = NodeTable(n_trees, n_samples, *nodes, X if large else None)
     # Splits and the choice of candidates each have their own stream of random numbers.
-    splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
+    # Codes of one or two bytes compare as the numbers do, and are read in a quarter of the time.
+    pays = n_trees * n_visits > VISITS * n_features and LEAST_CODED <= n_samples <= MOST_CODED
+    coded = pays and X.dtype != np.uint8 and not np.isnan(X).any()
+    columns = bin_features(X) if coded else X
+    splits = columns, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:

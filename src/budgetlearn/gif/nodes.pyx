@@ -10,10 +10,10 @@ import numpy as np
 
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, isnan
-from libc.stdint cimport INT32_MAX, int64_t
+from libc.stdint cimport INT32_MAX, uint16_t
 from libc.string cimport memchr, memcpy, memset
 
-from ..tree.binning import bin_features
+from ..tree.binning import BinnedData, bin_features
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
@@ -27,11 +27,6 @@ cdef enum:
     # theirs, as long as these are no more than 32 for each sample.
     SHARE = 32
     LAST_CODE = 255  # NaN has one more than the values
-
-# What a threshold is looked up in: whole numbers of 0 to 255 as bytes, others as they are.
-ctypedef fused cell_t:
-    uint8_t
-    double
 
 cdef ForestNode record
 
@@ -54,10 +49,11 @@ cdef class NodeTable:
         self.n_trees, self.n_samples, self.n_nodes = n_trees, n_samples, 0
         self.n_kept, self.most_kept, self.found_node = 0, n_samples // SHARE, -1
         self.order = np.empty(min(n_trees, SHARE) * n_samples, dtype=np.int32)
+        self.found = np.empty(n_samples + 1, np.int32)
         if X is None:
-            self.order = np.tile(np.arange(n_samples, dtype=np.int32), n_trees)
+            self.codes = None
+            self.order, self.most_kept = np.empty(n_trees * n_samples, dtype=np.int32), n_samples
         else:
-            self.found = np.empty(n_samples + 1, np.int32)
             self.marked, self.doubted = np.empty(ROWS, np.uint8), np.empty(ROWS, np.int32)
             # Bytes have a code for each value, so that none is in doubt, and no value is looked up.
             self.columns, n_bins = (None, None) if X.dtype == np.uint8 else (X, LAST_CODE)
@@ -65,7 +61,7 @@ cdef class NodeTable:
             self.codes, self.offsets = bins.codes, bins.offsets
             self.lowest, self.highest = bins.lowest, bins.highest
         for tree in range(n_trees):
-            self.add(tree, -1, tree * n_samples if X is None else -1, n_samples)
+            self.add(tree, -1, -1, n_samples)
 
     def accepted(self):
         """Return the nodes of the model in the order of their acceptance."""
@@ -80,12 +76,15 @@ cdef class NodeTable:
     cdef void part(self, int32_t j, int32_t n_left) noexcept nogil:
         cdef ForestNode* node = &self.nodes[j]
         cdef ForestNode* child = &self.nodes[node.child]
-        cdef int32_t side, before = 0
+        cdef int32_t side, start = node.start, before = 0
         child[0].size, child[1].size = n_left, node.size - n_left
+        if start < 0 and self.codes is None:  # a root, whose tree has room of its own
+            start = node.start = node.tree * self.n_samples
+            memcpy(&self.order[start], &self.found[0], node.size * sizeof(int32_t))
         for side in range(2):
             child[side].start = -1
-            if node.start >= 0:
-                child[side].start = node.start + before
+            if start >= 0:
+                child[side].start = start + before
             elif child[side].size <= min(self.most_kept, self.order.shape[0] - self.n_kept):
                 child[side].start = self.n_kept
                 memcpy(
@@ -98,13 +97,18 @@ cdef class NodeTable:
             self.found_node = -1  # the split has moved what was found
 
     cdef void find(self, int32_t j) noexcept nogil:
-        cdef uint8_t* marked = &self.marked[0]  # a pointer of its own: loops go 16 at once
+        cdef uint8_t* marked  # a pointer of its own: loops go 16 at once
         cdef int32_t* found = &self.found[0]
         cdef int32_t start = 0, n, i, child, n_found = 0
         # All roots have the same samples, and come first.
         if self.found_node == j or 0 <= self.found_node < self.n_trees and j < self.n_trees:
             return
         self.found_node = j
+        if j < self.n_trees:  # a root has all samples
+            for i in range(self.n_samples):
+                found[i] = i
+            return
+        marked = &self.marked[0]
         # Block by block, up the path of the node: its splits unmark what went to other sides.
         while start < self.n_samples:
             n = min(ROWS, self.n_samples - start)
@@ -271,29 +275,29 @@ cdef class Splitter:
     """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
-        if X.dtype == np.uint8:
-            self.small = X
+        """`X`: columns of numbers or bytes, or `BinnedData` with a code for each value."""
+        if isinstance(X, BinnedData):
+            cells, self.distinct, self.offsets = X.codes, X.lowest, X.offsets
+            self.lowest, self.highest = X.lowest[X.offsets[:-1]], X.highest[X.offsets[1:] - 1]
         else:
-            self.large = X
-        self.in_bytes = X.dtype == np.uint8
-        gaps = False if self.in_bytes else [np.isnan(column).any() for column in X.T]
-        self.gaps = np.full(X.shape[1], gaps).view(np.uint8)
-        self.lowest, self.highest = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
+            cells, self.distinct = X.T, None
+            self.offsets = np.arange(X.shape[1] + 1) * (LAST_CODE + 1)
+            self.lowest, self.highest = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
+        self.cells, self.width = cells.view(np.uint8), cells.itemsize
+        self.gaps = np.isnan(self.lowest).view(np.uint8)
         self.n_visits, self.n_thresholds, self.min_leaf = n_visits, n_thresholds, min_leaf
         self.most_moved = INT32_MAX
-        self.features = np.arange(X.shape[1], dtype=np.int32)
-        # Scratch of the largest node, the root, in bytes: both kinds of cells fit.
-        self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
-        self.moved = np.empty(X.shape[0], dtype=np.int32)
+        self.features = np.arange(len(cells), dtype=np.int32)
+        self.values = np.empty(self.cells.shape[1], dtype=np.uint8)  # scratch of the largest node
+        self.moved = np.empty(cells.shape[1], dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
 
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil:
         cdef:
             int32_t n_features = <int32_t> self.features.shape[0]
             int32_t n_visited = 0, drawn, feature, _trial
-            const int32_t* order = samples
             int32_t n_missing = 0
-            double low, high, threshold, charge, score, best = -1.0
+            double low, high, threshold, charge, score, cut = 0.0, best = -1.0
             int32_t n_refused = 0
             bint pays, again
         out.n_left = 0
@@ -301,10 +305,10 @@ cdef class Splitter:
         # Roots that follow one another are the same node, as long as the targets do not change.
         again = self.whole and self.fixed and n == self.moved.shape[0]
         self.whole = False
-        if n < 2 * self.min_leaf or n < 2 or not (again or self.enter(samples, n, &order)):
+        if n < 2 * self.min_leaf or n < 2 or not (again or self.enter(samples, n)):
             return
         # A root has all samples in the table's order, unless it is split anew for its charge.
-        self.whole = n == self.moved.shape[0] and order == samples and self.charges is None
+        self.whole = n == self.moved.shape[0] and self.charges is None
         # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
         # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant,
         # nor too expensive, as n_refused were.
@@ -321,17 +325,18 @@ cdef class Splitter:
             if self.frozen and not pays:
                 n_refused += 1
                 continue
-            look_up(self, feature, order, n, &low, &high)
+            look_up(self, feature, samples if self.sorted == NULL else self.sorted, n, &low, &high)
             if low >= high:  # constant in this node: does not end the search, see the invariant
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-                score = max(0.0, self.score(threshold, n))  # rounding may take it below 0
+                self.cut = cut_of(self, threshold)
+                score = max(0.0, self.score(n))  # rounding may take it below 0
                 if charge > 0.0 and score <= charge:
                     continue
                 pays = True
                 if score - charge > best and self.min_leaf <= self.n_left <= n - self.min_leaf:
-                    best = score - charge
+                    best, cut = score - charge, self.cut
                     out.decrease = score
                     out.feature = feature
                     out.threshold = threshold
@@ -341,40 +346,68 @@ cdef class Splitter:
         if best < 0:
             return
         if min(out.n_left, n - out.n_left) <= self.most_moved:
-            move_left(self, out, samples, n)
+            move_left(self, out, cut, samples, n)
         # Examples without a value may come where no sample was without: they go with most.
         if self.gaps[out.feature] and n_missing == 0:
             out.missing_left = 2 * out.n_left > n
 
-    cdef bint enter(
-        self, const int32_t* samples, int32_t n, const int32_t** order
-    ) noexcept nogil:
+    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
         return False
 
-    cdef double score(self, double threshold, int32_t n) noexcept nogil:
+    cdef double score(self, int32_t n) noexcept nogil:
         return 0.0
 
 
 cdef inline void look_up(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
-    """Point to the values of a feature, gathered as a rule; find the least and the largest."""
+    """Point to the cells of a feature, gathered as a rule; find the least and the largest value."""
+    cdef const uint8_t* column = &splitter.cells[feature, 0]
+    cdef void* values = &splitter.values[0]
+    cdef double* least = &splitter.least
+    cdef double* most = &splitter.most
     splitter.n_missing = 0
     splitter.missing_left = False
-    splitter.bytes = &splitter.values[0]
-    splitter.numbers = <double*> &splitter.values[0]
-    if splitter.whole and not splitter.gaps[feature]:
-        low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
-        if splitter.in_bytes:
-            splitter.bytes = &splitter.small[0, feature]
-        else:
-            splitter.numbers = &splitter.large[0, feature]
-    elif splitter.in_bytes:
-        gather(&splitter.small[0, feature], order, n, &splitter.values[0], low, high)
-    elif splitter.gaps[feature]:
+    splitter.feature = feature
+    splitter.looked_up = &splitter.values[0]
+    if splitter.gaps[feature]:
         look_up_with_gaps(splitter, feature, order, n, low, high)
+        return
+    if splitter.whole and (splitter.tabled or splitter.sorted == NULL):
+        # A root's cells are the column as it stands, and their ends those of the table.
+        splitter.looked_up = column
+        low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
+        least[0], most[0] = 0, splitter.offsets[feature + 1] - splitter.offsets[feature] - 1
+        return
+    if splitter.width == 1:
+        gather(column, order, n, <uint8_t*> values, least, most)
+    elif splitter.width == 2:
+        gather(<const uint16_t*> column, order, n, <uint16_t*> values, least, most)
     else:
-        gather(&splitter.large[0, feature], order, n, <double*> &splitter.values[0], low, high)
+        gather(<const double*> column, order, n, <double*> values, least, most)
+    low[0], high[0] = least[0], most[0]
+    if splitter.distinct is not None:
+        low[0] = splitter.distinct[splitter.offsets[feature] + <Py_ssize_t> least[0]]
+        high[0] = splitter.distinct[splitter.offsets[feature] + <Py_ssize_t> most[0]]
+
+
+cdef inline double cut_of(Splitter splitter, double threshold) noexcept nogil:
+    """Return the largest cell that goes left: a rank is that of the last value below."""
+    cdef Py_ssize_t first, low, high, middle
+    if splitter.width == 8:
+        return threshold
+    if splitter.distinct is None:
+        return <uint8_t> threshold
+    first = splitter.offsets[splitter.feature]
+    low, high = first + <Py_ssize_t> splitter.least, first + <Py_ssize_t> splitter.most
+    # Invariant: the value at `low` is not above the threshold, that at `high` is.
+    while high - low > 1:
+        middle = (low + high) // 2
+        if splitter.distinct[middle] <= threshold:
+            low = middle
+        else:
+            high = middle
+    return <double> (low - first)
 
 
 cdef void look_up_with_gaps(
@@ -382,16 +415,17 @@ cdef void look_up_with_gaps(
 ) noexcept nogil:
     """As `look_up`, samples without a value beyond all others, on a side drawn at random."""
     cdef double* values = <double*> &splitter.values[0]
-    cdef const double* column = &splitter.large[0, feature]
+    cdef const double* column = <const double*> &splitter.cells[feature, 0]
     cdef double value, beyond
-    cdef int32_t i
+    cdef int32_t i, n_missing = 0  # in a register, which a field of the splitter would not be
     low[0], high[0] = INFINITY, -INFINITY
     for i in range(n):
         value = values[i] = column[order[i]]
-        splitter.n_missing += isnan(value)
+        n_missing += isnan(value)
         low[0] = value if value < low[0] else low[0]
         high[0] = value if value > high[0] else high[0]
-    if splitter.n_missing == 0 or splitter.n_missing == n:
+    splitter.n_missing = n_missing
+    if n_missing == 0 or n_missing == n:
         return
     splitter.missing_left = as_below(next_xorshift(&splitter.state), 2) == 0
     if low[0] == high[0]:
@@ -405,64 +439,60 @@ cdef void look_up_with_gaps(
 
 
 cdef inline Py_ssize_t move_left(
-    Splitter splitter, const Split* found, int32_t* samples, int32_t n
+    Splitter splitter, const Split* found, double cut, int32_t* samples, int32_t n
 ) noexcept nogil:
     """Bring the samples that go left in a split to the front."""
     cdef Examples examples
-    cdef const double* column
+    cdef const void* column = &splitter.cells[found.feature, 0]
+    cdef const double* numbers = <const double*> column
     cdef double* values = <double*> &splitter.values[0]
     cdef int32_t i
     # Stable, so that the samples of every node stay ascending and columns are read forwards.
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
-    if splitter.in_bytes:
-        return partition(
-            &examples, 0, n, &splitter.small[0, found.feature], <uint8_t> found.threshold, False,
-            False, <uint8_t*> NULL, <uint8_t*> NULL,
-        )
-    column = &splitter.large[0, found.feature]
+    if splitter.width == 1:
+        return partition_cells(&examples, n, <const uint8_t*> column, <uint8_t> cut, False)
+    if splitter.width == 2:
+        return partition_cells(&examples, n, <const uint16_t*> column, <uint16_t> cut, False)
     # No value is not below a threshold: missing ones go right, unless they count as the least.
     if found.missing_left:
         for i in range(n):
-            values[i] = -INFINITY if isnan(column[samples[i]]) else column[samples[i]]
-        return partition(
-            &examples, 0, n, values, found.threshold, True, False, <double*> NULL, <double*> NULL
-        )
-    return partition(
-        &examples, 0, n, column, found.threshold, False, False, <double*> NULL, <double*> NULL
-    )
+            values[i] = -INFINITY if isnan(numbers[samples[i]]) else numbers[samples[i]]
+        return partition_cells(&examples, n, <const double*> values, cut, True)
+    return partition_cells(&examples, n, numbers, cut, False)
+
+
+cdef inline Py_ssize_t partition_cells(
+    Examples* examples, int32_t n, const cell_t* cells, cell_t cut, bint in_order
+) noexcept nogil:
+    cdef cell_t* unknown = NULL
+    return partition(examples, 0, n, cells, cut, in_order, False, unknown, unknown)
 
 
 cdef inline double sum_left(
-    Splitter splitter, const double* targets, double threshold, int32_t n, int32_t* n_left
+    Splitter splitter, const double* targets, int32_t n, int32_t* n_left
 ) noexcept nogil:
-    """Return the sum of the targets whose values are not above the threshold; count them."""
-    if splitter.in_bytes:
-        return sum_below(targets, splitter.bytes, <uint8_t> threshold, n, n_left)
-    return sum_below(targets, splitter.numbers, threshold, n, n_left)
-
-
-cdef inline int64_t count_right(
-    Splitter splitter, double threshold, int32_t start, int32_t end
-) noexcept nogil:
-    """Count the values above the threshold in a part of those gathered."""
-    if splitter.in_bytes:
-        return count_above(splitter.bytes + start, <uint8_t> threshold, end - start)
-    return count_above(splitter.numbers + start, threshold, end - start)
+    """Return the sum of the targets whose cells go left; count them."""
+    cdef const void* cells = splitter.looked_up
+    if splitter.width == 1:
+        return sum_below(targets, <const uint8_t*> cells, <uint8_t> splitter.cut, n, n_left)
+    if splitter.width == 2:
+        return sum_below(targets, <const uint16_t*> cells, <uint16_t> splitter.cut, n, n_left)
+    return sum_below(targets, <const double*> cells, splitter.cut, n, n_left)
 
 
 cdef inline void gather(
     const cell_t* column, const int32_t* samples, int32_t n, cell_t* values, double* low,
     double* high,
 ) noexcept nogil:
-    """Copy the feature values of the samples, two or more; find their least and largest."""
+    """Copy the cells of the samples, two or more; find their least and largest."""
     cdef cell_t even = column[samples[0]], odd = column[samples[n - 1]]
     cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
     cdef int32_t i
-    if cell_t is uint8_t:
+    if cell_t is not double:
         for i in range(n):
             values[i] = column[samples[i]]
-        for i in range(n):  # many bytes at once
+        for i in range(n):  # many codes at once
             even_least = min(even_least, values[i])
             even_largest = max(even_largest, values[i])
     else:
@@ -483,34 +513,24 @@ cdef double[2] AS_DOUBLE = [1.0, 0.0]
 
 
 cdef inline double sum_below(
-    const double* targets, const cell_t* values, cell_t threshold, int32_t n, int32_t* n_left
+    const double* targets, const cell_t* values, cell_t cut, int32_t n, int32_t* n_left
 ) noexcept nogil:
+    """Return the sum of the targets whose cells are not above the cut; count them."""
     # Multiplied by 0 or 1: a branch could not be predicted. Two sums hide the latency.
     cdef double even = 0.0, odd = 0.0
     cdef int32_t i, first, second, n_above = 0
     for i in range(0, n - 1, 2):
-        first = values[i] > threshold
-        second = values[i + 1] > threshold
+        first = values[i] > cut
+        second = values[i + 1] > cut
         n_above += first + second
         even += targets[i] * AS_DOUBLE[first]
         odd += targets[i + 1] * AS_DOUBLE[second]
     if n % 2:
-        first = values[n - 1] > threshold
+        first = values[n - 1] > cut
         n_above += first
         even += targets[n - 1] * AS_DOUBLE[first]
     n_left[0] = n - n_above
     return even + odd
-
-
-cdef inline int64_t count_above(
-    const cell_t* values, cell_t threshold, int32_t n
-) noexcept nogil:
-    # Without a branch, so that the compiler compares many values at once.
-    cdef int64_t count = 0
-    cdef int32_t i
-    for i in range(n):
-        count += values[i] > threshold
-    return count
 
 
 cdef inline double between(double low, double high, double share) noexcept nogil:
@@ -552,9 +572,7 @@ cdef class VarianceSplitter(Splitter):
         self.spread = np.square(targets).sum()
         self.pure_variance = PURITY * self.spread / mass
 
-    cdef bint enter(
-        self, const int32_t* samples, int32_t n, const int32_t** order
-    ) noexcept nogil:
+    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k, n_outputs = self.targets.shape[1]
             int32_t i
@@ -583,18 +601,18 @@ cdef class VarianceSplitter(Splitter):
             within += squares - total * total / self.mass
         return within > self.pure_variance * self.mass
 
-    cdef double score(self, double threshold, int32_t n) noexcept nogil:
+    cdef double score(self, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k
             double left, right, total, gain, left_mass, decrease = 0.0
         # Counts are the masses where there are no weights, and come with the first output's sum.
         if self.weighted:
-            left_mass = sum_left(self, &self.node_weights[0], threshold, n, &self.n_left)
+            left_mass = sum_left(self, &self.node_weights[0], n, &self.n_left)
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
         for k in range(self.total.shape[0]):
             # m var - m_l var_l - m_r var_r, m the masses: the sums of squares cancel.
-            left = sum_left(self, &self.node_targets[k, 0], threshold, n, &self.n_left)
+            left = sum_left(self, &self.node_targets[k, 0], n, &self.n_left)
             if not self.weighted:
                 left_mass = self.n_left
             total = self.total[k]
@@ -604,93 +622,3 @@ cdef class VarianceSplitter(Splitter):
             # Each rounds as it always has: forests stay the same bit for bit.
             decrease = decrease + gain - total if self.weighted else decrease + (gain - total)
         return decrease
-
-
-cdef class GiniSplitter(Splitter):
-    """Impurity = Gini's index of the classes."""
-
-    cdef:
-        const int32_t[::1] codes
-        int32_t[::1] by_class  # the samples of a node, one class after the other
-        int32_t[::1] ends      # where each class ends there
-
-    def __init__(self, X, n_visits, n_thresholds, min_leaf, seed, codes, n_classes):
-        Splitter.__init__(self, X, n_visits, n_thresholds, min_leaf, seed)
-        self.codes = codes
-        self.by_class = np.empty_like(codes)
-        self.ends = np.empty(n_classes, dtype=np.int32)
-        self.spread = codes.size - np.square(np.bincount(codes)).sum() / codes.size
-
-    cdef bint enter(
-        self, const int32_t* samples, int32_t n, const int32_t** order
-    ) noexcept nogil:
-        # Class by class: counts are then sums of neighbours, many at once.
-        order[0] = &self.by_class[0]
-        # Two classes are parted in one pass, without counting first.
-        if self.ends.shape[0] == 2:
-            self.ends[0] = part_classes(&self.codes[0], samples, n, &self.by_class[0])
-            self.ends[1] = n
-            return 0 < self.ends[0] < n
-        return sort_classes(
-            &self.codes[0], samples, n, &self.by_class[0], &self.ends[0], self.ends.shape[0]
-        )
-
-    cdef double score(self, double threshold, int32_t n) noexcept nogil:
-        cdef:
-            int64_t n_left = 0, of_left = 0, of_right = 0, of_all = 0, left, right, total
-            int32_t start = 0
-            Py_ssize_t k
-        # n times Gini's index is n - sum of squared counts / n; whole numbers are exact.
-        for k in range(self.ends.shape[0]):
-            total = self.ends[k] - start
-            right = count_right(self, threshold, start, self.ends[k])
-            left = total - right
-            n_left += left
-            of_left += left * left
-            of_right += right * right
-            of_all += total * total
-            start = self.ends[k]
-        self.n_left = <int32_t> n_left
-        return <double> of_left / n_left + <double> of_right / (n - n_left) - <double> of_all / n
-
-
-cdef inline int32_t part_classes(
-    const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class
-) noexcept nogil:
-    """Copy the samples, class 0 to the front and class 1 to the back; count class 0."""
-    # Invariant: by_class[:front] are of class 0 and by_class[back + 1:] of class 1, the latter in
-    # reverse: counts do not ask for an order.
-    cdef int32_t i, code, front = 0, back = n - 1
-    for i in range(n):
-        # Each is written to both ends and counted at one: no branch to mispredict.
-        by_class[front] = by_class[back] = samples[i]
-        code = codes[samples[i]]
-        front += 1 - code
-        back -= code
-    return front
-
-
-cdef inline bint sort_classes(
-    const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class, int32_t* ends,
-    Py_ssize_t n_classes,
-) noexcept nogil:
-    """Copy the samples, one class after the other; return False where there is one class only."""
-    cdef int32_t i, code, total, start = 0
-    cdef Py_ssize_t k
-    for k in range(n_classes):
-        ends[k] = 0
-    # A counting sort: sizes, then starts, which placing turns into ends.
-    for i in range(n):
-        ends[codes[samples[i]]] += 1
-    if ends[codes[samples[0]]] == n:  # pure: not worth sorting
-        return False
-    # From here on ends[k] is the next free place of class k: the samples before it are placed.
-    for k in range(n_classes):
-        total = ends[k]
-        ends[k] = start
-        start += total
-    for i in range(n):
-        code = codes[samples[i]]
-        by_class[ends[code]] = samples[i]
-        ends[code] += 1
-    return True

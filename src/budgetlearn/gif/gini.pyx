@@ -1,0 +1,152 @@
+"""Kernel: the splits of a node by Gini's index, from counts of the classes on both sides.
+
+Counts are whole numbers, exact in whatever order they are made. So what all roots ask for, which
+are one node, is counted once: how many of each class lie below each code of a feature.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+
+from .nodes cimport Splitter, cell_t
+
+cdef enum:
+    MOST_COUNTS = 1 << 24  # of codes by class, 64 MB
+
+
+cdef class GiniSplitter(Splitter):
+    """Impurity = Gini's index of the classes."""
+
+    cdef:
+        const int32_t[::1] codes
+        int32_t[::1] by_class   # the samples of a node, one class after the other
+        int32_t[::1] ends       # where each class ends there
+        # Of each code: how many samples of each class have it, or a smaller one, in a root. Filled
+        # when a feature is first looked up there.
+        int32_t[:, ::1] below
+        uint8_t[::1] counted    # features
+
+    def __init__(self, X, n_visits, n_thresholds, min_leaf, seed, codes, n_classes):
+        Splitter.__init__(self, X, n_visits, n_thresholds, min_leaf, seed)
+        self.codes = codes
+        self.by_class = np.empty_like(codes)
+        self.sorted = &self.by_class[0]
+        self.ends = np.empty(n_classes, dtype=np.int32)
+        self.spread = codes.size - np.square(np.bincount(codes)).sum() / codes.size
+        n_codes = self.offsets[self.features.shape[0]]
+        self.tabled = self.width < 8 and n_codes * n_classes <= MOST_COUNTS
+        if self.tabled:
+            self.below = np.zeros((n_codes, n_classes), dtype=np.int32)
+            self.counted = np.zeros(self.features.shape[0], dtype=np.uint8)
+
+    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
+        # Class by class: counts are then sums of neighbours, many at once. Two classes are parted
+        # in one pass, without counting first.
+        if self.ends.shape[0] == 2:
+            self.ends[0] = part_classes(&self.codes[0], samples, n, &self.by_class[0])
+            self.ends[1] = n
+            return 0 < self.ends[0] < n
+        return sort_classes(
+            &self.codes[0], samples, n, &self.by_class[0], &self.ends[0], self.ends.shape[0]
+        )
+
+    cdef double score(self, int32_t n) noexcept nogil:
+        cdef:
+            int64_t n_left = 0, of_left = 0, of_right = 0, of_all = 0, left, right, total
+            int32_t start = 0
+            Py_ssize_t k
+            const int32_t* below = NULL
+        if self.whole and self.tabled:
+            below = self.counts_below()
+        # n times Gini's index is n - sum of squared counts / n; whole numbers are exact.
+        for k in range(self.ends.shape[0]):
+            total = self.ends[k] - start
+            right = count_right(self, start, self.ends[k]) if below == NULL else total - below[k]
+            left = total - right
+            n_left += left
+            of_left += left * left
+            of_right += right * right
+            of_all += total * total
+            start = self.ends[k]
+        self.n_left = <int32_t> n_left
+        return <double> of_left / n_left + <double> of_right / (n - n_left) - <double> of_all / n
+
+    cdef const int32_t* counts_below(self) noexcept nogil:
+        """Return how many samples of each class have cells up to the cut, in a root."""
+        cdef Py_ssize_t n_classes = self.ends.shape[0], i, code, n_codes
+        cdef const uint8_t* cells = self.looked_up
+        cdef int32_t* below = &self.below[self.offsets[self.feature], 0]
+        n_codes = self.offsets[self.feature + 1] - self.offsets[self.feature]
+        if not self.counted[self.feature]:
+            for i in range(self.codes.shape[0]):
+                code = cells[i] if self.width == 1 else (<const uint16_t*> cells)[i]
+                below[code * n_classes + self.codes[i]] += 1
+            for i in range(n_classes, n_classes * n_codes):
+                below[i] += below[i - n_classes]
+            self.counted[self.feature] = True
+        return below + <Py_ssize_t> self.cut * n_classes
+
+
+cdef inline int64_t count_right(Splitter splitter, int32_t start, int32_t end) noexcept nogil:
+    """Count the cells that go right in a part of those gathered."""
+    cdef const void* cells = splitter.looked_up + start * splitter.width
+    if splitter.width == 1:
+        return count_above(<const uint8_t*> cells, <uint8_t> splitter.cut, end - start)
+    if splitter.width == 2:
+        return count_above(<const uint16_t*> cells, <uint16_t> splitter.cut, end - start)
+    return count_above(<const double*> cells, splitter.cut, end - start)
+
+
+cdef inline int64_t count_above(const cell_t* values, cell_t cut, int32_t n) noexcept nogil:
+    # Without a branch, so that the compiler compares many at once. Codes are counted in fewer bits,
+    # of which more fit into a register.
+    cdef int64_t above = 0
+    cdef int32_t i, few = 0
+    for i in range(n):
+        if cell_t is double:
+            above += values[i] > cut
+        else:
+            few += values[i] > cut
+    return above + few
+
+
+cdef inline int32_t part_classes(
+    const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class
+) noexcept nogil:
+    """Copy the samples, class 0 to the front and class 1 to the back; count class 0."""
+    # Invariant: by_class[:front] are of class 0 and by_class[back + 1:] of class 1, the latter in
+    # reverse: counts do not ask for an order.
+    cdef int32_t i, code, front = 0, back = n - 1
+    for i in range(n):
+        # Each is written to both ends and counted at one: no branch to mispredict.
+        by_class[front] = by_class[back] = samples[i]
+        code = codes[samples[i]]
+        front += 1 - code
+        back -= code
+    return front
+
+
+cdef inline bint sort_classes(
+    const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class, int32_t* ends,
+    Py_ssize_t n_classes,
+) noexcept nogil:
+    """Copy the samples, one class after the other; return False where there is one class only."""
+    cdef int32_t i, code, total, start = 0
+    cdef Py_ssize_t k
+    for k in range(n_classes):
+        ends[k] = 0
+    # A counting sort: sizes, then starts, which placing turns into ends.
+    for i in range(n):
+        ends[codes[samples[i]]] += 1
+    if ends[codes[samples[0]]] == n:  # pure: not worth sorting
+        return False
+    # From here on ends[k] is the next free place of class k: the samples before it are placed.
+    for k in range(n_classes):
+        total = ends[k]
+        ends[k] = start
+        start += total
+    for i in range(n):
+        code = codes[samples[i]]
+        by_class[ends[code]] = samples[i]
+        ends[code] += 1
+    return True
