@@ -8,7 +8,11 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
-from .nodes cimport Splitter, cell_t
+from .nodes cimport Splitter
+
+ctypedef fused code_t:
+    uint8_t
+    uint16_t
 
 cdef enum:
     MOST_COUNTS = 1 << 24  # of codes by class, 64 MB
@@ -94,20 +98,34 @@ cdef inline int64_t count_right(Splitter splitter, int32_t start, int32_t end) n
         return count_above(<const uint8_t*> cells, <uint8_t> splitter.cut, end - start)
     if splitter.width == 2:
         return count_above(<const uint16_t*> cells, <uint16_t> splitter.cut, end - start)
-    return count_above(<const double*> cells, splitter.cut, end - start)
+    return count_numbers_above(<const double*> cells, splitter.cut, end - start)
 
 
-cdef inline int64_t count_above(const cell_t* values, cell_t cut, int32_t n) noexcept nogil:
-    # Without a branch, so that the compiler compares many at once. Codes are counted in fewer bits,
-    # of which more fit into a register.
-    cdef int64_t above = 0
-    cdef int32_t i, few = 0
+cdef inline int32_t count_above(const code_t* values, code_t cut, int32_t n) noexcept nogil:
+    # Without a branch, so that the compiler compares many at once.
+    cdef int32_t i, above = 0
     for i in range(n):
-        if cell_t is double:
-            above += values[i] > cut
-        else:
-            few += values[i] > cut
-    return above + few
+        above += values[i] > cut
+    return above
+
+
+cdef extern from *:
+    """
+    #include <string.h>
+
+    /* Compilers compare whole numbers many at once, and doubles one by one: so the sign of a
+     * difference is taken, which is that of the comparison. There is no NaN. */
+    static inline int64_t count_numbers_above(const double *values, double cut, int32_t n) {
+        uint64_t above = 0, bits;
+        for (int32_t i = 0; i < n; ++i) {
+            double left = cut - values[i];
+            memcpy(&bits, &left, sizeof bits);
+            above += bits >> 63;
+        }
+        return (int64_t) above;
+    }
+    """
+    int64_t count_numbers_above(const double* values, double cut, int32_t n) noexcept nogil
 
 
 cdef inline int32_t part_classes(

@@ -278,7 +278,8 @@ cdef class Splitter:
         """`X`: columns of numbers or bytes, or `BinnedData` with a code for each value."""
         if isinstance(X, BinnedData):
             cells, self.distinct, self.offsets = X.codes, X.lowest, X.offsets
-            self.lowest, self.highest = X.lowest[X.offsets[:-1]], X.highest[X.offsets[1:] - 1]
+            starts, ends = X.offsets[: len(cells)], X.offsets[1:] - 1
+            self.lowest, self.highest = X.lowest[starts], X.highest[ends]
         else:
             cells, self.distinct = X.T, None
             self.offsets = np.arange(X.shape[1] + 1) * (LAST_CODE + 1)
