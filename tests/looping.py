@@ -4,7 +4,6 @@ import functools
 import inspect
 
 import pytest
-from sklearn import config_context
 from sklearn.utils.estimator_checks import check_estimator
 
 from budgetlearn.testing import expected_failed_checks
@@ -67,14 +66,12 @@ def check_conventions(estimator):
     estimator : BaseEstimator
         Unfitted.
     """
-    # Of scikit-learn's own models inside, parameters need no check: a fit makes many.
-    with config_context(skip_parameter_validation=True):
-        made = check_estimator(
-            estimator,
-            expected_failed_checks=expected_failed_checks(estimator),
-            on_skip=None,
-            on_fail=None,
-        )
+    made = check_estimator(
+        estimator,
+        expected_failed_checks=expected_failed_checks(estimator),
+        on_skip=None,
+        on_fail=None,
+    )
     assert len(made) > 40  # else scikit-learn took it for something that it is not
     _report([(one["check_name"], one["exception"]) for one in made if one["status"] == "failed"])
 
