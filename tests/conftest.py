@@ -146,6 +146,7 @@ def pytest_collection():
         _know_parameters()
         _know_signatures()
         _know_classes()
+        _know_templates()
 
 
 def _know_arrays():
@@ -205,6 +206,21 @@ def _know_classes():
         for name, module in list(sys.modules.items()):
             if name.startswith("sklearn.") and vars(module).get("type_of_target") is look:
                 module.type_of_target = quick
+
+
+def _know_templates():
+    """Let a template be compiled once: every page has an environment of its own."""
+    if jinja2 := sys.modules.get("jinja2"):
+        translate, known = jinja2.Environment.compile, {}
+
+        def quick(self, source, *names, **options):
+            how = self.trim_blocks, self.lstrip_blocks, self.autoescape, frozenset(self.filters)
+            key = (source, names, *options.items(), *how)
+            if key not in known:
+                known[key] = translate(self, source, *names, **options)
+            return known[key]
+
+        jinja2.Environment.compile = quick
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,9 @@
 """One test for many items: all of them are checked, and those that fail are named."""
 
+import functools
+import inspect
+
+import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from budgetlearn.testing import expected_failed_checks
@@ -20,9 +24,38 @@ def check_each(items, check):
         arguments = item if isinstance(item, tuple) else (item,)
         try:
             check(*arguments)
-        except Exception as error:
+        except (Exception, pytest.fail.Exception) as error:  # the second: nothing was raised
             failed.append((item, error))
     _report(failed)
+
+
+def for_each(names, items):
+    """Make a check of each item one test of all of them, by `check_each`.
+
+    Parameters
+    ----------
+    names : str
+        Arguments of the check that an item gives, separated by commas; the others are fixtures,
+        made once for all items.
+    items : iterable
+        As for `check_each`.
+    """
+    names, items = names.replace(" ", "").split(","), [*items]
+
+    def test_of(check):
+        known = inspect.signature(check)
+
+        @functools.wraps(check)
+        def test(**fixtures):
+            check_each(
+                items, lambda *item: check(**dict(zip(names, item, strict=True)), **fixtures)
+            )
+
+        others = [each for name, each in known.parameters.items() if name not in names]
+        test.__signature__ = known.replace(parameters=others)
+        return test
+
+    return test_of
 
 
 def check_conventions(estimator):

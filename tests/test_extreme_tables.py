@@ -1,5 +1,7 @@
 """Tables at the edge, in the library: strange names, one column, one row, one class."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import budgetlearn
 from budgetlearn import BudgetPreprocessor, FeatureCosts, ModelScheduleSearch
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.validation import ParameterError
+from tests.looping import for_each
 
 NAMES = ["<script>alert(1)</script>", "a,b", 'q"uo"te', "two\nlines"]
 CLASSIFIERS = (
@@ -44,7 +47,7 @@ def test_strange_names_are_kept_from_the_price_list_to_the_schedule(table, tmp_p
     assert search.session().wanted[0][0] in NAMES
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@for_each("name", CLASSIFIERS)
 def test_a_table_of_one_column_has_one_thing_to_acquire(table, name):
     X, y = table
     model = getattr(budgetlearn, name)()
@@ -55,8 +58,7 @@ def test_a_table_of_one_column_has_one_thing_to_acquire(table, name):
     assert model.score(X[NAMES[:1]], y) > 0.6
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
-@pytest.mark.parametrize("n_rows", [1, 120])
+@for_each("name, n_rows", product(CLASSIFIERS, [1, 120]))
 def test_one_class_is_refused_whether_in_one_row_or_in_many(table, name, n_rows):
     X, y = table
     model = getattr(budgetlearn, name)()

@@ -1,5 +1,7 @@
 """Price lists: read as they are written, or an error that says what is wrong in which line."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnWarning, CostError
+from tests.looping import for_each
 
 NAMES = ["0", "007", "NA", "None", "null", "1e5", "a; b", "a, b", 'say "x"', "True", "nan"]
 
@@ -36,8 +39,8 @@ def test_blanks_a_byte_order_mark_and_no_group(tmp_path):
     assert np.isnan(found["group_cost"][0])
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
+@for_each(
+    "content, message",
     [
         ("", "is empty. A price list starts with the line 'feature,cost'"),
         ("\n\n", "is empty"),
@@ -69,16 +72,15 @@ def test_lists_that_are_none(tmp_path, content, message):
     assert "prices.csv" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "feature;cost;group;group_cost\na;1,5;;\nb;1,500;lab;0,125\n",
-        "feature\tcost\tgroup\tgroup_cost\na\t1,5\t\t\nb\t1,500\tlab\t0,125\n",
-        'feature,cost,group,group_cost\na,"1,5",,\nb,"1,500",lab,"0,125"\n',
-        "feature;cost;group;group_cost\na;1.5;;\nb;1.500;lab;0.125\n",
-    ],
-)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+TEXTS = [
+    "feature;cost;group;group_cost\na;1,5;;\nb;1,500;lab;0,125\n",
+    "feature\tcost\tgroup\tgroup_cost\na\t1,5\t\t\nb\t1,500\tlab\t0,125\n",
+    'feature,cost,group,group_cost\na,"1,5",,\nb,"1,500",lab,"0,125"\n',
+    "feature;cost;group;group_cost\na;1.5;;\nb;1.500;lab;0.125\n",
+]
+
+
+@for_each("text, encoding", product(TEXTS, ["utf-8", "utf-8-sig", "utf-16"]))
 def test_separators_and_decimal_commas(tmp_path, text, encoding):
     found = read_prices(lay(tmp_path, text.encode(encoding)))
     assert found["cost"].tolist() == [1.5, 1.5]

@@ -45,6 +45,7 @@ from budgetlearn import (
 from budgetlearn.budgetrf import Growth
 from budgetlearn.tree.impurity import Powers
 from budgetlearn.validation import ParameterError
+from tests.looping import for_each
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
 
@@ -248,7 +249,7 @@ def test_all_estimators_with_weights_are_here():
     assert {type(model) for model in (*EXACT.values(), *RELATIVE.values())} == weighted
 
 
-@pytest.mark.parametrize("name", EXACT | RELATIVE)
+@for_each("name", EXACT | RELATIVE)
 def test_the_unit_of_weights_is_of_no_effect(name):
     model = (EXACT | RELATIVE)[name]
     X, y, X_val, y_val, times = example(model)
@@ -259,7 +260,7 @@ def test_the_unit_of_weights_is_of_no_effect(name):
         assert_alike(first, scaled, X_val)
 
 
-@pytest.mark.parametrize("name", EXACT | RELATIVE)
+@for_each("name", EXACT | RELATIVE)
 def test_equal_weights_change_nothing(name):
     model = (EXACT | RELATIVE)[name]
     X, y, X_val, y_val, _ = example(model)
@@ -277,7 +278,7 @@ def test_a_weight_is_as_good_as_that_many_rows(name):
     assert_alike(with_counts(name), repeated, X_val)
 
 
-@pytest.mark.parametrize("name", EXACT | RELATIVE)
+@for_each("name", EXACT | RELATIVE)
 def test_a_weight_of_zero_leaves_a_row_out(name):
     model = (EXACT | RELATIVE)[name]
     X, y, X_val, y_val, times = example(model)

@@ -118,9 +118,10 @@ def at_random_prices(X, y, seed, **parameters):
     """Return the accuracy of BudgetRF, of a random forest and of the largest class."""
     parts = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
     prices = np.random.default_rng(seed).integers(1, 101, X.shape[1]).astype(float)
-    parameters = {"random_state": seed, "growth": Growth(max_bins=255)} | parameters
+    few = {"n_estimators": 40, "random_state": seed}
+    parameters = few | {"growth": Growth(max_bins=255)} | parameters
     ours = BudgetRFClassifier(feature_costs=prices, **parameters).fit(parts[0], parts[2])
-    forest = RandomForestClassifier(random_state=seed).fit(parts[0], parts[2])
+    forest = RandomForestClassifier(**few).fit(parts[0], parts[2])
     largest = np.bincount(parts[2]).argmax()
     return ours.score(*parts[1::2]), forest.score(*parts[1::2]), np.mean(parts[3] == largest)
 

@@ -1,6 +1,7 @@
 """A small table with words and gaps, its prices, and a way to run the command line."""
 
 import contextlib
+import functools
 import io
 import sys
 
@@ -25,6 +26,11 @@ insulin,20.7,blood,2.1
 
 def patients(n=240):
     """Return the table: age and smoking tell a lot, glucose tells more."""
+    return _patients(n).copy()
+
+
+@functools.cache
+def _patients(n):
     random = np.random.default_rng(0)
     table = pd.DataFrame(
         {

@@ -1,5 +1,7 @@
 """SVMlight reader: chunks, queries, empty columns."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from budgetbench.datasets import formats
 from budgetbench.datasets.formats import read_svmlight
 from budgetlearn.exceptions import DatasetError
+from tests.looping import for_each
 
 
 def lay(folder, name, text):
@@ -30,8 +33,7 @@ def as_text(X, y, qid=None, end="\n"):
     return "\n".join(rows) + end
 
 
-@pytest.mark.parametrize("chunk", [*range(160, 180), 500, 1 << 20])
-@pytest.mark.parametrize("end", ["\n", ""])
+@for_each("chunk, end", product([*range(160, 180), 500, 1 << 20], ["\n", ""]))
 def test_chunks_change_nothing(tmp_path, monkeypatch, chunk, end):
     monkeypatch.setattr(formats, "CHUNK", chunk)
     X, y, qid = random_rows(np.random.default_rng(0), 60, 12)

@@ -1,5 +1,7 @@
 """The compact format of forests: predictions, sizes, bytes, and what fewer bits cost."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +18,7 @@ from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.tree.convert import from_lightgbm
 from budgetlearn.tree.predictor import Tree
 from budgetlearn.validation import ParameterError
-from tests.looping import check_each
+from tests.looping import check_each, for_each
 
 REGRESSION = make_friedman1(400, noise=1.0, random_state=0)
 TWO = load_breast_cancer(return_X_y=True)
@@ -70,8 +72,7 @@ def test_float32_predicts_what_the_model_predicts(fitted, name):
         np.testing.assert_allclose(forest.predict(X), model.predict(X), rtol=2e-5)
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", MODELS)
+@for_each("name, format", product(MODELS, FORMATS))
 def test_bytes_hold_the_whole_model(fitted, name, format):
     model, X, _ = fitted(name)
     forest = model.compact(format)

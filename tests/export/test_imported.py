@@ -22,11 +22,18 @@ from sklearn.ensemble import (
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from budgetlearn.export import FORMATS, CompactForest, ImportedForest
+from budgetlearn.export import CompactForest, ImportedForest
 from budgetlearn.export.c_code import LAYOUTS
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.validation import ParameterError
-from tests.export.test_c_code import bits, compiled, hostile, needs_cc, printed
+from tests.export.test_c_code import (
+    bits,
+    compiled,
+    formats_and_layouts,
+    hostile,
+    needs_cc,
+    printed,
+)
 
 X, y = make_friedman1(600, noise=1.0, random_state=0)
 NUMBERS = X, y
@@ -83,21 +90,24 @@ def test_bytes_predict_what_the_model_predicts(fitted, name):
 
 
 @needs_cc
-@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", MODELS)
-def test_c_predicts_what_the_model_predicts(fitted, tmp_path, name, layout):
+def test_c_predicts_what_the_model_predicts(fitted, tmp_path, name):
     forest, model, X, _ = fitted(name)
     predicted = model.predict(X)
-    for format in FORMATS:
-        numbers = printed(compiled(tmp_path, forest, format, layout), X)
-        np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(forest.compact(format).scores(X)))
+    for format, layout in formats_and_layouts(name, MODELS):
+        numbers, where = (
+            printed(compiled(tmp_path, forest, format, layout), X),
+            f"{format}, {layout}",
+        )
+        scores = forest.compact(format).scores(X)
+        np.testing.assert_array_equal(bits(numbers[:, 1:]), bits(scores), where)
         if forest.classes is not None:
             same = forest.classes[numbers[:, 0].astype(int)] == predicted
-            assert same.mean() == 1 if format == "float32" else same.mean() > 0.95
+            assert same.mean() == 1 if format == "float32" else same.mean() > 0.95, where
         elif format != "int8":
             near = {"float32": 2e-5, "float16": 2e-3}[format]
             found = numbers[:, 1:].astype(float).reshape(predicted.shape)
-            np.testing.assert_allclose(found, predicted, rtol=near, atol=near)
+            np.testing.assert_allclose(found, predicted, rtol=near, atol=near, err_msg=where)
 
 
 @needs_cc

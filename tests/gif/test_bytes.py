@@ -20,11 +20,12 @@ PRUNED = {"n_estimators": "auto", "joint_fit": "ridge", "prune_factor": 3}
 OPTIONS = {"grown": GROWN, "pruned": PRUNED, "refitted": GROWN | {"joint_fit": 2}}
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("way", OPTIONS)
 @pytest.mark.parametrize("name", DATA)
-def test_bytes_are_kept_and_used(name, options, format):
-    kind, data = DATA[name]
+def test_bytes_are_kept_and_used(name, way):
+    # Each format with every table and with every way of growth once.
+    format = FORMATS[([*DATA].index(name) + [*OPTIONS].index(way)) % len(FORMATS)]
+    (kind, data), options = DATA[name], OPTIONS[way]
     model = kind(900, byte_budget=1500, byte_format=format, random_state=0, **options).fit(*data)
     assert 1300 < model.nbytes(format) <= 1500
     assert len(model.compact(format).to_bytes()) == model.nbytes(format)

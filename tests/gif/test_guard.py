@@ -14,13 +14,15 @@ from sklearn.metrics import accuracy_score, r2_score
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.gif.fitting import SIZES
 
-NOISY = make_classification(240, 10, n_informative=3, flip_y=0.3, random_state=0)
+pytestmark = pytest.mark.usefixtures("quick_scores")
+
+NOISY = make_classification(160, 8, n_informative=3, flip_y=0.3, random_state=0)
 TABLES = {
-    "numbers": (GIFRegressor, make_friedman1(240, noise=4.0, random_state=0)),
-    "noise": (GIFRegressor, (NOISY[0], np.random.default_rng(0).normal(size=240))),
+    "numbers": (GIFRegressor, make_friedman1(160, noise=4.0, random_state=0)),
+    "noise": (GIFRegressor, (NOISY[0], np.random.default_rng(0).normal(size=160))),
     "noisy classes": (GIFClassifier, NOISY),
     "three classes": (GIFClassifier, load_wine(return_X_y=True)),
-    "ten classes": (GIFClassifier, tuple(part[:300] for part in load_digits(return_X_y=True))),
+    "ten classes": (GIFClassifier, tuple(part[:200] for part in load_digits(return_X_y=True))),
 }
 OPTIONS = {
     "grown": {"learning_rate": 0.5},
@@ -46,9 +48,9 @@ CASES += [("noisy classes", "residuals"), ("three classes", "pruned, auto")]
 @pytest.mark.parametrize(("name", "way"), CASES)
 def test_more_bytes_are_never_worse_on_validation_data(name, way):
     options, scores = OPTIONS[way], []
-    for n_bytes in (300, 700, 1600):
+    for n_bytes in (200, 450, 1000):
         limits = {"byte_budget": n_bytes, "byte_format": "int8"}
-        model, score = fitted(name, node_budget=300, n_estimators=30, **limits, **options)
+        model, score = fitted(name, node_budget=150, n_estimators=12, **limits, **options)
         assert model.nbytes("int8") <= n_bytes
         scores.append(score)
     assert np.diff(scores).min() >= -1e-9, scores
@@ -56,11 +58,11 @@ def test_more_bytes_are_never_worse_on_validation_data(name, way):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_nor_are_more_nodes_nor_later_stages(name):
-    options = OPTIONS["grown"] | {"n_estimators": 20}
+    options = OPTIONS["grown"] | {"n_estimators": 12}
     X = TABLES[name][1][0]
-    largest, _ = fitted(name, node_budget=400, **options)
+    largest, _ = fitted(name, node_budget=200, **options)
     scores = []
-    for n_nodes in (40, 77, 150, 311):
+    for n_nodes in (40, 77, 150):
         model, score = fitted(name, node_budget=n_nodes, **options)
         scores.append(score)
         # A smaller budget of the same growth keeps the same.

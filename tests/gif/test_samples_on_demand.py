@@ -25,16 +25,18 @@ def table(kind):
     return X, y
 
 
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "bytes"])
 @pytest.mark.parametrize(
-    "settings",
+    ("kind", "settings"),
     [
-        {},
-        {"n_thresholds": 3, "min_samples_leaf": 20},
-        {"split_on": "residuals"},
-        {"cost_weight": 0.05},
-        {"joint_fit": 1},
-        {"joint_fit": "ridge", "prune_factor": 2},
+        ("numbers", {}),
+        ("gaps", {}),
+        ("bytes", {}),
+        ("gaps", {"n_thresholds": 3, "min_samples_leaf": 20}),
+        ("gaps", {"split_on": "residuals"}),
+        ("bytes", {"split_on": "residuals"}),
+        ("bytes", {"cost_weight": 0.05}),
+        ("gaps", {"joint_fit": 1}),
+        ("numbers", {"joint_fit": "ridge", "prune_factor": 2}),
     ],
     ids=str,
 )

@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 
 from budgetlearn.testing import check_budgeted_estimator
 from tests.auto.conftest import limit_methods
+from tests.looping import for_each
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
 
@@ -42,7 +43,8 @@ def tried():
 
 
 @pytest.mark.filterwarnings("ignore::budgetlearn.exceptions.BudgetlearnWarning")
-@pytest.mark.parametrize("estimator", EXAMPLES, ids=IDS)
+@pytest.mark.usefixtures("quick_scores")
+@for_each("estimator", EXAMPLES)
 def test_every_estimator_keeps_the_promises_of_the_protocol(estimator):
     check_budgeted_estimator(estimator)
 

@@ -3,13 +3,13 @@
 import ast
 import inspect
 
-import pytest
 from numpydoc.docscrape import NumpyDocString
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from budgetlearn import cascade, msb, peers, sequential
 from budgetlearn.protocol import BudgetedEstimator
 from budgetlearn.protocol.documenting import documented
+from tests.looping import for_each
 
 ESTIMATORS = [
     item
@@ -87,7 +87,7 @@ def test_what_a_docstring_leaves_out_comes_from_the_nearest_base():
     assert Grandchild.__doc__.endswith(">>> Grandchild()\n")  # the last section
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
+@for_each("estimator", ESTIMATORS)
 def test_the_parameters_and_defaults_described_are_those_of_the_constructor(estimator):
     told = NumpyDocString(inspect.getdoc(estimator))["Parameters"]
     taken = inspect.signature(estimator).parameters

@@ -21,12 +21,12 @@ from budgetlearn.peers.ensembles import SAMMERClassifier
 from budgetlearn.testing import example_data
 from budgetlearn.validation import ParameterError
 from tests.auto.conftest import limit_methods
+from tests.looping import for_each
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
 EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
-IDS = [type(each).__name__ for each in EXAMPLES]
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def breaking(kind):
 
 
 @pytest.mark.filterwarnings("ignore::budgetlearn.exceptions.BudgetlearnWarning")
-@pytest.mark.parametrize("estimator", EXAMPLES, ids=IDS)
+@for_each("estimator", EXAMPLES)
 def test_a_second_fit_that_fails_leaves_the_first(estimator, monkeypatch):
     ((X, y), (X_val, y_val), _), _ = example_data(estimator, n_samples=120)
     model = clone(estimator).fit(X, y)

@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_validate
 from budgetlearn import BudgetedEstimator, BudgetRFClassifier, Stage
 from budgetlearn.exceptions import BudgetError, BudgetlearnWarning
 from tests.auto.conftest import limit_methods
+from tests.looping import for_each
 from tests.protocol.conftest import COSTS
 from tests.protocol.estimators import NeverFree, OneByOne, SignOfFirst, SumOfFirst
 
@@ -50,14 +51,10 @@ class Memory(ClassifierMixin, BudgetedEstimator):
             yield Stage({"k": k}, output, acquired=acquired)
 
 
-@pytest.fixture(params=EXAMPLES, ids=lambda each: type(each).__name__)
-def any_estimator(request):
-    return request.param
-
-
 @pytest.mark.filterwarnings("ignore::budgetlearn.exceptions.BudgetlearnWarning")
-def test_every_class_keeps_a_budget_after_a_plain_fit(any_estimator):
-    model = any_estimator.set_params(feature_costs=[1, 2, 4, 8, 16])
+@for_each("estimator", EXAMPLES)
+def test_every_class_keeps_a_budget_after_a_plain_fit(estimator):
+    model = estimator.set_params(feature_costs=[1, 2, 4, 8, 16])
     X, y = (load_breast_cancer if is_classifier(model) else load_diabetes)(return_X_y=True)
     X, y = X[:120, :5], y[:120]
     model.fit(X, y)

@@ -91,12 +91,13 @@ def check_trees(shapes, name, split, limit):
     for seed, (n, kind, n_classes, value) in enumerate(shapes):
         X, labels, weights = make_table(n, kind, n_classes, seed)
         prices = np.random.default_rng(seed).integers(0, 4, X.shape[1]).astype(float)
-        for score in ("risk", "gain"):
-            rule = GrowthRule(IMPURITIES[name][0], split, score, **{limit: value})
-            charged = prices if score == "risk" else np.zeros(X.shape[1])
-            tree = grow_tree(bin_features(X), labels, weights, n_classes, rule, charged, seed)
-            check_tree(tree, X, labels, weights, n_classes, name, rule, charged)
-            trees.append(tree)
+        # With the other way of splitting each shape has the other score.
+        score = ("risk", "gain")[(seed + (split == "expected")) % 2]
+        rule = GrowthRule(IMPURITIES[name][0], split, score, **{limit: value})
+        charged = prices if score == "risk" else np.zeros(X.shape[1])
+        tree = grow_tree(bin_features(X), labels, weights, n_classes, rule, charged, seed)
+        check_tree(tree, X, labels, weights, n_classes, name, rule, charged)
+        trees.append(tree)
     return trees
 
 

@@ -1,6 +1,7 @@
 """Trees that a grower grows one after another: those that it would grow alone."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from budgetlearn.tree.binning import bin_features
 from budgetlearn.tree.bootstrap import bootstrap_weights
 from budgetlearn.tree.growth import GrowthRule, TreeGrower
 from budgetlearn.tree.impurity import Entropy, Gini, ThresholdPairs, Variance
+from tests.looping import for_each
 from tests.tree.growing import grow_tree
 
 N = 700
@@ -112,8 +114,7 @@ def test_trees_on_some_features_call_them_what_the_table_does(rule):
     np.testing.assert_array_equal(tree.threshold, part.threshold)
 
 
-@pytest.mark.parametrize("seed", [0, 7, 2**31 - 2, 2**32 + 3, 2**64 - 1])
-@pytest.mark.parametrize("n", [1, 2, 3, 250, 4097])
+@for_each("n, seed", product([1, 2, 3, 250, 4097], [0, 7, 2**31 - 2, 2**32 + 3, 2**64 - 1]))
 def test_samples_are_those_of_numpys_generator(n, seed):
     drawn = np.random.default_rng(seed).integers(n, size=n)
     np.testing.assert_array_equal(bootstrap_weights(n, seed), np.bincount(drawn, minlength=n))

@@ -68,13 +68,13 @@ def forget():
 
 
 def planned(workflow, *arguments):
-    """Return {rule: jobs} that a call would run."""
+    """Return {rule: jobs} that a call would run, and what it says of them."""
     code, told = workflow.plan(*CALL, "-n", *arguments)
     assert code == 0, told
     counts = Counter(re.findall(r"^ *(?:local)?rule (\w+):", told, re.MULTILINE))
     counts.pop("all", None)
     assert counts or "Nothing to be done" in told, told
-    return dict(counts)
+    return dict(counts), told
 
 
 @pytest.fixture
@@ -146,16 +146,22 @@ KERNEL = (
     + source_code.kernel_of(source_code.ROOT / "budgetlearn/tree/depth_first.pyx").name
 )
 FAILURE = "results/probe/failures/points/wine/random/logitb/0.json"
+DRAWN_WITH = {
+    "template": ("budgetbench/report/templates/page.html.j2", text(b"<header>", b"<header >")),
+    "base of the pages": ("budgetlearn/cli/templates/base.html.j2", text(b"<html", b"<html ")),
+    "style": ("budgetlearn/cli/templates/style.css", more(b"a {}")),
+    "script": ("budgetbench/report/sections/what_to_buy.js", more(b";")),
+    "section": ("budgetbench/report/sections/effort.py", more(b"MORE = 1\n")),
+    "analysis": ("budgetbench/analysis/areas.py", more(b"MORE = 1\n")),
+}
+LIMITS = ("offline=true", "time_limit=null", "memory_limit=500", "retry_failed=true")
 # What changes: file (None: only the call does), its edit, arguments of the call, jobs that run.
 EDITS = {
     "nothing": (None, None, (), {}),
     "more runs": (None, None, config("runs=4"), DRAWN),
-    "cores": (None, None, ("--cores", "1"), {}),
-    "threads": (None, None, config("threads_per_job=2"), {}),
-    "data_dir": (None, None, config("data_dir=elsewhere"), {}),
-    "limits, offline": (
+    "cores, threads, places and limits": (
         *(None, None),
-        config("offline=true", "time_limit=null", "memory_limit=500", "retry_failed=true"),
+        ("--cores", "1", "--config", "threads_per_job=2", "data_dir=elsewhere", *LIMITS),
         {},
     ),
     "seed of the study": (None, None, config("seed=1"), DRAWN),
@@ -183,23 +189,8 @@ EDITS = {
     ),
     "a data set's missing rows": (DATASETS, entry("datasets", "wine", unmeasured=0), (), PREPARED),
     "a data set's title": (DATASETS, entry("datasets", "wine", title="W"), (), {"report": 1}),
-    "template": (
-        "budgetbench/report/templates/page.html.j2",
-        text(b"<header>", b"<header >"),
-        (),
-        {"report": 1},
-    ),
-    "base of the pages": (
-        "budgetlearn/cli/templates/base.html.j2",
-        text(b"<html", b"<html "),
-        (),
-        {"report": 1},
-    ),
+    "template": (*DRAWN_WITH["template"], (), {"report": 1}),
     "a section more": (STUDY, more(b"own_cost: [budgetrf]\n"), (), {"report": 1}),
-    "style": ("budgetlearn/cli/templates/style.css", more(b"a {}"), (), {"report": 1}),
-    "script": ("budgetbench/report/sections/what_to_buy.js", more(b";"), (), {"report": 1}),
-    "section": ("budgetbench/report/sections/effort.py", more(b"MORE = 1\n"), (), {"report": 1}),
-    "analysis": ("budgetbench/analysis/areas.py", more(b"MORE = 1\n"), (), {"report": 1}),
     "reasons": (
         "resources/published/deviations.yaml",
         text(b"why:", b"why: In short,"),
@@ -242,12 +233,24 @@ def test_an_edit_reruns(finished, edit, name):
     file, function, arguments, jobs = EDITS[name]
     if file:
         edit(file, function)
-    assert planned(finished, *arguments) == jobs
+    found, told = planned(finished, *arguments)
+    assert found == jobs, told
+
+
+def test_whatever_a_report_is_drawn_with_changes_its_parameter(finished, edit):
+    # The one that Snakemake compares: that it then plans the report, a template showed above.
+    seen = {source_code.report_fingerprint(SCRIPTS / "report.py"): "nothing"}
+    for name, (file, function) in DRAWN_WITH.items():
+        edit(file, function)
+        now = source_code.report_fingerprint(SCRIPTS / "report.py")
+        assert now not in seen, name
+        seen[now] = name
 
 
 def test_a_copied_project_runs_nothing_again(finished, tmp_path):
     copy = shutil.copytree(finished.folder, tmp_path / "copy", symlinks=True)
-    assert planned(Workflow(copy)) == {}
+    found, told = planned(Workflow(copy))
+    assert found == {}, told
 
 
 def test_a_name_alone_is_the_default_study_under_that_name(finished):

@@ -1,13 +1,16 @@
 """Every study in config/ plans; mistakes in a configuration are told before any job starts."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from budgetbench.report import sections_of
 from budgetbench.study.study import Study
 from budgetlearn.files import read_yaml
+from tests.looping import check_each
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))
@@ -18,17 +21,55 @@ def workflow(make_workflow):
     return make_workflow()
 
 
+@cache
+def study_of(path, **settings):
+    config = read_yaml(ROOT / "config" / "config.yaml") | read_yaml(path) | settings
+    return Study.from_config(config, ROOT)
+
+
+def asked_of(study):
+    """Return what Snakemake has to plan for a study: keys, costs, budgets, sources and methods."""
+    own = study.config.get("by_dataset", {}).values()
+    kinds = {("key", key) for key in study.config if study.config[key] not in (None, {}, [])}
+    kinds |= {("key of a data set", key) for settings in own for key in settings}
+    kinds |= {(study.budget(name), costs) for name, costs in study.cases}
+    kinds |= {("reader", spec.reader) for spec in study.datasets.values()}
+    for dataset, _, method in study.cells:
+        spec = study.methods[method] | study.spec(method, dataset)
+        room = str(spec.get("class")).split(".")[1:2]
+        kinds |= {("method", *room), *(("key of a method", key) for key in spec)}
+    return kinds
+
+
+def test_every_study_is_read_with_its_sections():
+    def check(path):
+        study = study_of(path)
+        study.check_tables()
+        assert study.points_files
+        assert sections_of(study)
+
+    check_each(STUDIES, check)
+
+
 @pytest.mark.workflow
-@pytest.mark.parametrize(
-    "study", [None, *STUDIES], ids=lambda path: path.stem if path else "default"
-)
-def test_study_plans(workflow, study):
-    chosen = ["--configfile", study] if study else []
-    few = ("--config", "runs=1", "runs_per_job=1")  # as many kinds of jobs, and fewer of each
-    code, output = workflow.plan("-n", "--quiet", "rules", *chosen, *few)
-    assert code == 0, output
-    jobs = next(line for line in output.splitlines() if line.startswith("total"))
-    assert 5 < int(jobs.split()[1]) < 1000
+def test_whatever_studies_ask_for_plans(workflow):
+    """Studies are planned, those that ask for most first, until all that any asks for was."""
+    asked = {None: set(), **{path: asked_of(study_of(path)) for path in STUDIES}}
+    rest, chosen = set().union(*asked.values()), [None]
+    while rest:
+        chosen.append(max(asked, key=lambda path: len(asked[path] & rest)))
+        rest -= asked[chosen[-1]]
+
+    def check(path):
+        call = ("--configfile", path) if path else ()
+        few = ("--config", "runs=1", "runs_per_job=1")  # as many kinds of jobs, and fewer of each
+        code, output = workflow.plan("-n", "--quiet", "rules", *call, *few)
+        assert code == 0, output
+        jobs = next(line for line in output.splitlines() if line.startswith("total"))
+        assert 5 < int(jobs.split()[1]) < 1000
+
+    assert len(chosen) > 5
+    check_each(chosen, check)
 
 
 @pytest.mark.workflow
@@ -62,8 +103,7 @@ OF_PAPERS = [path for path in STUDIES if path.stem not in ("cascade", "field")]
 def test_a_hundred_runs_are_less_than_500_submissions_and_5000_jobs():
     submissions, jobs = {}, {}
     for path in OF_PAPERS:
-        config = read_yaml(ROOT / "config" / "config.yaml") | read_yaml(path) | {"runs": 100}
-        study = Study.from_config(config, ROOT)
+        study = study_of(path, runs=100)
         # One for each data set, for each chunk of its runs (group `runs`), and for the results.
         submissions[path.stem] = len(study.datasets) * (1 + len(study.chunks)) + 1
         jobs[path.stem] = len(study.points_files) * 3  # with sequences, about three for each
@@ -76,8 +116,7 @@ def test_a_hundred_runs_are_less_than_500_submissions_and_5000_jobs():
 
 @pytest.mark.parametrize("name", ["cascade", "field"])
 def test_tuned_rivals_of_the_cascade_get_its_seconds_too(name):
-    path = ROOT / "config" / "studies" / f"{name}.yaml"
-    study = Study.from_config(read_yaml(ROOT / "config" / "config.yaml") | read_yaml(path), ROOT)
+    study = study_of(ROOT / "config" / "studies" / f"{name}.yaml")
     for dataset, method in {(d, m) for d, _, m in study.cells}:
         spec = study.spec(method, dataset)
         tuned = "space" in spec and method != "cascade"
