@@ -10,7 +10,6 @@ from budgetlearn import (
     CostAccuracyDisplay,
     GIFRegressor,
     ModelScheduleSearch,
-    ScheduleDisplay,
 )
 
 
@@ -65,36 +64,7 @@ def test_regression_is_scored_by_r2():
     assert display.ax_.get_ylabel() == "R²"
 
 
-def test_schedule_marks_what_each_budget_acquires(wine):
-    search, X, _ = wine
-    display = ScheduleDisplay.from_estimator(search)
-    for owned, cost in zip(display.acquired, display.costs, strict=True):
-        assert (owned == search.acquired_features(X, budget=cost).any(axis=0)).all()
-    assert display.costs.tolist() == sorted(display.costs)
-    cells = np.asarray(display.image_.get_array()).reshape(-1, len(display.costs))
-    names = [label.get_text().rpartition(" (")[0] for label in display.ax_.get_yticklabels()]
-    for name, row in zip(names, cells, strict=True):
-        feature = display.feature_names.index(name)
-        assert (row.astype(bool) == display.acquired[:, feature]).all()
-    assert any(display.acquired.any(axis=0))
-
-
-def test_a_schedule_without_validation_data_is_measured_out_of_fold():
-    X, y = load_wine(return_X_y=True)
-    model = GIFRegressor(node_budget=50, n_estimators=5, random_state=0).fit(X, y.astype(float))
-    display = ScheduleDisplay.from_estimator(model)
-    assert len(display.costs) <= len(model.operating_points_)
-
-
-def test_a_dollar_sign_in_a_name_is_kept(wine):
-    display = ScheduleDisplay.from_estimator(wine[0])
-    display.figure_.canvas.draw()
-    label = next(x for x in display.ax_.get_yticklabels() if x.get_text().startswith("alcohol,"))
-    assert not label.get_parse_math()
-
-
 def test_axes_of_ones_own_are_used(wine, plt):
     search, X, y = wine
     _, axes = plt.subplots(1, 2)
     assert CostAccuracyDisplay.from_estimator(search, X, y, ax=axes[0]).ax_ is axes[0]
-    assert ScheduleDisplay.from_estimator(search, ax=axes[1]).figure_ is axes[1].figure

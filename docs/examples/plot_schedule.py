@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from budgetlearn import CostAccuracyDisplay, ModelScheduleSearch, ScheduleDisplay
+from budgetlearn import CostAccuracyDisplay, ModelScheduleSearch
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 prices = dict(zip(X.columns, np.random.default_rng(0).integers(1, 101, 30), strict=True))
@@ -18,8 +18,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 search = ModelScheduleSearch(feature_costs=prices, random_state=0).fit(X_train, y_train)
 
 # %%
-# One column for each model of the schedule, from the least expensive to the best.
-_ = ScheduleDisplay.from_estimator(search)
+# One row for each model of the schedule, from the least expensive to the best.
+print(search.schedule_.to_string())
 
 # %%
 # The same models on test data: a step up at each cost from which a better model can be had.

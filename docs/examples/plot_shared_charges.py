@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from budgetlearn import FeatureCosts, ModelScheduleSearch, ScheduleDisplay
+from budgetlearn import CostAccuracyDisplay, FeatureCosts, ModelScheduleSearch
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X.iloc[:, :10]
@@ -21,7 +21,8 @@ print(costs.subset([0]), costs.subset([0, 1]), costs.full)
 
 # %%
 search = ModelScheduleSearch(feature_costs=costs, random_state=0).fit(X_train, y_train)
-_ = ScheduleDisplay.from_estimator(search)
+print(search.schedule_.to_string())
+_ = CostAccuracyDisplay.from_estimator(search, X_test, y_test)
 
 # %%
 # With 10 to spend only the sample of the first group is drawn.

@@ -80,9 +80,7 @@ OFFERED = {
         ),
         "validation": ("ParameterError",),
     },
-    "Pictures of a fitted estimator, in one call": {
-        "displays": ("CostAccuracyDisplay", "ScheduleDisplay")
-    },
+    "A picture of a fitted estimator, in one call": {"displays": ("CostAccuracyDisplay",)},
 }
 _HOME = {
     name: home for homes in OFFERED.values() for home, names in homes.items() for name in names

@@ -143,10 +143,13 @@ class BudgetlearnWarning(UserWarning):
 class ConfigError(BudgetlearnError, ValueError):
     ...
 
-class CostAccuracyDisplay(_Display):
+class CostAccuracyDisplay:
     def __init__(self, costs: NDArray[Any], scores: NDArray[Any], chosen: NDArray[Any], *, estimator_name: str | None = ..., score_name: str = ...) -> None: ...
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = ..., ax: Any = ..., **kwargs: Any) -> Any: ...
+    def plot(self, ax: Any = ..., **kwargs: Any) -> Any: ...
+    ax_: Any
+    figure_: Any
     line_: Any
     points_: Any
 
@@ -329,12 +332,6 @@ class ScheduleCascadeClassifier(_ScheduleCascade):
 class ScheduleCascadeRegressor(_ScheduleCascade):
     def __init__(self, *, feature_costs: Any = ..., estimators: Any = ..., orders: Any = ..., n_stages: int = ..., cv: int = ..., dynamic: Any = ..., scoring: Any = ..., budget: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., verbose: bool = ...) -> None: ...
 
-class ScheduleDisplay(_Display):
-    def __init__(self, acquired: NDArray[Any], costs: NDArray[Any], scores: NDArray[Any], feature_names: list[Any], prices: NDArray[Any]) -> None: ...
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = ...) -> Any: ...
-    image_: Any
-
 class SparseLinearClassifier(LogitPathClassifier):
     def __init__(self, *, feature_costs: Any = ..., budget: float | None = ..., scoring: Any = ..., class_weight: Any = ..., validation_fraction: float = ..., random_state: Any = ..., n_lambda: int = ..., cost_exponents: Any = ...) -> None: ...
     cost_exponents: Any
@@ -431,11 +428,6 @@ class _CostSensitive(_GrownTrees):
     complementary: Any
     min_samples_leaf: int
     thresholds: str
-
-class _Display:
-    def plot(self, ax: Any = ..., **kwargs: Any) -> Any: ...
-    ax_: Any
-    figure_: Any
 
 class _Forest(_CompactMethods, BudgetedEstimator):
     def apply(self, X: Any) -> Any: ...

@@ -1,17 +1,16 @@
-"""Pictures of a fitted estimator: its schedule, its score against cost."""
+"""A picture of a fitted estimator: its score against cost."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from .curves import pareto_indices
 from .exceptions import extra
 from .protocol.documenting import described
 
-__all__ = ["CostAccuracyDisplay", "ScheduleDisplay"]
+__all__ = ["CostAccuracyDisplay"]
 SHARED = """\
 estimator : BudgetedEstimator
     Fitted.
@@ -22,32 +21,17 @@ y : array-like of shape (n_samples,)
 ax : matplotlib Axes, default=None
     Where to draw; None: a new figure.
 **kwargs
-    Passed to the line or the cells."""
+    Passed to the line."""
 
 
-def axes_of(ax, width=6.4, height=4.8):
+def axes_of(ax):
     """Return the axes to draw on: `ax`, or those of a new figure."""
     # Here, so that fitting and predicting do without matplotlib.
     with extra(None, "budgetlearn.displays"):
         from matplotlib import pyplot
     if ax is not None:
         return ax
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
-
-
-def names_of(estimator):
-    """Return the names of the features that an estimator was fitted on, as text."""
-    return [str(name) for name in estimator.feature_costs_.labels]
-
-
-def list_features(ax, places, names, prices):
-    """Write "name (price)" of each feature at its place, from the top of `ax` downwards."""
-    labels = [f"{name} ({price:.4g})" for name, price in zip(names, prices, strict=True)]
-    ax.set_yticks(places, labels)
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)  # a dollar sign in a name starts no formula
-    ax.set_ylabel("feature (price)")
-    ax.invert_yaxis()
+    return pyplot.subplots(layout="constrained")[1]
 
 
 def chosen_points(estimator):
@@ -61,24 +45,8 @@ def chosen_points(estimator):
     return pareto_indices(points["cost"], points["score"])
 
 
-class _Display:
-    """Base: what is known is drawn by `plot`."""
-
-    @partial(described, shared=SHARED)
-    def plot(self, ax=None, **kwargs):
-        """Draw on `ax`, or on a new figure; features that are never acquired are left out.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = self._drawn(ax, **kwargs)
-        self.figure_ = self.ax_.figure
-        return self
-
-
 @dataclass(eq=False)
-class CostAccuracyDisplay(_Display):
+class CostAccuracyDisplay:
     """Score of each operating point against what its predictions cost.
 
     Made by `from_estimator`.
@@ -138,8 +106,16 @@ class CostAccuracyDisplay(_Display):
         )
         return display.plot(ax=ax, **kwargs)
 
-    def _drawn(self, ax, **kwargs):
-        ax = axes_of(ax)
+    @partial(described, shared=SHARED)
+    def plot(self, ax=None, **kwargs):
+        """Draw on `ax`, or on a new figure.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = ax = axes_of(ax)
+        self.figure_ = ax.figure
         # The front of the validation data, in the order of what it costs here.
         line = self.chosen[np.argsort(self.costs[self.chosen], kind="stable")]
         style = {"marker": "o", "markersize": 4, "label": self.estimator_name, **kwargs}
@@ -156,75 +132,4 @@ class CostAccuracyDisplay(_Display):
         ax.set(xlabel="mean acquisition cost of an example", ylabel=self.score_name)
         if self.estimator_name is not None:
             ax.legend(loc="lower right")
-        return ax
-
-
-@dataclass(eq=False)
-class ScheduleDisplay(_Display):
-    """The features that each operating point may acquire, from the cheapest point upwards.
-
-    Made by `from_estimator`.
-
-    Parameters
-    ----------
-    acquired : ndarray of bool of shape (n_points, n_features)
-        What each point acquires for some example.
-    costs, scores : ndarray of shape (n_points,)
-        Mean cost and score of each point on validation data.
-    feature_names : list of str
-        One for each feature.
-    prices : ndarray of shape (n_features,)
-        What each costs.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where it is drawn.
-    image_ : matplotlib QuadMesh
-        The cells.
-    """
-
-    acquired: np.ndarray
-    costs: np.ndarray
-    scores: np.ndarray
-    feature_names: list
-    prices: np.ndarray
-
-    @classmethod
-    @partial(described, shared=SHARED)
-    def from_estimator(cls, estimator, *, ax=None):
-        """Draw the schedule of an estimator that was fitted with validation data.
-
-        Returns
-        -------
-        ScheduleDisplay
-        """
-        check_is_fitted(estimator)
-        points = estimator.operating_points_.iloc[chosen_points(estimator)]
-        own = estimator.feature_costs_.labels
-        acquired = np.array([[name in set(point) for name in own] for point in points["variables"]])
-        costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
-        prices = estimator.feature_costs_.costs
-        return cls(acquired, costs, scores, names_of(estimator), prices).plot(ax=ax)
-
-    def _drawn(self, ax, **kwargs):
-        n_points = len(self.acquired)
-        used = np.flatnonzero(self.acquired.any(axis=0))
-        # In the order in which each appears first: the picture becomes a staircase.
-        used = used[np.lexsort((self.prices[used], self.acquired[:, used].argmax(axis=0)))]
-        ax = axes_of(ax, max(5.5, 3 + 0.5 * n_points), 1.8 + 0.24 * len(used))
-        cells = self.acquired[:, used].T
-        style = {"cmap": "Blues", "vmin": 0, "vmax": 1.4, "edgecolors": "white", "linewidth": 1}
-        self.image_ = ax.pcolormesh(cells, **style | kwargs)
-        rows = np.arange(len(used)) + 0.5
-        list_features(ax, rows, np.array(self.feature_names)[used], self.prices[used])
-        places = np.arange(n_points) + 0.5
-        ax.set_xticks(places, [f"{cost:.4g}" for cost in self.costs], rotation=90)
-        top = ax.secondary_xaxis("top")
-        top.set_xticks(places, [f"{score:.3f}" for score in self.scores], rotation=90)
-        ax.set_xlabel("mean cost of an example")
-        top.set_xlabel("validation score")
-        for axis in (ax, top):
-            axis.tick_params(length=0)
-            axis.spines[:].set_visible(False)
-        return ax
+        return self
