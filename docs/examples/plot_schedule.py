@@ -19,7 +19,7 @@ search = ModelScheduleSearch(feature_costs=prices, random_state=0).fit(X_train, 
 
 # %%
 # One row for each model of the schedule, from the least expensive to the best.
-print(search.schedule_.to_string())
+print(search.schedule_)
 
 # %%
 # The same models on test data: a step up at each cost from which a better model can be had.

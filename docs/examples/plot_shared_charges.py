@@ -21,7 +21,7 @@ print(costs.subset([0]), costs.subset([0, 1]), costs.full)
 
 # %%
 search = ModelScheduleSearch(feature_costs=costs, random_state=0).fit(X_train, y_train)
-print(search.schedule_.to_string())
+print(search.schedule_)
 _ = CostAccuracyDisplay.from_estimator(search, X_test, y_test)
 
 # %%
