@@ -387,8 +387,8 @@ def test_pipelines_charge_the_columns_in_any_order(shop):
 PER_FEATURE = ("n_features,)", "n_groups,)", "dict, Series", "nested sets")
 HERE = {"feature_costs", "costs", "groups", "group_costs", "importance", "acquired", "x"}
 HERE |= {"monotonic_cst"}
-# Nested sets have tests beside the cascade; what a display draws comes with its own names.
-ELSEWHERE = {"orders", "prices"}
+# Nested sets have tests beside the cascade.
+ELSEWHERE = {"orders"}
 
 
 def documented_parameters():

@@ -125,7 +125,7 @@ def test_who_stops_where_are_all_rows_held_out(paged):
 
 def test_ways_that_are_rare_are_put_together(paged, monkeypatch):
     _, saved = paged
-    monkeypatch.setattr(fit, "MOST_WAYS", 2)
+    monkeypatch.setattr(fit, "MOST_WAYS", 1)
     table = patients()
     X = saved.preprocessor.transform(table)
     ways = fit.stops(saved, X, table["ill"].to_numpy())
