@@ -121,6 +121,26 @@ def test_the_server_ends_with_its_caller(tmp_path):
         time.sleep(0.1)
 
 
+def test_the_end_of_a_job_leaves_the_temporary_folders_of_its_caller(tmp_path):
+    """Snakemake copies scripts into one: while a job's end removed it, the next could not start."""
+    (tmp_path / "job.py").write_text(
+        HEAD + "import os, tempfile; kept = tempfile.TemporaryDirectory(); print(kept.name)"
+    )
+    calls = (
+        "import os, subprocess, sys, tempfile\n"
+        "from budgetbench.study.fork_server import serve_from_here\n"
+        "own = tempfile.TemporaryDirectory()\n"
+        f"os.environ[{CALLER!r}] = str(os.getpid())\n"
+        "serve_from_here()\n"
+        f"subprocess.run([sys.executable, {str(tmp_path / 'job.py')!r}], check=True)\n"
+        "print(os.path.isdir(own.name))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", calls], capture_output=True, text=True, check=True)
+    of_job, is_left = done.stdout.splitlines()
+    assert is_left == "True"
+    assert not os.path.exists(of_job)  # its own it removes
+
+
 def test_a_job_without_a_caller_does_its_work_itself(tmp_path):
     script = tmp_path / "job.py"
     script.write_text(HEAD + "import os; print(os.getppid())")

@@ -18,6 +18,7 @@ import socket
 import struct
 import sys
 import traceback
+import weakref
 from collections import namedtuple
 from contextlib import suppress
 from functools import cache
@@ -76,6 +77,8 @@ def serve_from_here():
         for place in range(3):
             os.dup2(nothing, place)
         os.closerange(3, max(map(int, os.listdir("/proc/self/fd"))) + 1)  # locks among them
+        for finalizer in [*weakref.finalize._registry]:
+            finalizer.atexit = False  # temporary folders of Snakemake are not a job's to remove
         serve(str(caller))
     finally:
         os._exit(0)
