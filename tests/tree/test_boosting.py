@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import make_classification, make_friedman1
 
 from budgetlearn.tree.boosting import Boosting, CodedRows
+from budgetlearn.tree.leaf_wise import LeafWise
 
 SIZES = {"n_leaves": 7, "min_leaf": 4, "rate": 0.3}
 
@@ -192,3 +193,15 @@ def test_new_values_beyond_the_known_ones_are_known():
     model = boosted(X, y, 2).model()
     found = model.predict(np.array([[100.0], [-100], [np.nan]]))[:, 1]
     assert found[0] == found[1] < 0.2 < 0.8 < found[2]
+
+
+def test_more_rows_than_a_sum_can_count_are_thinned_out_or_refused(monkeypatch):
+    X, y, _ = table(0)
+    monkeypatch.setattr("budgetlearn.tree.boosting.MOST_ROWS", 60)
+    assert boosted(X, y, 2).rows.tolist() == list(range(0, 150, 3))
+    coded, n = CodedRows.of(X[:8], 20), 2**22 + 1
+    grower, numbers = LeafWise(coded, 2, 1), np.zeros(8)
+    with pytest.raises(ValueError, match="at most 4,194,304 rows, got 4,194,305"):
+        grower.grow(
+            np.zeros(n, np.int32), numbers, numbers, np.arange(4, dtype=np.int32), numbers, numbers
+        )

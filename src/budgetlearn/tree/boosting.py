@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from ..fit_counts import count_fit
 from .binning import bin_features
-from .leaf_wise import LeafWise
+from .leaf_wise import MOST_ROWS, LeafWise
 from .predictor import ForestPredictor, Tree
 
 # Shares of classes are kept so far from 0 and 1 in the constant that boosting starts from.
@@ -56,7 +56,8 @@ class Boosting:
     def __init__(self, coded, y, n_classes, rows, weight, *, n_leaves, min_leaf, rate, keep=True):
         count_fit()
         self.coded, self.n_classes, self.rate, self.keep = coded, n_classes, rate, keep
-        self.rows = np.asarray(rows, dtype=np.int32)
+        # Of more every k-th: so many say all that 15 leaves can.
+        self.rows = np.asarray(rows[:: -(-len(rows) // MOST_ROWS)], dtype=np.int32)
         self._others = self._without(self.rows)
         self.weight = weight
         self._grower = LeafWise(coded, n_leaves, min_leaf)

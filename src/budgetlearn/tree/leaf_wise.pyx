@@ -8,18 +8,17 @@ from libc.string cimport memset
 
 from .nodes cimport Blocks, GrownNode, columns_of
 
-cdef enum:
-    # A gain below this share of what both sides score is rounding: a leaf of equal gradients has 0.
-    ROUNDING = 10_000_000_000
-
 cdef extern from *:
     """
     #define ONE ((int64_t) 1 << 40)
-    #define MOST_GRADIENT 0x1p62
+    #define MOST_GRADIENT 4611686018427387904.0
+    #define ROUNDING 1e10
     #define LEAST_CURVATURE 1e-3
     """
     const int64_t ONE                 # bits above those of a sum of curvatures count examples
-    const double MOST_GRADIENT
+    const double MOST_GRADIENT        # 2^62
+    # A gain below this share of what both sides score is rounding: a leaf of equal gradients has 0.
+    const double ROUNDING
     const double LEAST_CURVATURE      # of a leaf, summed: else its value knows no bounds
 
 
@@ -30,6 +29,8 @@ cdef struct Cell:
     int64_t gradient
     int64_t rest      # examples * ONE + curvature
 
+
+MOST_ROWS = 1 << 22  # of a tree: their curvatures and their number share the bits of a sum
 
 # A leaf whose examples are [start, end), and its best split so far.
 cdef struct Leaf:
@@ -113,6 +114,8 @@ cdef class LeafWise(Blocks):
         """Grow a tree, and return the number of its leaves."""
         cdef Py_ssize_t i, n_grown = 1, best, n = rows.shape[0]
         cdef Leaf* leaf
+        if n > MOST_ROWS:
+            raise ValueError(f"a tree learns from at most {MOST_ROWS:,} rows, got {n:,}.")
         self.tested, self.prices = tested, prices
         with nogil:
             self.take(rows, gradients, curvatures)
