@@ -25,11 +25,13 @@ class Recommended(NamedTuple):
     """The model that `recommend_for_bytes` recommends, fitted to all rows, and what it beat."""
 
     name: str  # "forest" or "perceptron"
-    model: CompactModel  # `predict`, `to_bytes`, `export_c`, `nbytes`
+    model: CompactModel  # with `predict`, `nbytes` and `export_c`
     tried: pd.DataFrame  # model, setting, bytes, error on the held-out rows
 
 
-def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=None):
+def recommend_for_bytes(
+    X, y, byte_budget, task="classification", random_state=None
+) -> Recommended:
     """Fit the model of at most so many bytes that errs least on held-out rows.
 
     Globally induced forests and perceptrons with one hidden layer learn from three quarters of the
@@ -66,7 +68,7 @@ def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=N
     about = byte_budget, task, random.randint(INT32_MAX)
     n_splits = 1 if len(y) >= MANY else FEW_SPLITS
     splits = [holdout(y, VALIDATION, random, classifies) for _ in range(n_splits)]
-    tries = [("forest", splits) for splits in SPLITS]
+    tries = [("forest", how) for how in SPLITS]
     tries += [("perceptron", {"alpha": alpha}) for alpha in PENALTIES]
     rows, least = [], []
     for name, setting in tries:
