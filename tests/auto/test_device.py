@@ -11,9 +11,8 @@ from budgetlearn.export import CompactForest, CompactNetwork
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Let forests grow little, and the choice be by one split."""
+    """Let forests grow little."""
     monkeypatch.setattr(device, "GROWN", 1)
-    monkeypatch.setattr(device, "MANY", 0)
 
 
 def boxes(n=300):

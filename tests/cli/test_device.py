@@ -14,7 +14,6 @@ def test_recommend_names_and_writes_a_model_of_so_many_bytes(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(compare, "run_snakemake", lambda *_: False)
     monkeypatch.setattr(device, "GROWN", 1)
-    monkeypatch.setattr(device, "MANY", 0)
     patients(150).to_csv("table.csv", index=False)
     assert called_in(tmp_path, "compare", "table.csv", "--target", "ill")[0] == 0
     words = ("recommend", "results/table", "--bytes", "700", "--out", "model.h")

@@ -14,7 +14,6 @@ from ..gif import GIFClassifier, GIFRegressor
 from ..validation import INT32_MAX, check_choice, check_number, holdout
 
 VALIDATION = 0.25
-MANY, FEW_SPLITS = 2000, 3  # fewer rows are split so many times, for less chance in the choice
 RESIDUALS = {"split_on": "residuals", "max_features": None, "learning_rate": 0.1}
 SPLITS, PENALTIES = ({}, RESIDUALS), (1e-4, 1e-2, 1.0)
 # Nodes that a forest grows before it is pruned, as a multiple of what stays, and at most.
@@ -29,14 +28,12 @@ class Recommended(NamedTuple):
     tried: pd.DataFrame  # model, setting, bytes, error on the held-out rows
 
 
-def recommend_for_bytes(
-    X, y, byte_budget, task="classification", random_state=None
-) -> Recommended:
+def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=None) -> Recommended:
     """Fit the model of at most so many bytes that errs least on held-out rows.
 
     Globally induced forests and perceptrons with one hidden layer learn from three quarters of the
-    rows, are stored in "int8", and predict the others; three times where there are less than 2,000.
-    The best one (of equals the smallest) is then fitted to all rows.
+    rows, are stored in "int8", and predict the others. The best one (of equals the smallest) is
+    then fitted to all rows.
 
     Parameters
     ----------
@@ -66,18 +63,14 @@ def recommend_for_bytes(
     X, y = check_X_y(X, y, ensure_all_finite="allow-nan", dtype=float, y_numeric=not classifies)
     random = check_random_state(random_state)
     about = byte_budget, task, random.randint(INT32_MAX)
-    n_splits = 1 if len(y) >= MANY else FEW_SPLITS
-    splits = [holdout(y, VALIDATION, random, classifies) for _ in range(n_splits)]
+    train, valid = holdout(y, VALIDATION, random, classifies)
     tries = [("forest", how) for how in SPLITS]
     tries += [("perceptron", {"alpha": alpha}) for alpha in PENALTIES]
     rows, least = [], []
     for name, setting in tries:
         try:
-            found = [KINDS[name](*about, setting, X[a], y[a], X[b], y[b]) for a, b in splits]
-            pairs = zip(found, splits, strict=True)
-            error = np.mean([_error(model, X[b], y[b]) for (model, _), (_, b) in pairs])
-            (model, chosen), *_ = found
-            rows.append((name, chosen, model.nbytes, error))
+            model, chosen = KINDS[name](*about, setting, X[train], y[train], X[valid], y[valid])
+            rows.append((name, chosen, model.nbytes, _error(model, X[valid], y[valid])))
         except BudgetError as error:
             least.append(error.cheapest)
     if not rows:
