@@ -89,8 +89,8 @@ def _error(model, X, y):
 def _forest(byte_budget, task, seed, setting, X, y, *valid):
     """Return a forest as stored, and its setting, with the penalty that validates best."""
     kind, fit = (GIFRegressor, "ridge") if task == "regression" else (GIFClassifier, "logistic")
-    n_values = np.unique(y).size if task == "classification" else 1
-    most = 2 + 2 * byte_budget // (3 + n_values)
+    n_classes = np.unique(y).size if task == "classification" else 0
+    most = 2 + 2 * byte_budget // (3 + (n_classes if n_classes > 2 else 1))
     limits = {"node_budget": most, "byte_budget": byte_budget, "byte_format": "int8"}
     limits["prune_factor"] = max(1, min(GROWN, MOST_GROWN / most))
     options = {"n_estimators": "auto", "joint_fit": fit, "ridge": "auto", "random_state": seed}
