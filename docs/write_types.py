@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from .auto.device import Recommended
 from .budgetrf.forest import Growth, Leaves
 from .protocol.operating_points import Certificate
 from .protocol.prediction import Session

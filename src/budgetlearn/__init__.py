@@ -37,7 +37,7 @@ OFFERED = {
         "cascade": ("ScheduleCascadeClassifier", "ScheduleCascadeRegressor"),
     },
     "The best of all methods for each budget, found out of fold": {
-        "auto": ("AutoBudgetClassifier", "AutoBudgetRegressor")
+        "auto": ("AutoBudgetClassifier", "AutoBudgetRegressor", "recommend_for_bytes")
     },
     "Methods that users would pick instead, controls, and adapters of other libraries": {
         "peers": (

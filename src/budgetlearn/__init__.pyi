@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from .auto.device import Recommended
 from .budgetrf.forest import Growth, Leaves
 from .protocol.operating_points import Certificate
 from .protocol.prediction import Session
@@ -578,3 +579,5 @@ def expected_failed_checks(estimator: Any) -> Any: ...
 def make_budget_scorer(metric: str | Callable[..., float], *, budget: float | None = ..., max_cost: float | None = ..., fallback: bool = ..., budget_mode: str = ...) -> BudgetScorer: ...
 
 def random_costs(n_features: int, random_state: Any = ...) -> Any: ...
+
+def recommend_for_bytes(X: Any, y: Any, byte_budget: int, task: str = ..., random_state: Any = ...) -> Recommended: ...

@@ -1,6 +1,7 @@
 """The compact format of forests: predictions, sizes, bytes, and what fewer bits cost."""
 
 from itertools import product
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from budgetlearn.export.compact_forest import binned, float32_below
 from budgetlearn.export.serialization import FormatError, stored
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.gif import GIFClassifier, GIFRegressor
-from budgetlearn.tree.convert import from_lightgbm
 from budgetlearn.tree.predictor import Tree
 from budgetlearn.validation import ParameterError
 from tests.looping import check_each, for_each
@@ -137,9 +137,9 @@ def test_fewer_bits_cost_little(fitted):
 )
 def test_grids_are_exact_and_near(pairs):
     feature, threshold = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
-    used, low, step, bins = binned(feature, threshold)
+    used, low, step, bins, place = binned(feature, threshold)
     assert ((bins >= 0) & (bins < 256)).all()
-    place = np.searchsorted(used, feature)
+    np.testing.assert_array_equal(used[place], feature)
     exact = low[place].astype(float) + step[place].astype(float) * bins
     np.testing.assert_array_equal(exact.astype(np.float32), exact)
     assert (np.abs(exact - threshold) <= step[place]).all()
@@ -151,14 +151,14 @@ def test_grids_are_exact_and_near(pairs):
 def test_a_few_far_thresholds_do_not_make_the_grid_of_the_others_coarse():
     random = np.random.default_rng(0)
     near, far = random.uniform(1, 8, 500), np.array([300.0, 700.0, -90.0])
-    _, low, step, bins = binned(np.zeros(503, dtype=int), np.concatenate([near, far]))
+    _, low, step, bins, _ = binned(np.zeros(503, dtype=int), np.concatenate([near, far]))
     placed = low[0] + step[0] * bins
     assert np.abs(placed[:500] - near).max() <= step[0] / 2 <= 0.0625
     # The far ones are still beyond the others, at the ends of the grid.
     np.testing.assert_array_equal(bins[500:], [255, 255, 0])
     # Without them, and where most are far, the grid holds all.
     for thresholds in (near, np.concatenate([near, random.uniform(-500, 500, 500)])):
-        _, low, step, bins = binned(np.zeros(thresholds.size, dtype=int), thresholds)
+        _, low, step, bins, _ = binned(np.zeros(thresholds.size, dtype=int), thresholds)
         assert np.abs(low[0] + step[0] * bins - thresholds).max() <= step[0]
 
 
@@ -185,7 +185,7 @@ def test_damaged_bytes_are_refused(fitted):
     for bad, message in (
         (b"PNG" + data[3:], "not a compact forest"),
         (data[:10], "not a compact forest"),
-        (data[:4] + b"\x09" + data[5:], "version 9; this budgetlearn reads version 1"),
+        (data[:4] + b"\x09" + data[5:], r"version 9; this budgetlearn reads versions \(1, 2\)"),
         (data[:-1], f"expected {len(data)} bytes, got {len(data) - 1}"),
         (data[:5] + b"\x07" + data[6:], "unknown kind 7"),
     ):
@@ -273,12 +273,22 @@ def test_widths_of_features_offsets_and_heads(n_splits, n_features):
     np.testing.assert_array_equal(read.predict(X), tree.value[at, 0])
 
 
-def test_trees_that_send_missing_values_left_are_refused():
-    lightgbm = pytest.importorskip("lightgbm")
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    y = np.where(X[:, 0] < 0, 1.0, 0.0)
-    X[(y == 1) & (X[:, 1] > 0), 0] = np.nan  # like those on the left
-    parameters = {"objective": "regression", "verbose": -1, "num_threads": 1}
-    booster = lightgbm.train(parameters, lightgbm.Dataset(X, y), 2)
-    with pytest.raises(ParameterError, match="no place for missing values"):
-        CompactForest.of(from_lightgbm(booster), 2)
+def test_bits_of_missing_values_are_read_back_whatever_their_number():
+    for n_splits in (7, 8, 9):
+        tree = chain(n_splits)
+        left = np.arange(tree.node_count) % 3 == 0
+        tree = replace(tree, missing_left=left & ~tree.is_leaf)
+        forest, plain = CompactForest.of([tree], 1), CompactForest.of([chain(n_splits)], 1)
+        assert forest.nbytes == plain.nbytes + (n_splits + 7) // 8
+        read = CompactForest.from_bytes(forest.to_bytes())
+        np.testing.assert_array_equal(read.missing_left, left[:n_splits])
+        assert (forest.to_bytes()[4], plain.to_bytes()[4]) == (2, 1)
+
+
+def test_a_split_of_missing_values_from_all_others_has_a_grid_of_its_own():
+    threshold = np.array([0.5, np.inf, 1e300, 0.25])
+    used, low, step, bins, place = binned(np.array([1, 1, 0, 1]), threshold)
+    np.testing.assert_array_equal(used, [0, 1, 1])
+    largest = np.finfo(np.float32).max
+    np.testing.assert_array_equal((low + step * 0)[place][[1, 2]], [largest, largest])
+    np.testing.assert_array_equal((low[place] + step[place] * bins)[[0, 3]], [0.5, 0.25])

@@ -4,9 +4,12 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from budgetlearn.exceptions import MissingExtraError
+from budgetlearn.export import ImportedForest
 from tests.export.test_compact import MODELS, fitted  # noqa: F401
+from tests.export.test_imported import GAPS, with_gaps
 
 
 def outputs(path, X):
@@ -55,3 +58,12 @@ def test_without_onnx_it_says_what_to_install(fitted, tmp_path, monkeypatch):  #
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(MissingExtraError, match="pip install onnx"):
         fitted("regression")[0].export_onnx(tmp_path / "model.onnx")
+
+
+def test_missing_values_take_their_side(tmp_path):
+    pytest.importorskip("onnx")
+    X, y = with_gaps()
+    model = ImportedForest(clone(GAPS["histogram boosting"]).fit(X, y))
+    model.export_onnx(tmp_path / "model.onnx")
+    found = outputs(tmp_path / "model.onnx", X)
+    np.testing.assert_array_equal(found["label"], model.compact().predict(X))

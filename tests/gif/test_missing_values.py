@@ -125,9 +125,9 @@ def test_only_features_with_holes_in_training_may_lack_values():
     assert model.__sklearn_tags__().input_tags.allow_nan
 
 
-def test_a_device_has_no_place_for_missing_values(tmp_path):
-    model = fitted(GIFClassifier(600, **FAST))[0]
-    with pytest.raises(ValueError, match="no place for missing values"):
-        model.export_c(tmp_path / "model.h")
-    with pytest.raises(ValueError, match="no place for missing values"):
-        fitted(GIFClassifier(600, byte_budget=5000, **FAST))
+def test_a_device_sends_missing_values_the_same_way():
+    for limits in ({}, {"byte_budget": 2500, "byte_format": "int8"}):
+        model = fitted(GIFClassifier(600, **FAST, **limits))[0]
+        X_new = table(300, 1)[0].astype(np.float32)
+        assert (model.compact().predict(X_new) == model.predict(X_new)).mean() > 0.99
+        assert model.nbytes("int8") <= limits.get("byte_budget", np.inf)

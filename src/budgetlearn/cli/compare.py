@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 import budgetlearn
 
+from ..auto import recommend_for_bytes
 from ..costs import affords
 from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, write_whole
@@ -282,7 +283,10 @@ CONTROLS = ("constant", "all_features")  # the engine has its own
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@options.budget(required=True)
+@options.budget
+@click.option(
+    "--bytes", "n_bytes", type=click.IntRange(1), help="Instead: most bytes of a C model."
+)
 @options.guaranteed
 @options.out
 @options.max_rows(100_000, "so many rows are drawn at random")
@@ -290,17 +294,23 @@ CONTROLS = ("constant", "all_features")  # the engine has its own
 @options.trust
 @options.jobs
 @options.debug
-def recommend(folder, budget, guaranteed, out, max_rows, minutes, trust, jobs):
+def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust, jobs):
     """Fit the best method for a budget: that of FOLDER, a comparison, or a better one.
 
     FOLDER is results/NAME of `budgetlearn compare`. The method that it recommends competes with
     those of `budgetlearn fit`, out of fold. A fifth of the rows is held out and measures the model.
+    With --bytes forests and perceptrons of so many bytes compete, whatever their features cost.
     """
+    if (budget is None) == (n_bytes is None):
+        raise click.UsageError("recommend wants either a --budget or --bytes.")
     options.check_written([out])
     with extra("workflow", "budgetlearn recommend"):
         from budgetbench.study.methods import build
     # What the folder names is checked before anything of it is used: it may come from others.
     study, own, preprocessor = read_study(folder, folders()[0], trust)
+    if n_bytes is not None:
+        _in_bytes(own, preprocessor, n_bytes, max_rows, study.seed, out)
+        return
     best, settings = _best(study, folder, own, budget)
     (dataset,) = study.datasets
     spec, seed = study.spec(best["method"], dataset), study.seed
@@ -333,6 +343,31 @@ def recommend(folder, budget, guaranteed, out, max_rows, minutes, trust, jobs):
     if out:
         saved.save(out)
         click.echo(f"Model: {out}")
+
+
+def _in_bytes(own, preprocessor, n_bytes, max_rows, seed, out):
+    """Say which kind of model errs least on a table in so many bytes, and write it as C."""
+    rows, encoder = (
+        sampled(own, max_rows, check_random_state(seed)),
+        BudgetPreprocessor(**preprocessor),
+    )
+    X = encoder.fit(own.X).transform(own.X.iloc[rows]).to_numpy()
+    name, model, tried = recommend_for_bytes(X, own.y[rows], n_bytes, own.task, seed)
+    error = "mean squared error" if own.task == REGRESSION else "share of wrong classes"
+    click.echo(f"Best in {n_bytes:,} bytes: a {name} of {model.nbytes:,}.")
+    for kind, least in tried.groupby("model")["error"].min().items():
+        click.echo(f"  {kind}: {error} {least:.4g} on rows held out for the choice")
+    if out:
+        model.export_c(out)
+        # Not into the file: there, names of the user's would be code.
+        words = {
+            name: f" ({', '.join(each)}: 0, 1, …)" for name, each in encoder.categories_.items()
+        }
+        names = ", ".join(name + words.get(name, "") for name in encoder.origins_)
+        classes = (
+            "" if model.classes is None else f"\n  it says 0, 1, … of: {', '.join(model.classes)}"
+        )
+        click.echo(f"C99: {out}\n  x is: {names}{classes}")
 
 
 def _best(study, folder, own, budget):

@@ -77,7 +77,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
     help="Of auto: true,predicted,cost in the unit of the prices; purchases and errors count then.",
 )
 @click.option("--weights", help="Of auto: the column that says how much a row counts.")
-@options.budget()
+@options.budget
 @options.guaranteed
 @options.out
 @options.report

@@ -100,6 +100,9 @@ guaranteed = click.option(
     is_flag=True,
     help="Keep the mean cost of new rows within --budget with 95 % confidence, by a fifth of rows.",
 )
+budget = click.option(
+    "--budget", type=click.FloatRange(min=0), help="Most that a prediction may cost on average."
+)
 max_cost = click.option("--max-cost", type=click.FloatRange(0), help="Most that a case may cost.")
 minutes = click.option(
     "--minutes",
@@ -107,12 +110,6 @@ minutes = click.option(
     default=10,
     help="Of auto: methods that would take longer are left out.",
 )
-
-
-def budget(required=False):
-    """Return the option of a budget."""
-    known = {"type": click.FloatRange(min=0), "required": required}
-    return click.option("--budget", **known, help="Most that a prediction may cost on average.")
 
 
 def max_rows(default, drawn):

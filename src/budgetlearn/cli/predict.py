@@ -26,7 +26,7 @@ from .table import days, example, with_days
 @click.command()
 @click.argument("model", type=options.FILE)
 @options.table
-@options.budget()
+@options.budget
 @click.option("--fallback", is_flag=True, help="Do without columns that are absent or empty.")
 @click.option("--out", type=options.OUT, help="Write here instead of to the screen (-).")
 @options.row_id
@@ -313,7 +313,7 @@ class Case:
 
 @click.command()
 @click.argument("model", type=options.FILE)
-@options.budget()
+@options.budget
 @options.max_cost
 @click.option("--json", "as_json", is_flag=True, help="Talk in lines of JSON, for programs.")
 @options.trust

@@ -21,7 +21,7 @@ MOST_BYTES = 1 << 20  # of a request
 
 @click.command()
 @click.argument("model", type=options.FILE)
-@options.budget()
+@options.budget
 @options.max_cost
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="a free one")
 @click.option("--browser/--no-browser", default=True, help="Open the page.")

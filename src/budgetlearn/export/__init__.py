@@ -7,5 +7,6 @@ forests inherit).
 
 from .compact_forest import FORMATS as FORMATS
 from .compact_forest import CompactForest as CompactForest
+from .compact_network import CompactNetwork as CompactNetwork
 from .exporting import quantization_errors as quantization_errors
 from .imported import ImportedForest as ImportedForest

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from ..validation import ParameterError
-from .compact_forest import REGRESSION, SCORES, VOTES
-from .serialization import arrays_of
-from .unrolled import unrolled
+from .serialization import REGRESSION, SCORES, VOTES, arrays_of
+from .unrolled import keys, unrolled
 
 LAYOUTS = ("small", "fast")
 TEMPLATE = Path(__file__).with_name("template.h").read_text()
@@ -18,34 +17,37 @@ THRESHOLD = (
     "@name@_threshold[at]",
     "@name@_low[@name@_feature[at]] + @name@_step[@name@_feature[at]] * (float)@name@_bin[at]",
 )
+ABOUT = "a forest of @n_trees@ trees in the format @format@, "
+MISSING = " || (x[@feature@] != x[@feature@] && ((@name@_missing[at >> 3] >> (at & 7u)) & 1u))"
 FEATURE = ("@name@_feature[at]", "@name@_used[@name@_feature[at]]")
 # Trees whose stops are found before they are added up: the processor does both at the same time.
 TOGETHER = 16
 PRINT = ('printf("%d", @name@_predict(x));', 'printf("%.9g", (double)@name@_predict(x));')
 
 
-def c_header(forest, name="model", layout="small"):
-    """Return the text of a C99 header that predicts what a compact forest predicts."""
+def c_header(model, name="model", layout="small"):
+    """Return the text of a C99 header that predicts what a compact forest or network predicts."""
     # The name goes into identifiers, and nothing else of the user's into code.
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ParameterError(
             f"name must be letters, digits and underscores, a letter first, got {name!r}."
         )
-    one = forest.n_columns == 1
-    predict = "sign" if forest.kind == SCORES and one else "argmax"
-    if forest.kind == REGRESSION:
+    one = model.n_columns == 1
+    predict = "sign" if model.kind == SCORES and one else "argmax"
+    if model.kind == REGRESSION:
         predict = "regression" if one else "outputs"
+    network, n_trees = hasattr(model, "bias"), getattr(model, "n_splits", np.empty(0)).size
     # A constant has no trees to write out.
-    function = _fast(forest) if layout == "fast" and forest.n_splits.size else _small(forest)
+    make = _network if network else _fast if layout == "fast" and n_trees else _small
     # In this order: the first ones contain names and sizes themselves.
-    parts = function | {
+    parts = make(model) | {
         "predict": _block(predict),
-        "print": PRINT[forest.kind == REGRESSION],
+        "print": PRINT[model.kind == REGRESSION],
         "guard": f"{name.upper()}_H",
-        "n_features": forest.n_features,
-        "n_columns": forest.n_columns,
-        "n_trees": forest.n_splits.size,
-        "format": forest.format,
+        "n_features": model.n_features,
+        "n_columns": model.n_columns,
+        "n_trees": n_trees,
+        "format": model.format,
         # Every name begins with the model's, so that two models fit into one program.
         "name": name,
         "NAME": name.upper(),
@@ -56,14 +58,26 @@ def c_header(forest, name="model", layout="small"):
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
+def _network(network):
+    """Return the parts of a perceptron."""
+    return {
+        "function": _block("network"),
+        "about": f"a perceptron of {network.bias.size} hidden units, {network.nbytes} bytes",
+        "tables": "\n".join(_table(name, getattr(network, name)) for name in network.arrays),
+        "half": "",
+        "n_hidden": network.bias.size,
+    }
+
+
 def _small(forest):
     """Return the parts of a loop over tables, which are those of the compact format."""
     sum_type, add, scores = _sums(forest)
     return {
         "function": _block("small"),
-        "about": f"{forest.nbytes} bytes of tables",
+        "about": ABOUT + f"{forest.nbytes} bytes of tables",
         "tables": "\n".join(_tables(forest)),
         "half": _block("half") if "@name@_half(" in add else "",
+        "missing": MISSING if forest.missing_left.any() else "",
         "threshold": THRESHOLD[forest.format == "int8"],
         "feature": FEATURE[forest.format == "int8"],
         "add": add,
@@ -96,14 +110,19 @@ def _fast(forest):
         start = "for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }"
     else:  # from 0, so that few bits hold the sums
         scores = scores.replace("sums[k]", "(@name@_constant[k] + sums[k])")
-    used = np.unique(forest.features())
-    tables = {"used": used.astype(np.uint16), "value": values, "constant": constant}
+    used, _ = keys(forest)
+    # Where NaN goes left, its key lies below all thresholds.
+    n_above = int((used < forest.n_features).sum())
+    nan = "UINT32_MAX" if n_above else "0"
+    nan = f"k < {n_above} ? UINT32_MAX : 0" if 0 < n_above < used.size else nan
+    columns = (used % forest.n_features).astype(np.uint16)
+    tables = {"used": columns, "value": values, "constant": constant}
     if forest.scale.size:
         tables["scale"] = forest.scale
     statement = "        sum[{0}] = (@sum_type@)(sum[{0}] + value[{0}]);"
     return {
         "function": _block("fast"),
-        "about": "straight code",
+        "about": ABOUT + "straight code",
         "tables": "\n".join(map(_table, tables, tables.values())),
         "half": _block("adder") if together else "",
         "adds": "\n".join(map(statement.format, range(lanes))),
@@ -113,6 +132,7 @@ def _fast(forest):
         "rows": f", stops[{TOGETHER}]" if together else "",
         "lanes": lanes,
         "n_used": used.size,
+        "nan": nan,
         "value_type": _type(values),
         "sum_type": sum_type,
     }
@@ -154,7 +174,9 @@ def _tables(forest):
     grid = ("used", "low", "step") if int8 else ()
     scale = ("scale",) if forest.scale.size else ()
     called = {"n_left": "left"} | ({"threshold": "bin"} if int8 else {})
-    for name in ("head", "feature", "n_left", "threshold", *grid, *scale, "value", "constant"):
+    gaps = ("missing",) if arrays["missing"].size else ()
+    named = "head", "feature", "n_left", *gaps, "threshold", *grid, *scale, "value", "constant"
+    for name in named:
         yield _table(called.get(name, name), arrays[name])
 
 

@@ -1,26 +1,32 @@
 """`CompactForest`: a forest as a device stores it, in few bits, and its predictions in float32."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_choice
 from . import serialization
-from .serialization import FULL, LEFT_IS_ZERO, VOTES, rebuilt, stored
+from .c_code import LAYOUTS, c_header
+from .serialization import FULL, LEFT_IS_ZERO, REGRESSION, SCORES, VOTES, rebuilt, stored
 
 N_BINS = 256
 # Where the grid that holds all of many thresholds moves them past more than this share of each
 # other, on average, one that need not hold all is looked for.
 MANY, COARSE, MOST_HALVED = 32, 0.05, 16
 INT8_MAX = 127
+LARGEST = np.finfo(np.float32).max
 # Largest step of sums in float32, as a share of the largest value that is added to them.
 COARSEST = 0.1
 
 
 def float32_below(thresholds):
-    """Return the largest float32 numbers <= thresholds: float32 examples fall on the same sides."""
-    near = thresholds.astype(np.float32)
+    """Return the largest float32 numbers <= thresholds: float32 examples fall on the same sides.
+
+    Infinity becomes the largest of all: it parts missing values from others.
+    """
+    near = np.minimum(thresholds, LARGEST).astype(np.float32)
     return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)
 
 
@@ -30,20 +36,24 @@ def binned(feature, threshold):
     The grid's step is a power of two and its start a multiple of it, so that start + step * bin is
     exact in float32, whatever fuses or reorders the two operations. A grid holds all thresholds of
     its feature, unless a few of them lie so far out that the others would fall together: then these
-    few move to its end.
-    Returns the used features, ascending, start and step of each, and the bin of each threshold.
+    few move to its end. Thresholds above all numbers have a grid of their own, with step 0.
+    Returns the used features, ascending, start and step of each, the bin of each threshold, and
+    the place of its feature among the used ones.
     """
+    group = 2 * feature + (threshold >= LARGEST)
     order = np.lexsort((threshold, feature))
-    used, starts = np.unique(feature[order], return_index=True)
+    used, starts = np.unique(group[order], return_index=True)
     low, step = np.empty(used.size, np.float32), np.empty(used.size, np.float32)
     bins = np.empty(threshold.size, dtype=np.int64)
     for k, places in enumerate(np.split(order, starts)[1:]):
         low[k], step[k], bins[places] = _grid(threshold[places])
-    return used, low, step, bins
+    return used // 2, low, step, bins, np.searchsorted(used, group)
 
 
 def _grid(thresholds):
     """Return start, step and bins of the grid of ascending thresholds."""
+    if thresholds[0] >= LARGEST:
+        return LARGEST, 0, 0
     size = np.abs(thresholds[[0, -1]]).max()
     # Below 2^22 steps from zero, every point of the grid is a float32; so is the step itself.
     least = max(size * 2.0**-22, 2.0**-120)
@@ -115,15 +125,37 @@ def scaled_int8(value, constant, shared):
 
 
 FORMATS = ("float32", "float16", "int8")
-REGRESSION, SCORES = 0, 1  # besides VOTES
-NO_GAPS = (
-    "the compact format has no place for missing values, and this forest has learned from some: "
-    "fit it on a table without NaN."
-)
+
+
+class CompactModel:
+    """Base of forests and perceptrons as a device stores them: predictions by `scores`, C code."""
+
+    @property
+    def n_columns(self):
+        """Columns of the scores."""
+        return self.constant.size
+
+    def predict(self, X):
+        """Return class labels or numbers, (n_samples,), of several outputs (n_samples, n_outputs).
+
+        X is rounded to float32.
+        """
+        scores = self.scores(X)
+        if self.kind == REGRESSION:
+            return scores[:, 0] if self.n_columns == 1 else scores
+        # One column is the second class's score less the first's; equals go to the first.
+        one = self.n_columns == 1
+        codes = (scores[:, 0] > 0).astype(np.intp) if one else scores.argmax(axis=1)
+        return codes if self.classes is None else self.classes[codes]
+
+    def export_c(self, path, name="model", layout="small"):
+        """Write the model as a C99 header, see `CompactMethods.export_c`."""
+        check_choice(layout, "layout", LAYOUTS)
+        Path(path).write_text(c_header(self, name, layout))
 
 
 @dataclass(eq=False)
-class CompactForest:
+class CompactForest(CompactModel):
     """A forest in the compact format: what `to_bytes` writes and `export_c` puts into C.
 
     Predictions are made in float32, and are those of the exported C code bit for bit. In "int8"
@@ -136,11 +168,12 @@ class CompactForest:
     format: str  # of the values, one of `FORMATS`; "int8" has thresholds of 8 bits too
     n_features: int
     n_classes: int  # 0 in regression
-    # These four as in `StoredTrees`; in "int8" `feature` is a place in `used`.
+    # These five as in `StoredTrees`; in "int8" `feature` is a place in `used`.
     n_splits: np.ndarray
     empty: np.ndarray
     feature: np.ndarray
     n_left: np.ndarray
+    missing_left: np.ndarray
     # (n_splits,), float32; in "int8" uint8, places on the grid low + step * place of the feature.
     threshold: np.ndarray
     value: np.ndarray  # (n_stops, n_columns), the format's type; votes: uint8, each stop's class
@@ -163,8 +196,6 @@ class CompactForest:
         format.
         """
         check_choice(format, "format", FORMATS)
-        if any(tree.missing_left is not None for tree in trees):
-            raise ParameterError(NO_GAPS)
         if n_features > 1 << 16:
             raise ParameterError(
                 f"the compact format holds at most 65,536 features, got {n_features:,}."
@@ -185,13 +216,15 @@ class CompactForest:
                 value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
         values = _values(value, constant, kind, format, len(trees))
         feature, threshold, *grid = _thresholds(forest, format)
-        splits = forest.n_splits, forest.empty, feature, forest.n_left, threshold
+        splits = (
+            forest.n_splits,
+            forest.empty,
+            feature,
+            forest.n_left,
+            forest.missing_left,
+            threshold,
+        )
         return cls(kind, format, n_features, n_classes, *splits, *values, *grid, classes)
-
-    @property
-    def n_columns(self):
-        """Columns of the scores."""
-        return self.constant.size
 
     @property
     def nbytes(self):
@@ -223,6 +256,11 @@ class CompactForest:
         """Return the feature of each split as a column of X, shape (n_splits,)."""
         return self.used[self.feature] if self.format == "int8" else self.feature
 
+    def trees(self):
+        """Return the trees; the value of a leaf is its place among the stops."""
+        shape = self.n_splits, self.features(), self.thresholds(), self.n_left
+        return rebuilt(*shape, self.missing_left)
+
     def scores(self, X):
         """Return the sums that predictions are made from, or the votes, (n_samples, n_columns).
 
@@ -232,7 +270,7 @@ class CompactForest:
         # In the constant's type: float32, whose order of sums is that of C, or int32.
         sums = np.tile(self.constant, (len(X), 1))
         # As C compares: float32 on both sides.
-        trees = rebuilt(self.n_splits, self.features(), self.thresholds(), self.n_left)
+        trees = self.trees()
         walk = ForestPredictor(trees, self.n_features).walk(X, leaves=True) if trees else None
         for place, (tree, values) in enumerate(zip(trees, self.stop_values(), strict=True)):
             stop = tree.value[walk.leaves[:, place], 0].astype(np.int64)
@@ -258,19 +296,6 @@ class CompactForest:
                 values = np.concatenate(parts)
             yield values
 
-    def predict(self, X):
-        """Return class labels or numbers, (n_samples,), of several outputs (n_samples, n_outputs).
-
-        X is rounded to float32.
-        """
-        scores = self.scores(X)
-        if self.kind == REGRESSION:
-            return scores[:, 0] if self.n_columns == 1 else scores
-        # One column is the second class's score less the first's; equals go to the first.
-        one = self.n_columns == 1
-        codes = (scores[:, 0] > 0).astype(np.intp) if one else scores.argmax(axis=1)
-        return codes if self.classes is None else self.classes[codes]
-
 
 def _values(value, constant, kind, format, n_trees):
     """Return the values, the constant and the scale in the format."""
@@ -285,9 +310,7 @@ def _values(value, constant, kind, format, n_trees):
 def _thresholds(forest, format):
     """Return features and thresholds in the format, and the grids: used, low, step."""
     if format == "int8":
-        used, low, step, bins = binned(forest.feature, forest.threshold)
-        # `used` is ascending: the place of a column is found by bisection.
-        places = np.searchsorted(used, forest.feature)
+        used, low, step, bins, places = binned(forest.feature, forest.threshold)
         return places, bins.astype(np.uint8), used.astype(np.uint16), low, step
     none = np.empty(0, dtype=np.float32)
     return forest.feature, float32_below(forest.threshold), none.astype(np.uint16), none, none

@@ -7,10 +7,8 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import extra
-from ..validation import ParameterError, check_choice
-from .c_code import LAYOUTS, c_header
-from .compact_forest import FORMATS, NO_GAPS, REGRESSION, VOTES
-from .serialization import rebuilt
+from .compact_forest import FORMATS
+from .serialization import REGRESSION, VOTES
 
 # Of operators and of the file: old enough for the runtimes of the last years.
 OPSETS, IR_VERSION = (("", 15), ("ai.onnx.ml", 3)), 8
@@ -31,10 +29,7 @@ class CompactMethods:
         -------
         CompactForest
         """
-        # Refused, not dropped: without the learned side, NaN would always go right.
         check_is_fitted(self)
-        if self.missing_in_training_.any():
-            raise ParameterError(NO_GAPS)
         return self._compact(format)
 
     def nbytes(self, format="float32"):
@@ -66,8 +61,7 @@ class CompactMethods:
             "small" is one loop over tables, "fast" straight code, in up to five times the
             flash. Both predict the same, bit for bit.
         """
-        check_choice(layout, "layout", LAYOUTS)
-        Path(path).write_text(c_header(self.compact(format), name, layout))
+        self.compact(format).export_c(path, name, layout)
 
     def export_onnx(self, path):
         """Write the forest as an ONNX model, which needs the package `onnx`.
@@ -93,18 +87,16 @@ def quantization_errors(model, X, y):
     what it is more than that of the model itself, and the share of predictions that differ from the
     model's (regression: the root mean squared difference).
     """
-    y, own = np.asarray(y), model.predict(X)
-    rows = []
+    y, own, rows = np.asarray(y), model.predict(X), []
     for name in FORMATS:
         forest = model.compact(name)
-        predicted = forest.predict(X)
-        if forest.kind == REGRESSION:
-            error, before = (float(np.square(p - y).mean()) for p in (predicted, own))
-            differs = float(np.sqrt(np.square(predicted - own).mean()))
-        else:
-            error, before = (float((p != y).mean()) for p in (predicted, own))
-            differs = float((predicted != own).mean())
-        rows.append((name, forest.nbytes, error, error - before, differs))
+        numbers = forest.kind == REGRESSION
+        pairs = ((p := forest.predict(X)), y), (own, y), (p, own)
+        found = [float(np.mean((a - b) ** 2 if numbers else a != b)) for a, b in pairs]
+        error, before, differs = found
+        rows.append(
+            (name, forest.nbytes, error, error - before, differs**0.5 if numbers else differs)
+        )
     columns = ["format", "bytes", "error", "increase", "difference"]
     return pd.DataFrame(rows, columns=columns).set_index("format")
 
@@ -147,7 +139,7 @@ def ensemble(forest):
 
     Nodes are those of `rebuilt`, tree after tree; a leaf adds its values, or its vote.
     """
-    trees = rebuilt(forest.n_splits, forest.features(), forest.thresholds(), forest.n_left)
+    trees = forest.trees()
     numbers, leaves = [], []
     for place, (tree, values) in enumerate(zip(trees, forest.stop_values(), strict=True)):
         node = np.arange(tree.node_count)
@@ -155,15 +147,21 @@ def ensemble(forest):
         # Of a leaf only its mode and weights count; ONNX wants numbers all the same.
         split = [
             np.where(tree.is_leaf, 0, of_node)
-            for of_node in (tree.feature, tree.threshold, tree.children_left, tree.children_right)
+            for of_node in (
+                tree.feature,
+                tree.threshold,
+                tree.children_left,
+                tree.children_right,
+                tree.missing_left,
+            )
         ]
         numbers.append(np.array([np.full(node.size, place), node, *split]))
         weights = np.eye(forest.n_columns)[values[:, 0]] if forest.kind == VOTES else values
         end, column = (part.ravel() for part in np.indices(weights.shape))
         leaves.append(np.array([0 * end + place, ends[end], column, weights.ravel()]))
     if not trees:  # a runtime wants one: a leaf that adds nothing
-        numbers, leaves = [np.zeros((6, 1))], [np.zeros((4, 1))]
-    tree, node, feature, threshold, left, right = np.hstack(numbers)
+        numbers, leaves = [np.zeros((7, 1))], [np.zeros((4, 1))]
+    tree, node, feature, threshold, left, right, missing_left = np.hstack(numbers)
     of_tree, of_node, column, weight = np.hstack(leaves)
     modes = np.where(left > 0, "BRANCH_LEQ", "LEAF")  # no child is a root
     whole = {
@@ -172,6 +170,7 @@ def ensemble(forest):
         "nodes_featureids": feature,
         "nodes_truenodeids": left,
         "nodes_falsenodeids": right,
+        "nodes_missing_value_tracks_true": missing_left,
         "target_treeids": of_tree,
         "target_nodeids": of_node,
         "target_ids": column,

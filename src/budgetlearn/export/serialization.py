@@ -15,9 +15,9 @@ from ..exceptions import BudgetlearnError
 from ..tree.predictor import LEAF, Tree
 
 FULL, LEFT_IS_ZERO, RIGHT_IS_ZERO = 0, 1, 2  # what a tree's head says of its root
-MAGIC, VERSION = b"BLCF", 1
+MAGIC, VERSIONS = b"BLCF", (1, 2)  # the second has a bit for the missing values of each split
 HEADER = struct.Struct("<4sBBBBHHHHIII")
-VOTES = 2
+REGRESSION, SCORES, VOTES = 0, 1, 2
 # Which of features, offsets and heads of trees take twice their least bytes; offsets also four.
 FLAGS, LEAST, WIDEST_OFFSETS = (1, 2, 4), (1, 1, 2), 8
 VALUE_TYPES = {"float32": "<f4", "float16": "<f2", "int8": "|i1"}
@@ -36,6 +36,7 @@ class StoredTrees:
     feature: np.ndarray  # of each split, in preorder
     threshold: np.ndarray  # x[feature] <= threshold goes left
     n_left: np.ndarray  # splits in the left side of each split
+    missing_left: np.ndarray  # whether missing values go left at each split
     value: np.ndarray  # (n_stops, n_values), left to right
     # Of trees without a split: the sum of their values, and the class of the largest value of each.
     constant: np.ndarray
@@ -50,6 +51,9 @@ def stored(trees, zero_stops=True):
     feature, threshold, value, left, right = (
         np.concatenate([getattr(tree, name) for tree in trees])
         for name in ("feature", "threshold", "value", "children_left", "children_right")
+    )
+    missing_left = np.concatenate(
+        [np.zeros(t.node_count, bool) if t.missing_left is None else t.missing_left for t in trees]
     )
     sizes = np.array([tree.node_count for tree in trees])
     roots = np.cumsum(sizes) - sizes
@@ -71,6 +75,7 @@ def stored(trees, zero_stops=True):
         feature[inner].astype(np.int64),
         threshold[inner],
         n_splits[left[inner]],
+        missing_left[inner],
         value[kept],
         sum(value[lone], np.zeros(value.shape[1])),
         value[lone].argmax(axis=1),
@@ -107,19 +112,20 @@ def stored_bytes(trees, n_features, n_columns):
     """
     forest = stored(trees)
     shape = forest.n_splits, forest.n_left, len(forest.value), n_columns, n_features
-    return size(False, "float32", *shape, 0)
+    return size(False, "float32", *shape, 0, missing=forest.missing_left.any())
 
 
-def rebuilt(n_splits, feature, threshold, n_left):
+def rebuilt(n_splits, feature, threshold, n_left, missing_left=None):
     """Return `Tree` objects of these splits; the value of a leaf is its place among the stops."""
     ends = np.cumsum(n_splits)
+    gaps = np.zeros(len(feature)) if missing_left is None else missing_left
     return [
-        _rebuilt(feature[start:end], threshold[start:end], n_left[start:end])
+        _rebuilt(*(array[start:end] for array in (feature, threshold, n_left, gaps)))
         for start, end in zip(ends - n_splits, ends, strict=True)
     ]
 
 
-def _rebuilt(feature, threshold, n_left):
+def _rebuilt(feature, threshold, n_left, missing_left):
     """Return one tree, whose nodes are its splits in preorder, then its stops left to right."""
     n = feature.size
     left, right, value = np.full((3, 2 * n + 1), LEAF)
@@ -136,9 +142,9 @@ def _rebuilt(feature, threshold, n_left):
         if after:
             sizes[child], stops[child] = after, stop + 1 + before
     leaves = np.full(n + 1, LEAF)
-    thresholds = np.concatenate([threshold, np.zeros(n + 1)])
+    thresholds, gaps = (np.append(each, np.zeros(n + 1)) for each in (threshold, missing_left))
     nodes = np.concatenate([feature, leaves]), thresholds, left, right
-    return Tree(*nodes, value[:, None], np.zeros(2 * n + 1))
+    return Tree(*nodes, value[:, None], np.zeros(2 * n + 1), gaps)
 
 
 def widths(n_features, n_splits, n_left):
@@ -150,7 +156,7 @@ def widths(n_features, n_splits, n_left):
     )
 
 
-def sections(format, votes, n_splits, n_stops, n_trees, n_columns, n_used, width):
+def sections(format, votes, n_splits, n_stops, n_trees, n_columns, n_used, width, missing):
     """Return name, type and shape of each array, in the order of the bytes."""
     int8 = format == "int8"
     unsigned = {1: "|u1", 2: "<u2", 4: "<u4"}
@@ -166,15 +172,16 @@ def sections(format, votes, n_splits, n_stops, n_trees, n_columns, n_used, width
         ("feature", feature, (n_splits,)),
         ("threshold", "|u1" if int8 else "<f4", (n_splits,)),
         ("n_left", offset, (n_splits,)),
+        ("missing", "|u1", (-(-n_splits // 8) * missing,)),
         ("value", "|u1" if votes else VALUE_TYPES[format], (n_stops, 1 if votes else n_columns)),
     )
 
 
-def size(votes, format, n_splits, n_left, n_stops, n_columns, n_features, n_used):
+def size(votes, format, n_splits, n_left, n_stops, n_columns, n_features, n_used, missing=False):
     """Return the bytes of a model; the arrays and numbers are those of `CompactForest`."""
     width = widths(n_used if format == "int8" else n_features, n_splits, n_left)
     counts = int(np.sum(n_splits)), n_stops, len(n_splits), n_columns, n_used
-    parts = sections(format, votes, *counts, width)
+    parts = sections(format, votes, *counts, width, missing)
     return HEADER.size + sum(np.dtype(kind).itemsize * int(np.prod(n)) for _, kind, n in parts)
 
 
@@ -184,9 +191,12 @@ def arrays_of(forest):
     n_features = forest.used.size if forest.format == "int8" else forest.n_features
     width = widths(n_features, forest.n_splits, forest.n_left)
     counts = forest.feature.size, len(forest.value), forest.n_splits.size, forest.n_columns
-    parts = sections(forest.format, forest.kind == VOTES, *counts, forest.used.size, width)
+    counts += forest.used.size, width, forest.missing_left.any()
+    parts = sections(forest.format, forest.kind == VOTES, *counts)
     # The side of an empty root takes the two low bits of a tree's head, its splits the others.
     arrays = vars(forest) | {"head": forest.n_splits * 4 + forest.empty}
+    bits = np.packbits(forest.missing_left, bitorder="little")
+    arrays["missing"] = bits if forest.missing_left.any() else bits[:0]
     return {name: np.ascontiguousarray(arrays[name], dtype=kind) for name, kind, _ in parts}
 
 
@@ -199,7 +209,7 @@ def written(forest):
     about = forest.kind, list(VALUE_TYPES).index(forest.format), flags
     sizes = forest.n_features - 1, forest.n_classes, forest.n_columns, forest.used.size
     counts = forest.feature.size, len(forest.value), forest.n_splits.size
-    header = HEADER.pack(MAGIC, VERSION, *about, *sizes, *counts)
+    header = HEADER.pack(MAGIC, VERSIONS[int(arrays["missing"].size > 0)], *about, *sizes, *counts)
     return header + b"".join(array.tobytes() for array in arrays.values())
 
 
@@ -208,10 +218,10 @@ def read(data):
     if len(data) < HEADER.size or data[:4] != MAGIC:
         raise FormatError("these bytes are not a compact forest: they should begin with b'BLCF'.")
     _, version, kind, format, flags, n_features, n_classes, *counts = HEADER.unpack_from(data)
-    if version != VERSION:
+    if version not in VERSIONS:
         raise FormatError(
-            f"this is a compact forest of version {version}; this budgetlearn reads version "
-            f"{VERSION}. Write it anew, or use the budgetlearn that wrote it."
+            f"this is a compact forest of version {version}; this budgetlearn reads versions "
+            f"{VERSIONS}. Write it anew, or use the budgetlearn that wrote it."
         )
     n_columns, n_used, n_splits, n_stops, n_trees = counts
     if kind > VOTES or format >= len(VALUE_TYPES):
@@ -220,7 +230,8 @@ def read(data):
     width = [n << bool(flags & flag) for flag, n in zip(FLAGS, LEAST, strict=True)]
     width[1] <<= bool(flags & WIDEST_OFFSETS)
     name = list(VALUE_TYPES)[format]
-    parts = sections(name, kind == VOTES, n_splits, n_stops, n_trees, n_columns, n_used, width)
+    counts = n_splits, n_stops, n_trees, n_columns, n_used, width, version == VERSIONS[1]
+    parts = sections(name, kind == VOTES, *counts)
     place, arrays = HEADER.size, {}
     expected = place + sum(np.dtype(kind).itemsize * int(np.prod(n)) for _, kind, n in parts)
     # Before anything is read: no array may reach beyond the bytes.
@@ -232,6 +243,8 @@ def read(data):
         arrays[part] = array.astype(np.dtype(dtype).newbyteorder("="))
         place += array.nbytes
     head = arrays.pop("head").astype(np.int64)
+    bits = np.unpackbits(arrays.pop("missing"), bitorder="little")[:n_splits]
+    arrays["missing_left"] = bits > 0 if bits.size else np.zeros(n_splits, dtype=bool)
     # Narrow types were for the bytes; sums of offsets would overflow them.
     indices = {part: arrays[part].astype(np.int64) for part in ("feature", "n_left")}
     about = {"kind": kind, "format": name, "n_features": n_features + 1, "n_classes": n_classes}

@@ -1,5 +1,5 @@
 //= model
-/* @name@: a forest of @n_trees@ trees in the format @format@, @about@.
+/* @name@: @about@.
  * Written by budgetlearn. Plain C99: no malloc, no libm, no state. Include it in one source file.
  * With @NAME@_MAIN defined it is a program: it reads rows of @n_features@ numbers from the standard input
  * and prints the prediction and the scores of each. */
@@ -55,7 +55,7 @@ static inline void @name@_scores(const float *x, float *scores)
         uint32_t n = n_splits, at = split, stop = 0;
         while (n > 0) {
             const uint32_t n_left = @name@_left[at];
-            if (x[@feature@] <= @threshold@) {
+            if (x[@feature@] <= @threshold@@missing@) {
                 n = n_left;
                 at += 1;
             } else {
@@ -74,13 +74,13 @@ static inline void @name@_scores(const float *x, float *scores)
     for (k = 0; k < @NAME@_N_SCORES; ++k) { scores[k] = @scores@; }
 }
 //= fast
-/* A number as a whole number in the same order, NaN above all: compared without a branch, and
- * without a unit for floating-point numbers. */
-static inline uint32_t @name@_key(float number)
+/* A number as a whole number in the same order, and another for NaN: compared without a branch,
+ * and without a unit for floating-point numbers. */
+static inline uint32_t @name@_key(float number, uint32_t nan)
 {
     union { float number; uint32_t bits; } as;
     as.number = number;
-    if (number != number) { return UINT32_MAX; }
+    if (number != number) { return nan; }
     return as.bits ^ ((0u - (as.bits >> 31)) | 0x80000000u);
 }
 
@@ -89,10 +89,36 @@ static inline void @name@_scores(const float *x, float *scores)
 {
     @sum_type@ sums[@lanes@] = {0};
     uint32_t keys[@n_used@], k, stop@rows@;
-    for (k = 0; k < @n_used@; ++k) { keys[k] = @name@_key(x[@name@_used[k]]); }
+    for (k = 0; k < @n_used@; ++k) { keys[k] = @name@_key(x[@name@_used[k]], @nan@); }
     @start@
 @trees@
     for (k = 0; k < @NAME@_N_SCORES; ++k) { scores[k] = @scores@; }
+}
+//= network
+/* Write the @NAME@_N_SCORES scores of an example of @NAME@_N_FEATURES numbers; NaN counts as the
+ * mean of training. */
+static inline void @name@_scores(const float *x, float *scores)
+{
+    float hidden[@n_hidden@];
+    int i, j, k;
+    for (j = 0; j < @n_hidden@; ++j) { hidden[j] = @name@_bias[j]; }
+    for (i = 0; i < @NAME@_N_FEATURES; ++i) {
+        float z = (x[i] - @name@_centre[i]) * @name@_step[i];
+        z = z != z ? 0.0f : z > 1e6f ? 1e6f : z < -1e6f ? -1e6f : z;
+        for (j = 0; j < @n_hidden@; ++j) {
+            hidden[j] += z * (float)@name@_weight[i * @n_hidden@ + j];
+        }
+    }
+    for (k = 0; k < @NAME@_N_SCORES; ++k) { scores[k] = 0.0f; }
+    for (j = 0; j < @n_hidden@; ++j) {
+        if (!(hidden[j] > 0.0f)) { continue; }
+        for (k = 0; k < @NAME@_N_SCORES; ++k) {
+            scores[k] += hidden[j] * (float)@name@_outer[j * @NAME@_N_SCORES + k];
+        }
+    }
+    for (k = 0; k < @NAME@_N_SCORES; ++k) {
+        scores[k] = @name@_constant[k] + @name@_scale[0] * scores[k];
+    }
 }
 //= adder
 /* Add the values of n stops. Sums in variables of this function stay in registers. A vector unit

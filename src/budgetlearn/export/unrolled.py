@@ -16,13 +16,9 @@ MOST_NESTED = 120  # C99 promises 127 blocks in each other, and the function tak
 
 def unrolled(forest):
     """Return for each tree the C that sets `stop`, and the values of all stops in this order."""
-    used = np.unique(forest.features())
-    trees = rebuilt(
-        forest.n_splits,
-        np.searchsorted(used, forest.features()),
-        ordered(forest.thresholds()).astype(np.int64),
-        forest.n_left,
-    )
+    _, place = keys(forest)
+    thresholds = ordered(forest.thresholds()).astype(np.int64)
+    trees = rebuilt(forest.n_splits, place, thresholds, forest.n_left)
     code, values = [], [np.empty((0, forest.value.shape[1]), dtype=forest.value.dtype)]
     n_stops = 0
     for tree, own in zip(trees, forest.stop_values(), strict=True):
@@ -31,6 +27,15 @@ def unrolled(forest):
         values.append(own[writer.stops])
         n_stops += len(own)
     return code, np.concatenate(values)
+
+
+def keys(forest):
+    """Return the feature of each key, after all of them once more where NaN is least; their places.
+
+    The first ones are those in which NaN is above all numbers.
+    """
+    second = np.where(forest.missing_left, forest.n_features, 0)
+    return np.unique(forest.features() + second, return_inverse=True)
 
 
 def ordered(numbers):

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.sparse import csc_array
 from scipy.special import softmax
 
+from ..export.compact_forest import LARGEST
 from ..export.imported import ImportedForest
 from ..export.serialization import size
 from ..fit_counts import count_fit
@@ -337,9 +338,12 @@ class Memory:
         # The side of a root that was not accepted says nothing, and takes no value.
         rootless = (nodes.parent[kept[first]] < 0) & (children == 1)
         n_stops = int(splits.size + n_splits.size - rootless.sum())
-        used = np.unique(nodes.records["feature"][splits]).size if self.format == "int8" else 0
+        split, used = nodes.records[splits], 0
+        if self.format == "int8":  # infinite thresholds have a grid of their own
+            far = split["feature"][split["threshold"] >= LARGEST]
+            used = np.unique(split["feature"]).size + np.unique(far).size
         sizes = n_splits, n_splits - 1, n_stops, self.n_columns, self.n_features, used
-        return size(False, self.format, *sizes)
+        return size(False, self.format, *sizes, missing=split["missing_left"].any())
 
 
 def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, best=False):

@@ -16,7 +16,8 @@ class ImportedNodes:
         self.records = records = np.zeros(sum(n_nodes), dtype=FOREST_NODE_DTYPE)
         # Of each example the leaf in each tree, by its place among all nodes.
         self._leaves = ForestPredictor(forest.trees, forest.n_features).walk(X, leaves=True).leaves
-        starts = np.cumsum([0, *n_nodes])
+        # Features without missing values here may have none later: they need no side.
+        starts, gaps = np.cumsum([0, *n_nodes]), np.isnan(X).any(axis=0)
         for number, (tree, start) in enumerate(zip(forest.trees, starts, strict=False)):
             place = start + _side_by_side(tree)
             parent = tree.parents()
@@ -26,7 +27,7 @@ class ImportedNodes:
             records["child"][place] = np.where(tree.is_leaf, LEAF, place[tree.children_left])
             records["parent"][place] = np.where(parent < 0, -1, place[parent])
             if tree.missing_left is not None:
-                records["missing_left"][place] = tree.missing_left
+                records["missing_left"][place] = tree.missing_left & gaps[tree.feature]
         self._count(targets)
         self.ids = np.flatnonzero(records["parent"] >= 0)
         records["step"] = -1

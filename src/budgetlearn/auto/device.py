@@ -1,0 +1,108 @@
+"""The best model of so many bytes: globally induced forests and perceptrons on the same rows."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import check_random_state, check_X_y
+
+from ..exceptions import BudgetError, BudgetlearnWarning
+from ..export.compact_forest import CompactModel
+from ..export.compact_network import CompactNetwork
+from ..gif import GIFClassifier, GIFRegressor
+from ..validation import INT32_MAX, check_choice, check_number, holdout
+
+VALIDATION = 0.25
+RESIDUALS = {"split_on": "residuals", "max_features": None, "learning_rate": 0.1}
+SPLITS, PENALTIES = ({}, RESIDUALS), (1e-4, 1e-2, 1.0)
+# Nodes that a forest grows before it is pruned, as a multiple of what stays, and at most.
+GROWN, MOST_GROWN = 4, 8000
+
+
+class Recommended(NamedTuple):
+    """The model that `recommend_for_bytes` recommends, fitted to all rows, and what it beat."""
+
+    name: str  # "forest" or "perceptron"
+    model: CompactModel  # with `predict`, `nbytes` and `export_c`
+    tried: pd.DataFrame  # model, setting, bytes, error on the held-out rows
+
+
+def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=None) -> Recommended:
+    """Fit the model of at most so many bytes that errs least on held-out rows.
+
+    Globally induced forests and perceptrons with one hidden layer learn from three quarters of the
+    rows, are stored in "int8", and predict the others. The best one (of equals the smallest) is
+    then fitted to all rows.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Examples; NaN where a value is missing.
+    y : array-like of shape (n_samples,)
+        Classes, or numbers.
+    byte_budget : int
+        Most bytes of the model, `nbytes`.
+    task : {"classification", "regression"}, default="classification"
+        What y holds.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+
+    Returns
+    -------
+    Recommended
+        Name, model, and what was compared.
+
+    Raises
+    ------
+    BudgetError
+        If no model is so small.
+    """
+    check_number(byte_budget, "byte_budget", low=1, integer=True)
+    classifies = check_choice(task, "task", ("classification", "regression")) == "classification"
+    X, y = check_X_y(X, y, ensure_all_finite="allow-nan", dtype=float, y_numeric=not classifies)
+    random = check_random_state(random_state)
+    about = byte_budget, task, random.randint(INT32_MAX)
+    train, valid = holdout(y, VALIDATION, random, classifies)
+    tries = [("forest", how) for how in SPLITS]
+    tries += [("perceptron", {"alpha": alpha}) for alpha in PENALTIES]
+    rows, least = [], []
+    for name, setting in tries:
+        try:
+            model, chosen = KINDS[name](*about, setting, X[train], y[train], X[valid], y[valid])
+            rows.append((name, chosen, model.nbytes, _error(model, X[valid], y[valid])))
+        except BudgetError as error:
+            least.append(error.cheapest)
+    if not rows:
+        message = f"byte_budget={byte_budget}: the smallest model takes {min(least)} bytes."
+        raise BudgetError(message, min(least))
+    tried = pd.DataFrame(rows, columns=["model", "setting", "bytes", "error"])
+    name, setting, *_ = min(rows, key=lambda row: (row[3], row[2]))
+    return Recommended(name, KINDS[name](*about, setting, X, y)[0], tried)
+
+
+def _error(model, X, y):
+    predicted = model.predict(X)
+    return np.mean((predicted - y) ** 2 if model.classes is None else predicted != y)
+
+
+def _forest(byte_budget, task, seed, setting, X, y, *valid):
+    """Return a forest as stored, and its setting, with the penalty that validates best."""
+    kind, fit = (GIFRegressor, "ridge") if task == "regression" else (GIFClassifier, "logistic")
+    n_classes = np.unique(y).size if task == "classification" else 0
+    most = 2 + 2 * byte_budget // (3 + (n_classes if n_classes > 2 else 1))
+    limits = {"node_budget": most, "byte_budget": byte_budget, "byte_format": "int8"}
+    limits["prune_factor"] = max(1, min(GROWN, MOST_GROWN / most))
+    options = {"n_estimators": "auto", "joint_fit": fit, "ridge": "auto", "random_state": seed}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetlearnWarning)
+        model = kind(**limits | options | setting).fit(X, y, *valid)
+    return model.compact("int8"), setting | {"ridge": model.ridge_}
+
+
+def _perceptron(byte_budget, task, seed, setting, X, y, *valid):
+    """Return a perceptron, and its setting."""
+    return CompactNetwork.fitted(X, y, byte_budget, **setting, seed=seed, task=task), setting
+
+
+KINDS = {"forest": _forest, "perceptron": _perceptron}

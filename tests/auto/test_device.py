@@ -1,0 +1,62 @@
+"""The best model of so many bytes: which kind it is, and that the choice is by held-out rows."""
+
+import numpy as np
+import pytest
+
+from budgetlearn import recommend_for_bytes
+from budgetlearn.auto import device
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.export import CompactForest, CompactNetwork
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Let forests grow little."""
+    monkeypatch.setattr(device, "GROWN", 1)
+
+
+def boxes(n=300):
+    """Return rows whose class a few splits tell."""
+    X = np.random.default_rng(0).uniform(size=(n, 30))
+    return X, np.where((X[:, 0] > 0.6) & (X[:, 1] > 0.3), "in", "out")
+
+
+def sums(n=300):
+    """Return rows whose target is a sum, some of it missing."""
+    X = np.random.default_rng(0).normal(size=(n, 6))
+    y = X @ np.arange(1, 7)
+    X[::5, 0] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("table", "task", "kind", "expected"),
+    [
+        (boxes, "classification", "forest", CompactForest),
+        (sums, "regression", "perceptron", CompactNetwork),
+    ],
+)
+def test_it_names_the_kind_that_errs_less_and_writes_it(table, task, kind, expected, tmp_path):
+    X, y = table()
+    found = recommend_for_bytes(X[:200], y[:200], 600, task, random_state=0)
+    assert found.name == kind
+    assert isinstance(found.model, expected)
+    assert (found.tried["bytes"] <= 600).all()
+    assert set(found.tried["model"]) == {"forest", "perceptron"}
+    best = found.tried.loc[found.tried["error"].idxmin()]
+    assert best["model"] == kind
+    assert found.model.nbytes <= 600
+    predicted = found.model.predict(X[200:])
+    if task == "regression":
+        assert np.square(predicted - y[200:]).mean() < 0.15 * y.var()
+    else:
+        assert (predicted == y[200:]).mean() > 0.9
+    found.model.export_c(tmp_path / "model.h")
+    assert "model_predict" in (tmp_path / "model.h").read_text()
+
+
+def test_what_no_model_fits_names_the_least():
+    X, y = boxes(60)
+    with pytest.raises(BudgetError, match="the smallest model takes") as refused:
+        recommend_for_bytes(X, y, 20, random_state=0)
+    assert 20 < refused.value.cheapest < 100

@@ -1,0 +1,32 @@
+"""`recommend --bytes`: the model that errs least in so many bytes, on the screen and in C."""
+
+import re
+import subprocess
+
+from budgetlearn.auto import device
+from budgetlearn.cli import compare
+from tests.cli.conftest import called_in, patients
+from tests.export.test_c_code import FLAGS, needs_cc
+
+
+@needs_cc
+def test_recommend_names_and_writes_a_model_of_so_many_bytes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(compare, "run_snakemake", lambda *_: False)
+    monkeypatch.setattr(device, "GROWN", 1)
+    patients(150).to_csv("table.csv", index=False)
+    assert called_in(tmp_path, "compare", "table.csv", "--target", "ill")[0] == 0
+    words = ("recommend", "results/table", "--bytes", "700", "--out", "model.h")
+    status, said, err = called_in(tmp_path, *words)
+    assert status == 0, err
+    kind, size = re.match(r"Best in 700 bytes: a (forest|perceptron) of (\d+)\.", said).groups()
+    assert int(size) <= 700
+    errors = dict(re.findall(r"(forest|perceptron): share of wrong classes ([\d.]+)", said))
+    assert float(errors[kind]) == min(map(float, errors.values()))
+    assert "it says 0, 1, … of: no, yes" in said
+    assert re.search(r"x is: .*smoker \(former, no, yes: 0, 1, …\)", said)
+    subprocess.run(["cc", *FLAGS, "-DMODEL_MAIN", "-x", "c", "model.h"], check=True, cwd=tmp_path)
+    for words in (("--budget", "3", "--bytes", "700"), ()):
+        status, _, err = called_in(tmp_path, "recommend", "results/table", *words)
+        assert status == 2
+        assert "either a --budget or --bytes" in err
