@@ -347,10 +347,8 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
 
 def _in_bytes(own, preprocessor, n_bytes, max_rows, seed, out):
     """Say which kind of model errs least on a table in so many bytes, and write it as C."""
-    rows, encoder = (
-        sampled(own, max_rows, check_random_state(seed)),
-        BudgetPreprocessor(**preprocessor),
-    )
+    rows = sampled(own, max_rows, check_random_state(seed))
+    encoder = BudgetPreprocessor(**preprocessor)
     X = encoder.fit(own.X).transform(own.X.iloc[rows]).to_numpy()
     name, model, tried = recommend_for_bytes(X, own.y[rows], n_bytes, own.task, seed)
     error = "mean squared error" if own.task == REGRESSION else "share of wrong classes"
@@ -360,14 +358,12 @@ def _in_bytes(own, preprocessor, n_bytes, max_rows, seed, out):
     if out:
         model.export_c(out)
         # Not into the file: there, names of the user's would be code.
-        words = {
-            name: f" ({', '.join(each)}: 0, 1, …)" for name, each in encoder.categories_.items()
-        }
-        names = ", ".join(name + words.get(name, "") for name in encoder.origins_)
-        classes = (
-            "" if model.classes is None else f"\n  it says 0, 1, … of: {', '.join(model.classes)}"
-        )
-        click.echo(f"C99: {out}\n  x is: {names}{classes}")
+        levels = encoder.categories_
+        coded = {name: f" ({', '.join(each)}: 0, 1, …)" for name, each in levels.items()}
+        names = ", ".join(name + coded.get(name, "") for name in own.X)
+        click.echo(f"C99: {out}\n  x is: {names}")
+        if model.classes is not None:
+            click.echo(f"  it says 0, 1, … of: {', '.join(model.classes)}")
 
 
 def _best(study, folder, own, budget):
