@@ -51,7 +51,7 @@ def own_files(name):
     """Return the files that a class of the user's own may be made of, a set: none of another's."""
     top = name.partition(".")[0]
     spec = None if top in OWN else _spec_of(top)
-    if spec is None or is_installed(spec):
+    if spec is None or _is_installed(spec):
         return set()
     if spec.submodule_search_locations:
         return set().union(*map(_files, map(Path, spec.submodule_search_locations)))
@@ -82,7 +82,7 @@ def _spec_of(top):
         return None
 
 
-def is_installed(spec):
+def _is_installed(spec):
     """Return True if pip installed a package, rather than that it is the user's own."""
     places = spec.submodule_search_locations or [spec.origin]
     return any(INSTALLED & set(Path(place).parts) for place in places)
@@ -174,7 +174,7 @@ def _is_in_source(name):
     spec = _spec_of(top)
     if spec is None or not spec.submodule_search_locations:
         return False
-    if top not in OWN and not is_installed(spec):
+    if top not in OWN and not _is_installed(spec):
         return False
     base = Path(spec.submodule_search_locations[0], *rest)
     word = re.compile(rf"^(?:class |from .*|    |    \"){attribute}\b", re.MULTILINE)
