@@ -30,7 +30,11 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
         ("methods", "msb, constant", ["msb", "constant"]),
         ("split", {"train": "0.5", "test": "rest"}, {"train": 0.5, "test": "rest"}),
         ("split", "given", "given"),
-        ("overrides", {"msb": {"n": ["5", "-.5", "5x"]}}, {"msb": {"n": [5, -0.5, "5x"]}}),
+        (
+            "overrides",
+            {"msb": {"n": ["5", "-0.5", "5x", "yes"]}},
+            {"msb": {"n": [5, -0.5, "5x", True]}},
+        ),
         ("no_such_key", "true", True),
     ],
 )

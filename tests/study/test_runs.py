@@ -128,8 +128,9 @@ def test_given_costs_with_groups_survive_the_file(wine, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: f.iloc[:12], "12 lines, lacks \\['proline'\\]"),
-        (lambda f: pd.concat([f, f.iloc[:1]]), "14 lines"),
+        (lambda f: f.iloc[:12], "no price for features: proline"),
+        (lambda f: pd.concat([f, f.iloc[:1]]), "features more than once: alcohol"),
+        (lambda f: f.replace("proline", "x"), "unknown features: x; no price for features: pro"),
         (lambda f: f.assign(cost=-1.0), ">= 0"),
         (lambda f: f.assign(cost=np.nan), "finite"),
         (

@@ -27,6 +27,11 @@ def test_a_method_in_a_folder_of_ones_own_is_compared(make_workflow):
     of_grid = points[(points["method"] == "cheapest_k") & (points["dataset"] == "wine")]
     assert of_grid["setting"].tolist() == ["k=1", "k=2", "k=4", "k=8"]
     assert of_grid["n_features"].tolist() == [1, 2, 4, 8]
+    with (workflow.folder / "my_folder" / FILES[0]).open("a") as stream:
+        stream.write("MORE = 1\n")
+    code, told = workflow.plan("collect", *command[3:], "-n", "--config", "runs=1")
+    again = set(re.findall(r"output: results/mine/points/\w+/\w+/(\w+)/", told))
+    assert (code, again) == (0, {"cheapest_2", "cheapest_k"}), told
 
 
 def test_a_folder_that_is_not_there_is_told(make_workflow):

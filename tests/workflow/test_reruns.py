@@ -47,8 +47,8 @@ def finished(make_workflow):
         shutil.copytree(source_code.ROOT / name, workflow.folder / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source_code, "ROOT", workflow.folder)
-        forget()
-        source_code.report_fingerprint(SCRIPTS / "report.py")  # read once, for all forks
+        source_code.script_fingerprint(SCRIPTS / "fit.py")  # read once, for all forks
+        source_code.report_fingerprint(SCRIPTS / "report.py")
         code, summary = workflow.plan(*CALL, "--summary")
         assert code == 0, summary
         for line in summary.splitlines():
@@ -59,12 +59,6 @@ def finished(make_workflow):
         code, told = workflow.plan(*CALL, "--touch", "--forceall")
         assert code == 0, told
         yield workflow
-    forget()
-
-
-def forget():
-    for function in (source_code._top, source_code.module_files, source_code.is_followed):
-        function.cache_clear()
 
 
 def planned(workflow, *arguments):
@@ -140,7 +134,6 @@ def config(*settings):
 
 
 DATASETS, METHODS = "config/datasets.yaml", "config/methods.yaml"
-LOGIT = "budgetlearn/msb/l1_path.py"
 KERNEL = (
     "budgetlearn/tree/"
     + source_code.kernel_of(source_code.ROOT / "budgetlearn/tree/depth_first.pyx").name
@@ -197,12 +190,12 @@ EDITS = {
         (),
         {"report": 1},
     ),
-    "code in fetching.py": ("budgetbench/datasets/fetching.py", more(b"# why\n"), (), PREPARED),
-    "code of the cascade": ("budgetlearn/cascade/pool.py", more(b"MORE = 1\n"), (), {}),
-    "code of GIF": ("budgetlearn/gif/forest.py", more(b"MORE = 1\n"), (), {}),
-    # Of one room, and of peers/, which uses it and has the constant control; BudgetRF stays.
-    "code in l1_path.py": (LOGIT, more(b"MORE = 1\n"), (), {"fit": 2, **MSB, **LAST}),
-    "a kernel": (KERNEL, more(b"\0"), (), {"fit": 3, **MSB, **LAST}),
+    "code of the data sets": ("budgetbench/datasets/fetching.py", more(b"# why\n"), (), PREPARED),
+    "code of studies": ("budgetbench/study/study.py", more(b"MORE = 1\n"), (), PREPARED),
+    "code of the library": ("budgetlearn/cascade/pool.py", more(b"MORE = 1\n"), (), PREPARED),
+    "code of the command line": ("budgetlearn/cli/fit.py", more(b"MORE = 1\n"), (), {}),
+    "code of the analysis": (*DRAWN_WITH["analysis"], (), {"report": 1}),
+    "a kernel": (KERNEL, more(b"\0"), (), PREPARED),
     "a failed run": (FAILURE, failed("failed: ValueError: x"), (), ONE_FIT),
     "a failed run, of which only the data are asked": (
         *(FAILURE, failed("failed: ValueError: x")),

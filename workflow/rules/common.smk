@@ -7,7 +7,7 @@ from functools import cache
 from math import ceil
 
 from budgetbench.study.job_traces import is_repeated, minutes_for
-from budgetbench.study.source_code import script_fingerprint
+from budgetbench.study.source_code import own_files, script_fingerprint
 from budgetbench.study.methods import classes_of
 
 
@@ -18,13 +18,18 @@ def script_path(name):
 
 @cache
 def code_of(name, *classes):
-    """Editing package code reruns the jobs whose script, or classes it builds, lead to it."""
+    """Editing the packages, the script or the user's own classes reruns the jobs that run them."""
     return script_fingerprint(script_path(name), *classes)
 
 
 def code_for(name):
-    """Where a method is fitted, the code of its own classes counts too."""
-    return lambda w: code_of(name, *sorted(set(classes_of(STUDY.spec(w.method, w.dataset)))))
+    """Where a method is fitted, the code of classes of the user's own counts too."""
+
+    def of_job(w):
+        classes = set(classes_of(STUDY.spec(w.method, w.dataset)))
+        return code_of(name, *sorted(filter(own_files, classes)))
+
+    return of_job
 
 
 def place_of(file):

@@ -113,16 +113,12 @@ def load_registry(path=None):
 def _checked(path, _):
     content = read_yaml(path, "The registry of data sets")
     # One error, the most telling: the others mostly follow from it.
-    error = jsonschema.exceptions.best_match(_validator().iter_errors(content))
+    validator = jsonschema.Draft202012Validator(read_yaml(SCHEMA))
+    error = jsonschema.exceptions.best_match(validator.iter_errors(content))
     if error is not None:
         place = " > ".join(str(step) for step in error.absolute_path) or "top level"
         raise ConfigError(f"{path}, {place}: {error.message}")
     return [_spec(key, entry) for key, entry in content["datasets"].items()]
-
-
-@cache
-def _validator():
-    return jsonschema.Draft202012Validator(read_yaml(SCHEMA))
 
 
 def _spec(dataset_id, entry):

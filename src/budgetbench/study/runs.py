@@ -7,6 +7,7 @@ import pandas as pd
 
 from budgetlearn.costs import FeatureCosts, profile_of, random_costs
 from budgetlearn.exceptions import CostError, DatasetError
+from budgetlearn.per_feature import PerFeature
 from budgetlearn.validation import derive_seed
 
 from ..datasets.dataset import TEST, TRAIN, VALID, split
@@ -88,27 +89,17 @@ def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
 
 
 def _given_costs(dataset, given):
-    names = list(dataset.feature_names)
-    listed = given["feature"].astype(str).tolist()
-    missing, strange = sorted(set(names) - set(listed)), sorted(set(listed) - set(names))
-    if missing or strange or len(listed) != len(names):
-        raise CostError(
-            f"{dataset.id}: the price list must name each of the {len(names)} features once; it "
-            f"has {len(listed)} lines, lacks {missing[:5]} and has unknown features {strange[:5]}."
-        )
-    return _in_order(given.assign(feature=listed), names)
-
-
-def _in_order(prices, names):
-    """Return the lines of a price list in the order of the data: costs are then taken by index."""
-    return prices.set_index("feature").loc[list(names)].reset_index()
+    prices = PerFeature(f"the prices of {dataset.id}", "price", CostError, table="the data set")
+    lines = pd.Series(range(len(given)), given["feature"])
+    return given.iloc[prices.in_order(lines, dataset.feature_names)]
 
 
 def profiles_of(table, names):
     """Return {run: FeatureCosts} from the table that `draw_costs` made."""
     profiles = {}
     for run, part in table.groupby("run", sort=True):
-        _, *profile = profile_of(_in_order(part, names))
+        # In the order of the data: costs are then taken by index.
+        _, *profile = profile_of(part.set_index("feature").loc[list(names)].reset_index())
         profiles[int(run)] = FeatureCosts(*profile)
     return profiles
 

@@ -1,13 +1,13 @@
-"""Hashes of the code that results depend on: an edit reruns the jobs that it can touch.
+"""Hashes of the code that results depend on: an edit reruns the jobs that may run it.
 
-Counted are the files that a script and its classes import, one through another, and compiled
-kernels, because compiler and flags decide their last bits. An edit of a comment counts too: finer
-would need the meaning of the source, which took four times this file. What pip installed is known
-by its version. Imports nothing heavy: the Snakefile asks at every start.
+An edit of the library, or of the benchmark's data sets and studies, reruns fits and preparation; an
+edit of analysis or report draws the page anew. Each package counts whole, comments and compiled
+kernels too, because compiler and flags decide their last bits. Of a class of the user's own counts
+the package that it is in, or the modules beside its own. What pip installed is known by its
+version. Imports nothing heavy: the Snakefile asks at every start.
 """
 
 import hashlib
-import importlib
 import importlib.util
 import os
 import re
@@ -22,45 +22,45 @@ from .methods import classes_of, nested, resolve
 
 ROOT = Path(__file__).resolve().parents[2]  # where both packages lie
 OWN = ("budgetlearn", "budgetbench")
-INSTALLED = ("site-packages", "dist-packages")
-SUFFIXES = (".py", ".pyx", ".pxd", *EXTENSION_SUFFIXES)
+INSTALLED = {"site-packages", "dist-packages"}
+CODE = (".py", ".pyx", ".pxd", *EXTENSION_SUFFIXES)
 # What a report is drawn with beside its code.
-REPORT_PARTS = (".j2", ".css", ".js", ".html", ".svg", ".yaml")
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+(?P<c>c?)import[ \t]+(?P<names>\([^)]*\)|[^\n;#]+)"
-    r"|(?P<pure_c>c?)import[ \t]+(?P<modules>[^\n;#]+))",
-    re.MULTILINE,
-)
+DRAWN_WITH = (".py", ".j2", ".css", ".js", ".html", ".svg", ".yaml")
+_CIMPORT = re.compile(r"^from (\.+)([\w.]+) cimport", re.MULTILINE)
 
 
 def script_fingerprint(script, *classes):
-    """Return a hash of the code that a job runs, with that of the classes that it builds."""
-    places = (place for name in classes for place in (name.rpartition(".")[0], name))
-    return _digest(_reached(Path(script), *map(module_files, places)))
+    """Return a hash of the code that a job may run, with that of classes of the user's own."""
+    library, benchmark = ROOT / "budgetlearn", ROOT / "budgetbench"
+    files = {path for path in _files(library) if not path.is_relative_to(library / "cli")}
+    files.update(*(_files(benchmark / name) for name in ("datasets", "study")))
+    for source in files:
+        if source.suffix == ".pyx":
+            _check_kernel(source)
+    return _digest({Path(script), *files}.union(*map(own_files, classes)))
 
 
 def report_fingerprint(script):
     """Return a hash of what draws the report: code, templates, style and scripts of the page."""
-    report = ROOT / "budgetbench" / "report"
-    shared = ROOT / "budgetlearn" / "cli" / "templates"  # head and style, as of the model page
-    files = *report.rglob("*"), shared / "base.html.j2", shared / "style.css"
-    parts = [path for path in files if path.suffix in REPORT_PARTS]
-    # The page finds its sections by looking: no import names them.
-    sections = (report / "sections").glob("[!_]*.py")
-    return _digest([*_reached(Path(script), sections), *parts])
+    # Head and style are those of the model page.
+    folders = ("budgetbench/report", "budgetbench/analysis", "budgetlearn/cli/templates")
+    return _digest({Path(script)}.union(*(_files(ROOT / name, DRAWN_WITH) for name in folders)))
 
 
-def _reached(script, *starts):
-    """Return every file of the project and of the user that a script and other files lead to."""
-    reached, waiting = set(), [script, *(path for files in starts for path in files)]
-    while waiting:
-        path = waiting.pop()
-        # Modules may import each other in a circle, as headers of Cython do.
-        if path not in reached and is_followed(path):
-            reached.add(path)
-            waiting += [file for module, _ in _imports(path) for file in module_files(module)]
-            _check_kernel(path)
-    return reached
+def own_files(name):
+    """Return the files that a class of the user's own may be made of, a set: none of another's."""
+    top = name.partition(".")[0]
+    spec = None if top in OWN else _spec_of(top)
+    if spec is None or _is_installed(spec):
+        return set()
+    if spec.submodule_search_locations:
+        return set().union(*map(_files, map(Path, spec.submodule_search_locations)))
+    # A module alone may import those beside it; folders beside it may be anything.
+    return {path for path in Path(spec.origin).parent.iterdir() if path.name.endswith(CODE)}
+
+
+def _files(folder, endings=CODE):
+    return {path for path in folder.rglob("*") if path.name.endswith(endings)}
 
 
 def _digest(files):
@@ -74,81 +74,18 @@ def _hash(path, written):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _imports(path):
-    return _imports_of(path, path.stat().st_mtime_ns) if path.suffix in SUFFIXES[:3] else ()
-
-
-@cache
-def _imports_of(path, written):
-    """Return (dotted module, whether Cython compiles it in) of all imports of a source file."""
-    found, package = [], _package_of(path)
-    for one in _IMPORT.finditer(path.read_text(encoding="utf-8")):
-        names = [part.split()[0] for part in _listed(one["names"] or one["modules"])]
-        compiled = bool(one["c"] or one["pure_c"])
-        if one["modules"]:
-            found += [(name, compiled) for name in names]
-            continue
-        relative = one["base"].startswith(".") and package
-        base = importlib.util.resolve_name(one["base"], package) if relative else one["base"]
-        found += [(module, compiled) for module in (base, *(f"{base}.{n}" for n in names))]
-    return found
-
-
-def _listed(names):
-    bare = re.sub(r"#[^\n]*", "", names).strip("() \t\n")
-    return [part for part in bare.split(",") if part.strip()]
-
-
-def _package_of(path):
-    folder, parts = path.parent, []
-    while (folder / "__init__.py").is_file():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts)
-
-
-@cache
-def module_files(module):
-    """Return the files that make a module: source of Python or Cython, and the compiled kernel."""
-    base = module_base(module)
-    if base is None:
-        return ()
-    places = [base / "__init__.py", *(base.with_name(base.name + suffix) for suffix in SUFFIXES)]
-    found = tuple(path for path in places if path.is_file())
-    if not found and module.rpartition(".")[0] == OWN[0] and not base.name.startswith("_"):
-        # A name that budgetlearn loads when it is asked for, from any of its modules.
-        return tuple(path for path in base.parent.rglob("*") if path.suffix in SUFFIXES)
-    return found
-
-
-def module_base(module):
-    """Return the path of a module without its suffix; None where it has no source."""
-    first, *rest = module.split(".")
-    if first in OWN:
-        return (ROOT / first).joinpath(*rest)
-    top = _top(first)
-    return None if top is None else top.joinpath(*rest) if rest else top
-
-
-@cache
-def _top(name):
-    if name in sys.stdlib_module_names:
-        return None
+def _spec_of(top):
+    """Return where Python finds a package or module, None for nowhere or within Python itself."""
     try:
-        spec = importlib.util.find_spec(name)
+        return None if top in sys.stdlib_module_names else importlib.util.find_spec(top)
     except (ImportError, ValueError):
         return None
-    if spec is None or not spec.has_location:
-        return None
-    place = Path(spec.origin)
-    return place.parent if place.stem == "__init__" else place.with_suffix("")
 
 
-@cache
-def is_followed(path):
-    """Return True if a file is the project's or the user's own, rather than an installed one."""
-    ours = any(path.is_relative_to(ROOT / name) for name in OWN)
-    return ours or not set(INSTALLED) & set(path.parts)
+def _is_installed(spec):
+    """Return True if pip installed a package, rather than that it is the user's own."""
+    places = spec.submodule_search_locations or [spec.origin]
+    return any(INSTALLED & set(Path(place).parts) for place in places)
 
 
 def kernel_of(source):
@@ -162,19 +99,19 @@ def compiled_into(source):
     reached, waiting = [], [source, *source.parent.glob(f"{source.stem}.pxd")]
     while waiting:
         path = waiting.pop()
-        if path not in reached:
+        # Headers may name each other in a circle.
+        if path not in reached and path.is_file():
             reached.append(path)
-            headers = (file for module, c in _imports(path) if c for file in module_files(module))
-            waiting += [file for file in headers if file.suffix == ".pxd" and is_followed(file)]
+            for dots, module in _CIMPORT.findall(path.read_text(encoding="utf-8")):
+                header = path.parents[len(dots) - 1].joinpath(*module.split("."))
+                waiting.append(header.with_suffix(".pxd"))
     return reached
 
 
 def _check_kernel(source):
     """Refuse a ``.pyx`` file without a kernel, or with one that was compiled of something else."""
-    if source.suffix != ".pyx":
-        return
     kernel = kernel_of(source)
-    name = f"{_package_of(source)}.{source.stem}"
+    name = ".".join(source.relative_to(ROOT).with_suffix("").parts)
     remedy = "Run `make setup` (without make: python setup.py build_ext --inplace)."
     if kernel is None:
         raise ConfigError(f"the kernel {name} is not compiled: only {source} is there. {remedy}")
@@ -233,10 +170,13 @@ def check_classes(method, spec):
 def _is_in_source(name):
     """Return True if the source of a package that is not the user's own has the name of a class."""
     module, _, attribute = name.rpartition(".")
-    base = module_base(module)
-    own = base is None or (is_followed(base) and module.split(".")[0] not in OWN)
-    if own:
+    top, *rest = module.split(".")
+    spec = _spec_of(top)
+    if spec is None or not spec.submodule_search_locations:
         return False
+    if top not in OWN and not _is_installed(spec):
+        return False
+    base = Path(spec.submodule_search_locations[0], *rest)
     word = re.compile(rf"^(?:class |from .*|    |    \"){attribute}\b", re.MULTILINE)
     places = (base / "__init__.py", base.with_name(f"{base.name}.py"))
     return any(word.search(path.read_text(encoding="utf-8")) for path in places if path.is_file())

@@ -4,13 +4,14 @@ import difflib
 import importlib.util
 import itertools
 import json
-import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import jsonschema
 import numpy as np
+import yaml
 
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
@@ -36,9 +37,6 @@ WORKING = (
 # What of a data set's entry its raw files depend on, and what only readers see.
 FETCHED = ("id", "kind", "files", "folder", "instructions", "content")
 SHOWN = ("title", "licence", "citation")
-# Text of the command line that is none.
-_WORDS = {"true": True, "false": False, "null": None}
-_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
 
 
 def check_schema(config, schema_path, what):
@@ -86,16 +84,14 @@ def _typed(value, schema):
 
 
 def _plain(value):
-    """Return `value` with text that reads as a number, true, false or null replaced by it."""
+    """Return `value` with text in it replaced by what it means in a file."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list):
         return [_plain(part) for part in value]
-    if not isinstance(value, str):
-        return value
-    if _NUMBER.fullmatch(value):
-        return float(value) if "." in value else int(value)
-    return _WORDS.get(value.lower(), value)
+    with suppress(yaml.YAMLError):  # what is no YAML stays text, which the schema refuses
+        return yaml.safe_load(value) if isinstance(value, str) else value
+    return value
 
 
 def known(name, names, kind, where):
