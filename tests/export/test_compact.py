@@ -1,7 +1,7 @@
 """The compact format of forests: predictions, sizes, bytes, and what fewer bits cost."""
 
-from itertools import product
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest

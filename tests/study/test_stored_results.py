@@ -92,7 +92,6 @@ def test_runs_at_other_prices_do_not_stay(study):
     ("change", "others"),
     [
         ({"split": {"train": 50, "valid": 20, "test": "rest"}}, [2]),
-        ({"crossed": 2}, [2]),
         ({"by_dataset": {"wine": {"split": {"train": 0.5, "valid": 0.2, "test": 0.3}}}}, [0, 1, 2]),
     ],
 )

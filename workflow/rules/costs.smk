@@ -21,7 +21,6 @@ rule costs:
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
-        crossed=STUDY.config.get("crossed"),
         content=lambda w: STUDY.price_content(w.dataset, w.costs),
         unpriced=lambda w: STUDY.unpriced(w.dataset),
         code=code_of("costs.py"),

@@ -59,7 +59,6 @@ rule split:
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
-        crossed=STUDY.config.get("crossed"),
         sizes=lambda w: STUDY.sizes(w.dataset),
         code=code_of("split.py"),
     script:

@@ -12,5 +12,5 @@ with job_log(snakemake.log[0]):
     dataset, given = Dataset.load(snakemake.input.data), None
     if snakemake.input.given:
         given = own_prices(snakemake.input.given[0], params.unpriced, params.content)
-    table = runs.draw_costs(dataset, kind, params.runs, params.seed, given, params.crossed)
+    table = runs.draw_costs(dataset, kind, params.runs, params.seed, given)
     write_csv(table, snakemake.output[0])

@@ -1,4 +1,4 @@
-"""Differences of methods over runs that share a table: leads, paired tests, variances.
+"""Differences of methods over runs that share a table: leads and paired tests.
 
 Runs split the same table again and again, so their results are not independent; the variance of
 a mean over them is corrected for that (Nadeau and Bengio).
@@ -8,37 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..study.records import OK
-from .schedules import CASE, GROUP
+from .schedules import CASE
 
 LEVEL = 0.05
-
-
-def variance_table(areas, crossed):
-    """Return the standard deviations of AUP due to splits, to prices, and to neither alone.
-
-    `crossed` says with how many cost profiles each split was run: run r has split r // crossed and
-    profile r modulo crossed. They are the roots of the components of a two-way analysis of variance
-    (0 where one comes out below that). Methods that did not complete every run, and cases of one
-    split or one profile, are left out.
-    """
-    rows = []
-    runs = areas["run"].nunique()
-    for key, own in areas[areas["status"] == OK].groupby(GROUP):
-        own = own.assign(split=own["run"] // crossed, profile=own["run"] % crossed)
-        table = own.pivot_table(index="split", columns="profile", values="aup_test")
-        if len(own) == runs == table.size and min(table.shape) > 1:
-            table, (n_rows, n_columns) = table.to_numpy(), table.shape
-            by_row, by_column = table.mean(axis=1), table.mean(axis=0)
-            rest = table - by_row[:, None] - by_column + table.mean()
-            error = (rest**2).sum() / ((n_rows - 1) * (n_columns - 1))
-            splits = by_row.var(ddof=1) - error / n_columns
-            prices = by_column.var(ddof=1) - error / n_rows
-            deviations = np.sqrt(np.maximum([splits, prices, error], 0))
-            rows.append((*key, *deviations, n_rows, n_columns))
-    columns = [*GROUP, "splits", "prices", "rest", "n_splits", "n_prices"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 FEWEST_CASES = 10  # with fewer data sets no claim is made about data sets in general
 DRAWS = 4000
 

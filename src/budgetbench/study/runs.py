@@ -39,16 +39,13 @@ class Run:
         return derive_seed(self.study_seed, self.dataset, self.number, method)
 
 
-def draw_splits(dataset, runs, study_seed, sizes, crossed=None):
+def draw_splits(dataset, runs, study_seed, sizes):
     """Return the part (0 train, 1 validation, 2 test) of each row in each run, a column of int8.
 
-    Runs 0 to `crossed` − 1 share one split; None: every run has its own. Validation data choose
-    among operating points: where `sizes` has no such part, it is a tenth of the training rows, and
-    the test part stays whole.
+    Validation data choose among operating points: where `sizes` has no such part, it is a tenth of
+    the training rows, and the test part stays whole.
     """
-    return pd.DataFrame(
-        {str(run): _draw_split(dataset, run // (crossed or 1), study_seed, sizes) for run in runs}
-    )
+    return pd.DataFrame({str(run): _draw_split(dataset, run, study_seed, sizes) for run in runs})
 
 
 def _draw_split(dataset, run, study_seed, sizes):
@@ -63,11 +60,10 @@ def _draw_split(dataset, run, study_seed, sizes):
     return part
 
 
-def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
+def draw_costs(dataset, kind, runs, study_seed, given=None):
     """Return the cost profile of each run as a tidy table: run, feature, cost, group, group_cost.
 
-    "random" are integers 1..100 per run, "unit" 1 each, "given" the price list `given`. Run r has
-    profile r modulo `crossed`; None: every run has its own.
+    "random" are integers 1..100 per run, "unit" 1 each, "given" the price list `given`.
     """
     # Prices are by name, rows in the order of the features: a list may have another order.
     names = list(dataset.feature_names)
@@ -76,8 +72,7 @@ def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
         if kind == "given":
             frame = _given_costs(dataset, given)
         else:
-            number = run if crossed is None else run % crossed
-            seed = derive_seed(study_seed, dataset.id, number, "costs")
+            seed = derive_seed(study_seed, dataset.id, run, "costs")
             drawn = 1.0 if kind == "unit" else random_costs(len(names), seed).costs
             frame = pd.DataFrame({"feature": names, "cost": drawn})
         frames.append(frame.assign(run=run))

@@ -70,9 +70,9 @@ def _stays(kept, fresh, before, now):
 
 
 def _split_of(config, dataset):
-    """Return what decides the splits of a data set, and which prices each goes with."""
+    """Return what decides the splits of a data set."""
     own = config.get("by_dataset", {}).get(dataset, {})
-    return own.get("split", config.get("split")), config.get("crossed")
+    return own.get("split", config.get("split"))
 
 
 def _joined(before, now):

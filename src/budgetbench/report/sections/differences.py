@@ -14,23 +14,15 @@ class Differences(Section):
     place = 22
     under = ACQUISITION
 
-    @property
-    def names(self):
-        crossed = ["variances"] if self.study.config.get("crossed") else []
-        return ["differences", "differences_overall", *crossed]
+    names = ("differences", "differences_overall")
 
     def tables(self, report):
         results, display = report.results, report.display
         methods, reference = display.rivals(results.summary), self._reference(report)
         known = display.test_ratios, display.bounded
         each = paired.difference_table(results.areas, methods, reference, *known)
-        tables = {
-            "differences": each,
-            "differences_overall": paired.overall_table(results.areas, each, reference),
-        }
-        if crossed := self.study.config.get("crossed"):
-            tables["variances"] = paired.variance_table(results.areas, crossed)
-        return tables
+        overall = paired.overall_table(results.areas, each, reference)
+        return {"differences": each, "differences_overall": overall}
 
     @staticmethod
     def _reference(report):
@@ -47,7 +39,6 @@ class Differences(Section):
             "fewest": paired.FEWEST_CASES,
             "n_cases": len(titles),
             "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
-            "variances": _variance_rows(report.tables.get("variances"), display),
             "titles": titles,
             "rows": rows,
         }
@@ -57,18 +48,6 @@ def _overall_row(row, display):
     mean = interval(row["mean"], row["low"], row["high"])
     record = f"{row['wins']} / {row['ties']} / {row['losses']}"
     return [display.label(row["method"]), mean, record, row["n_cases"]]
-
-
-def _variance_rows(variances, display):
-    if variances is None:
-        return []
-    # Means of standard deviations: the page shows their size, tests use the table.
-    means = variances.groupby("method")[["splits", "prices", "rest"]].mean()
-    return [
-        [display.label(name), *(f"{value:.4f}" for value in means.loc[name])]
-        for name in display.methods
-        if name in means.index
-    ]
 
 
 def _cell(row):
