@@ -61,18 +61,10 @@ def ranking_of(summary, methods):
     Only the cases on which the most methods compete are ranked: on others the same rank would
     mean something else.
     """
-    return _ranking(*_competing(summary, methods), methods)
-
-
-def _competing(summary, methods):
-    """Return the mean AUP of methods, cases × methods, and how many compete in each case."""
     rivals = summary[summary["method"].isin(methods)]
     # Rounded: last bits are not ranks.
     means = rivals.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
-    return means, rivals.groupby(CASE)["method"].nunique()
-
-
-def _ranking(means, n_rivals, methods):
+    n_rivals = rivals.groupby(CASE)["method"].nunique()
     ranked = n_rivals.index[n_rivals == n_rivals.max()]
     means = means[means.index.isin(ranked)]
     known = [name for name in methods if name in means and len(means)]
@@ -103,18 +95,7 @@ def rank_table(ranking):
 
 def horizon_ranks(table, methods):
     """Return mean ranks, methods × horizons, the best at 100 % first; NaN without an area."""
-    return _mean_ranks(_by_horizon(table, methods), methods)
-
-
-def _by_horizon(table, methods):
-    return {h: _competing(table[table["horizon"] == h], methods) for h in HORIZONS}
-
-
-def _mean_ranks(by_horizon, methods, without=None):
-    ranks = {
-        horizon: _ranking(means, n_rivals[n_rivals.index != without], methods).mean
-        for horizon, (means, n_rivals) in by_horizon.items()
-    }
+    ranks = {h: ranking_of(table[table["horizon"] == h], methods).mean for h in HORIZONS}
     return pd.DataFrame(ranks).sort_values("100 %", kind="stable")
 
 
@@ -130,12 +111,12 @@ def survives_leaving_one_out(table, methods):
 
     With a single data set there is nothing to leave out, and all are True.
     """
-    by_horizon = _by_horizon(table, methods)
-    cases = list(map(tuple, table[CASE].drop_duplicates().to_numpy()))
     # A case is left out as a whole: one data set under one kind of costs.
+    case_of = table.groupby(CASE).ngroup()
+    cases = case_of.unique()
     left = cases if len(cases) > 1 else []
-    without = [winners(_mean_ranks(by_horizon, methods, case)) for case in left]
+    without = [winners(horizon_ranks(table[case_of != case], methods)) for case in left]
     return {
         horizon: all(set(w.get(horizon, ())) == set(first) for w in without)
-        for horizon, first in winners(_mean_ranks(by_horizon, methods)).items()
+        for horizon, first in winners(horizon_ranks(table, methods)).items()
     }
