@@ -46,29 +46,29 @@ class Differences(Section):
             "reference": None if reference is None else display.methods[reference],
             "fewest": paired.FEWEST_CASES,
             "n_cases": len(titles),
-            "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
-            "variances": _variance_rows(report.tables.get("variances"), display),
+            "overall": [
+                [
+                    display.label(row.method),
+                    interval(row.mean, row.low, row.high),
+                    f"{row.wins} / {row.ties} / {row.losses}",
+                    row.n_cases,
+                ]
+                for row in overall.itertuples()
+            ],
+            "variances": _variance_rows(report),
             "titles": titles,
             "rows": rows,
         }
 
 
-def _overall_row(row, display):
-    mean = interval(row["mean"], row["low"], row["high"])
-    record = f"{row['wins']} / {row['ties']} / {row['losses']}"
-    return [display.label(row["method"]), mean, record, row["n_cases"]]
-
-
-def _variance_rows(variances, display):
-    if variances is None:
+def _variance_rows(report):
+    if "variances" not in report.tables:
         return []
     # Means of standard deviations: the page shows their size, tests use the table.
-    means = variances.groupby("method")[["splits", "prices", "rest"]].mean()
-    return [
-        [display.label(name), *(f"{value:.4f}" for value in means.loc[name])]
-        for name in display.methods
-        if name in means.index
-    ]
+    means = report.tables["variances"].groupby("method")[["splits", "prices", "rest"]].mean()
+    rows = means.reindex(name for name in report.display.methods if name in means.index)
+    labelled = rows.rename(report.display.label).itertuples()
+    return [[label, *(f"{value:.4f}" for value in values)] for label, *values in labelled]
 
 
 def _cell(row):
