@@ -105,9 +105,11 @@ def _after(found):
     extended = []
     for one in found.extended:
         # Each on its own, so that a row says what these runs changed and nothing else.
-        both = {"before": found.with_first_runs(one), "now": found.numbers}
-        where = {"study": one["study"], "dataset": one["dataset"]}
-        extended.append(one | {k: judging.agreeing(both[k], **where) for k in both})
+        counts = {}
+        for when, numbers in (("before", found.with_first_runs(one)), ("now", found.numbers)):
+            own = numbers["study"].eq(one["study"]) & numbers["run_on"].eq(one["dataset"])
+            counts[when] = judging.outcome_counts(numbers[own])
+        extended.append(one | counts)
     return {"claims": changed, "narrowed": shares, "extended": extended}
 
 
@@ -121,8 +123,7 @@ def _paper(name, about, found):
         "about": about,
         "results": _results(found.numbers[found.numbers["paper"] == name]),
         "held_out": _results(held_out) if len(held_out) else "",
-        "claims": claims,
-        "claim_rows": [[c[k] for k in ("line", "claim", "verdict", "evidence")] for c in claims],
+        "claims": [[c[k] for k in ("line", "claim", "verdict", "evidence")] for c in claims],
         "tally": ", ".join(f"{verdicts.count(kind)} {kind}" for kind in kinds),
     }
 
@@ -209,18 +210,18 @@ def drawing(number):
     share = number["share"]
     if not np.isfinite(share):  # not rerun, or an error of 0, of which nothing is a share
         return None
-    one = judging.MARGIN / number["margin"]  # unit, as a share of the printed error
-    reach = {
-        "printed": (0, number["printed_se"]),
-        "ours": (share, number["own_se"]),
-        "interval": (share, judging.NORMAL * number["se"]),
+
+    def ends(middle, se):
+        reach = se * judging.MARGIN / number["margin"]  # as a share of the printed error
+        return None if np.isnan(se) else (_place(middle - reach), _place(middle + reach))
+
+    return {
+        "kind": "near" if number["outcome"] == judging.REPRODUCED else "worse",
+        "dot": _place(share),
+        "printed": ends(0, number["printed_se"]),
+        "ours": ends(share, number["own_se"]),
+        "interval": ends(share, judging.NORMAL * number["se"]),
     }
-    ends = {
-        name: None if np.isnan(se) else (_place(middle - se * one), _place(middle + se * one))
-        for name, (middle, se) in reach.items()
-    }
-    kind = "near" if number["outcome"] == judging.REPRODUCED else "worse"
-    return {"kind": kind, "dot": _place(share), **ends}
 
 
 def _place(share):
