@@ -83,13 +83,11 @@ def critical_difference(ranking):
 
 def rank_table(ranking):
     """Return mean_rank, n_cases and p_best, Nemenyi's p-value against the best, by rank."""
-    mean = ranking.mean
-    table = pd.DataFrame({"method": mean.index, "mean_rank": mean.to_numpy()})
-    table["n_cases"] = len(ranking.ranks)
-    table["p_best"] = np.nan
+    table = ranking.mean.rename_axis("method").reset_index(name="mean_rank")
+    table = table.assign(n_cases=len(ranking.ranks), p_best=np.nan)
     if ranking.pairs is not None:
-        against_best = ranking.pairs.loc[mean.index, mean.index[0]].to_numpy(dtype=float)
-        table.loc[1:, "p_best"] = against_best[1:]
+        best, *others = table["method"]
+        table.loc[1:, "p_best"] = ranking.pairs.loc[others, best].to_numpy(dtype=float)
     return table
 
 

@@ -319,18 +319,11 @@ class Reproduction:
     @cached_property
     def claims(self):
         """Every claim with verdict and evidence, and its verdict by the rule at first."""
-        judged, known = [], {}
-
-        def values(side):  # by either rule a claim compares the same
-            key = tuple(sorted(side.items()))
-            if key not in known:
-                known[key] = self._values(side)
-            return known[key]
-
+        judged = []
         for claim in self._claims:
-            before = judging.check_claim(claim, values, judging.FEWEST_AT_FIRST)["verdict"]
-            now = judging.check_claim(claim, values)
-            judged.append(claim | now | {"at_first": before})
+            first = judging.check_claim(claim, self._values, judging.FEWEST_AT_FIRST)
+            now = judging.check_claim(claim, self._values)
+            judged.append(claim | now | {"at_first": first["verdict"]})
         return judged
 
     def with_first_runs(self, extended):
@@ -373,7 +366,9 @@ class Reproduction:
         printed = read_published([self._file(table)])
         names = [name for name in studies if name in self.kept]
         found = [self.kept[name].numbers(self._file(table)).assign(study=name) for name in names]
-        rows = pd.concat([*found, _alone(printed)], ignore_index=True)
+        nothing = judging.OurValues(records.table([]), pd.DataFrame)
+        alone = judging.agreement_table(judging.published_table(nothing, printed))
+        rows = pd.concat([*found, alone.assign(study="")], ignore_index=True)
         # Stable: of the studies that reran a number the first named one counts.
         rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
         return printed[judging.NUMBER].merge(
@@ -389,8 +384,3 @@ class Reproduction:
         cases = kept.points.loc[own, "costs"]
         where = {"run_on": side["dataset"], "costs": side.get("costs", cases.iloc[0])}
         return kept.ours.of(where | {"setting": ""} | side)
-
-
-def _alone(printed):
-    nothing = judging.OurValues(records.table([]), pd.DataFrame)
-    return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")

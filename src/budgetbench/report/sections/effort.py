@@ -57,9 +57,8 @@ class Effort(Section):
         display, n_cases = report.display, len(report.cases)
         n_ranked = len(report.results.ranking.means)
         some = 0 < n_ranked < n_cases
-        rows = _over_data_sets(report).to_dict("records")
         return {
-            "rows": [_row(row, display) for row in rows],
+            "rows": [_row(row, display) for row in _over_data_sets(report).to_dict("records")],
             "warnings": straw_man_sentences(report.tables["straw_men"], display),
             "equal": equal_rows(report) if self._other else [],
             "other": display.label(self._other) if self._other else "",
@@ -118,22 +117,21 @@ def straw_man_sentences(found, display):
 
     Where no method at all is above the constant, one sentence says so: that is about the data.
     """
-    counts = found[found["below"] == "constant"].groupby([*CASE, "n_rivals"]).size()
-    nothing = {tuple(case): n for (*case, n_rivals), n in counts.items() if n == n_rivals > 1}
+    below = found[found["below"] == "constant"]
+    counts = below.groupby([*CASE, "n_rivals"])["method"].transform("size")
+    nothing = below[(counts == below["n_rivals"]) & (counts > 1)]
     sentences = [
-        f"On {display.case_title(*case)} none of {n} methods is better than the free constant in "
-        "any run: there may be nothing to learn, or nothing worth its price."
-        for case, n in nothing.items()
+        f"On {display.case_title(row.dataset, row.costs)} none of {row.n_rivals} methods is better "
+        "than the free constant in any run: there may be nothing to learn, or nothing worth its "
+        "price."
+        for row in nothing.drop_duplicates(CASE).itertuples()
     ]
     said = {
         "constant": "is no better than the free constant",
         "default": "is worse tuned than at its own settings",
     }
-    for row in found.itertuples():
-        case = row.dataset, row.costs
-        if case in nothing and row.below == "constant":
-            continue
-        where = f"{display.label(row.method)} on {display.case_title(*case)}"
+    for row in found.drop(nothing.index).itertuples():
+        where = f"{display.label(row.method)} on {display.case_title(row.dataset, row.costs)}"
         runs = {1: "its one run", 2: "both runs"}.get(row.n_runs, f"all {row.n_runs} runs")
         areas = f"mean AUP {row.aup:.3f} against {row.other_aup:.3f}"
         sentences.append(f"{where} {said[row.below]} in {runs} ({areas}).")

@@ -127,15 +127,15 @@ def _case(table, case, display):
     frame = of_case(table, *case)
     rows = [
         [
-            display.label(row["method"]),
-            row["setting"] if pd.notna(row["setting"]) else "",
-            number(row["n_nodes"], ",.0f"),
-            number(row["n_bytes"], ",.0f"),
-            plus_minus(row["error"], row["error_sd"], 4),
-            seconds(row["fit_seconds"]),
+            display.label(method),
+            row.setting if pd.notna(row.setting) else "",
+            number(row.n_nodes, ",.0f"),
+            number(row.n_bytes, ",.0f"),
+            plus_minus(row.error, row.error_sd, 4),
+            seconds(row.fit_seconds),
         ]
         for method in display.competitors
-        for row in frame[frame["method"] == method].to_dict("records")
+        for row in frame[frame["method"] == method].itertuples()
     ]
     titles = {"title": display.case_title(*case), "error": _error_name(display, case[0])}
     return {"name": case_name(*case), "rows": rows} | titles
