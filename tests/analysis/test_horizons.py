@@ -148,6 +148,19 @@ def test_a_data_set_with_fewer_methods_is_not_counted():
     )
 
 
+def test_all_others_stay_when_a_data_set_is_left_out():
+    # The first is best on three of four data sets, and so on two of any three.
+    areas = {"a": [0.9, 0.9, 0.9, 0.1], "b": [0.5] * 4}
+    rows = [
+        {"dataset": f"d{place}", "costs": "unit", "method": name, "horizon": horizon}
+        | {"mean_test": area}
+        for name, means in areas.items()
+        for place, area in enumerate(means)
+        for horizon in HORIZONS
+    ]
+    assert all(survives_leaving_one_out(pd.DataFrame(rows), ["a", "b"]).values())
+
+
 def test_a_single_data_set_is_left_in():
     table = horizon_table(areas_of(make_points().query("dataset == 'wine'")))
     assert all(survives_leaving_one_out(table, ["msb", "logitb"]).values())

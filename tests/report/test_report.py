@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.report import sections_of, write_report
-from budgetbench.report.page import build_figures, build_tables
+from budgetbench.report.page import build_tables, collected
 from budgetbench.report.style import svg_bytes
 from budgetlearn.exceptions import ConfigError
 from tests.factories import (
@@ -261,5 +261,5 @@ def test_dollars_in_names_are_no_mathematics():
     report = replace(make_report(points, study, sheets), prices=prices)
     sections = sections_of(study)
     report = build_tables(sections, report)
-    for name, figure in build_figures(sections, report).items():
+    for name, figure in collected(sections, report, "figures").items():
         assert svg_bytes(figure), name

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.datasets import load_dataset
-from budgetbench.report.page import build_figures, build_tables
+from budgetbench.report.page import build_tables, collected
 from budgetbench.report.sections import sections_of
 from budgetbench.report.sections.inside_msb import importance_figure
 from budgetbench.report.sheets import read_sheets
@@ -34,7 +34,7 @@ def points():
 def axes_of(report):
     """Return the names of the axes of scores, by figure."""
     sections = sections_of(report.study)
-    figures = build_figures(sections, build_tables(sections, report))
+    figures = collected(sections, build_tables(sections, report), "figures")
     named = {}
     for name, figure in figures.items():
         for axes in figure.axes[:1]:  # none where there is nothing to draw

@@ -21,7 +21,7 @@ MIN_POINTS, MIN_COSTS = 20, 5  # of a smooth mean
 # Horizon → the share of the full cost that may be spent at most; "log" weighs each decade alike.
 HORIZONS = {"10 %": 0.1, "25 %": 0.25, "50 %": 0.5, "100 %": 1.0, "log": None}
 LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
-_DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]
+_DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]  # of a schedule
 
 
 def staircase(costs, values, budgets, below):
@@ -87,9 +87,8 @@ def mean_curve(points, column, baselines):
     n_runs = len(baselines)
     scores = np.empty((n_runs, budgets.size))
     for row, (run, baseline) in enumerate(baselines.items()):
-        own = points[points["run"] == run]
-        values = own["test_score"].to_numpy(dtype=float)
-        scores[row] = staircase(own[column].to_numpy(float), values, budgets, baseline)
+        own = points.loc[points["run"] == run, [column, "test_score"]].to_numpy(dtype=float)
+        scores[row] = staircase(*own.T, budgets, baseline)
     cheapest = points.groupby("run")[column].min().to_numpy(dtype=float)
     affording = affords(budgets, cheapest[:, None]).sum(axis=0)
     mean = scores.mean(axis=0) if n_runs else np.nan
@@ -114,35 +113,28 @@ def baselines_of(points, column="test_score"):
             f"The method {CONSTANT!r} must cost nothing, but {len(priced)} of its operating points "
             f"do, first {tuple(priced.iloc[0][[*RUN, 'cost']])}."
         )
-    have = set(map(tuple, control[CASE_RUN].to_numpy()))
+    # A constant that failed makes its run unusable for all: NaN, not a guess.
+    scores = control[column].where(control["status"] == OK)
+    baselines = dict(zip(map(tuple, control[CASE_RUN].to_numpy()), scores, strict=True))
     need = list(map(tuple, points[CASE_RUN].drop_duplicates().to_numpy()))
-    absent = [key for key in need if key not in have]
+    absent = [key for key in need if key not in baselines]
     if absent:
         raise ConfigError(
             f"The area under the Pareto needs the majority-class rate of each run left of the "
             f"cheapest model; {len(absent)} of {len(need)} runs lack it, first {absent[0]}. "
             f"Include the control method {CONSTANT!r} in the study."
         )
-    # A constant that failed makes its run unusable for all: NaN, not a guess.
-    scores = control[column].where(control["status"] == OK)
-    return dict(zip(map(tuple, control[CASE_RUN].to_numpy()), scores, strict=True))
+    return baselines
 
 
 def _each_run(points, schedules, expected):
-    """Yield the key of every run that counts, its case and run, and its schedule, maybe empty.
-
-    Of schedules only the columns `_DRAWN` are given, each an array.
-    """
+    """Yield each run that counts: its key, its case and run, and `_DRAWN` of it, maybe empty."""
     drawn, places = schedules[_DRAWN].to_numpy(dtype=float), schedules.groupby(RUN).indices
     for key in counted_runs(points, expected).itertuples(index=False, name=None):
-        own = drawn[places.get(key, np.zeros(0, dtype=int))]
-        yield key, (key[0], key[1], key[3]), dict(zip(_DRAWN, own.T, strict=True))
+        yield key, (key[0], key[1], key[3]), drawn[places.get(key, np.zeros(0, dtype=int))].T
 
 
-def _points_of(schedule, part):
-    """Return the costs, as shares, and the scores of a schedule in the order of its costs."""
-    names = {"test": ("cost_fraction", "test_score"), "valid": ("valid_fraction", "valid_score")}
-    costs, scores = (schedule[name] for name in names[part])
+def _by_cost(costs, scores):
     # Stable, so that of models of equal cost the same one counts as in `staircase`.
     order = np.argsort(costs, kind="stable")
     return costs[order], scores[order]
@@ -160,18 +152,19 @@ def area_table(points, schedules, expected=None):
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
-    for key, case_run, kept in _each_run(points, schedules, expected):
-        n_points = kept["valid_score"].size
+    for key, case_run, (costs, scores, valid_costs, valid_scores) in _each_run(
+        points, schedules, expected
+    ):
+        baseline, n_points = baselines[case_run], costs.size
         # On validation data the cheapest model's own score is carried left.
-        starts = {"test": baselines[case_run], "valid": valid_baselines[case_run]}
-        starts |= {"valid": kept["valid_score"][0]} if n_points else {}
-        areas = [
-            CostAccuracyCurve(*_points_of(kept, part)).area(1.0, start)
-            for part, start in starts.items()
-        ]
+        start = valid_scores[0] if n_points else valid_baselines[case_run]
+        areas = (
+            CostAccuracyCurve(*_by_cost(costs, scores)).area(1.0, baseline),
+            CostAccuracyCurve(*_by_cost(valid_costs, valid_scores)).area(1.0, start),
+        )
         status = OK if n_points else statuses.get(key, "missing: it left no record")
         # Such a run says nothing of the method: no area, rather than a wrong one.
-        if np.isnan(baselines[case_run]):
+        if np.isnan(baseline):
             areas = (np.nan, np.nan)
             status = f"failed: {CONSTANT} failed in this run" if status == OK else status
         rows.append((*key, *areas, n_points, status))
@@ -204,11 +197,11 @@ def horizon_areas(points, schedules, expected=None):
     At "100 %" that is `aup_test` of `area_table`. Runs in which the constant failed are left out.
     """
     baselines, rows = baselines_of(points), []
-    for key, case_run, kept in _each_run(points, schedules, expected):
+    for key, case_run, (costs, scores, *_) in _each_run(points, schedules, expected):
         baseline = baselines[case_run]
         if np.isnan(baseline):
             continue
-        costs, scores = _points_of(kept, "test")
+        costs, scores = _by_cost(costs, scores)
         # The cheapest fall together at the start of the log axis, where the last of them counts.
         with np.errstate(divide="ignore"):
             decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)

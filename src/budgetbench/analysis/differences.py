@@ -58,9 +58,7 @@ def overall_table(areas, differences, reference):
     for method, own in differences.groupby("method", sort=False):
         gaps = (wide[method] - wide[reference]).dropna()
         groups = [group.to_numpy() for _, group in gaps.groupby(level=CASE)]
-        low, high = np.nan, np.nan
-        if len(groups) >= FEWEST_CASES:
-            low, high = _bootstrap(groups)
+        low, high = _bootstrap(groups) if len(groups) >= FEWEST_CASES else (np.nan, np.nan)
         wins, losses = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())
         mean = float(np.mean([group.mean() for group in groups]))
         rows.append((method, mean, low, high, wins, len(own) - wins - losses, losses, len(groups)))

@@ -61,18 +61,10 @@ def ranking_of(summary, methods):
     Only the cases on which the most methods compete are ranked: on others the same rank would
     mean something else.
     """
-    return _ranking(*_competing(summary, methods), methods)
-
-
-def _competing(summary, methods):
-    """Return the mean AUP of methods, cases × methods, and how many compete in each case."""
     rivals = summary[summary["method"].isin(methods)]
     # Rounded: last bits are not ranks.
     means = rivals.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
-    return means, rivals.groupby(CASE)["method"].nunique()
-
-
-def _ranking(means, n_rivals, methods):
+    n_rivals = rivals.groupby(CASE)["method"].nunique()
     ranked = n_rivals.index[n_rivals == n_rivals.max()]
     means = means[means.index.isin(ranked)]
     known = [name for name in methods if name in means and len(means)]
@@ -91,30 +83,17 @@ def critical_difference(ranking):
 
 def rank_table(ranking):
     """Return mean_rank, n_cases and p_best, Nemenyi's p-value against the best, by rank."""
-    mean = ranking.mean
-    table = pd.DataFrame({"method": mean.index, "mean_rank": mean.to_numpy()})
-    table["n_cases"] = len(ranking.ranks)
-    table["p_best"] = np.nan
+    table = ranking.mean.rename_axis("method").reset_index(name="mean_rank")
+    table = table.assign(n_cases=len(ranking.ranks), p_best=np.nan)
     if ranking.pairs is not None:
-        against_best = ranking.pairs.loc[mean.index, mean.index[0]].to_numpy(dtype=float)
-        table.loc[1:, "p_best"] = against_best[1:]
+        best, *others = table["method"]
+        table.loc[1:, "p_best"] = ranking.pairs.loc[others, best].to_numpy(dtype=float)
     return table
 
 
 def horizon_ranks(table, methods):
     """Return mean ranks, methods × horizons, the best at 100 % first; NaN without an area."""
-    return _mean_ranks(_by_horizon(table, methods), methods)
-
-
-def _by_horizon(table, methods):
-    return {h: _competing(table[table["horizon"] == h], methods) for h in HORIZONS}
-
-
-def _mean_ranks(by_horizon, methods, without=None):
-    ranks = {
-        horizon: _ranking(means, n_rivals[n_rivals.index != without], methods).mean
-        for horizon, (means, n_rivals) in by_horizon.items()
-    }
+    ranks = {h: ranking_of(table[table["horizon"] == h], methods).mean for h in HORIZONS}
     return pd.DataFrame(ranks).sort_values("100 %", kind="stable")
 
 
@@ -130,12 +109,12 @@ def survives_leaving_one_out(table, methods):
 
     With a single data set there is nothing to leave out, and all are True.
     """
-    by_horizon = _by_horizon(table, methods)
-    cases = list(map(tuple, table[CASE].drop_duplicates().to_numpy()))
     # A case is left out as a whole: one data set under one kind of costs.
+    case_of = table.groupby(CASE).ngroup()
+    cases = case_of.unique()
     left = cases if len(cases) > 1 else []
-    without = [winners(_mean_ranks(by_horizon, methods, case)) for case in left]
+    without = [winners(horizon_ranks(table[case_of != case], methods)) for case in left]
     return {
         horizon: all(set(w.get(horizon, ())) == set(first) for w in without)
-        for horizon, first in winners(_mean_ranks(by_horizon, methods)).items()
+        for horizon, first in winners(horizon_ranks(table, methods)).items()
     }

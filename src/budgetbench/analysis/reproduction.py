@@ -85,6 +85,12 @@ def published_table(values, printed, stand_ins=None):
     return rows
 
 
+def _note(row):
+    if row["n_runs"] == 0:
+        return "not rerun in this study" if pd.isna(row["run_on"]) else "no run of ours has it"
+    return "" if row["run_on"] == row["dataset"] else f"ours on {row['run_on']}"
+
+
 class OurValues:
     """Our values of printed quantities, one for each completed run.
 
@@ -131,10 +137,9 @@ def _rows(frame, where):
     return frame[(frame[[*where]] == pd.Series(where)).all(axis=1)]
 
 
-def _note(row):
-    if row["n_runs"] == 0:
-        return "not rerun in this study" if pd.isna(row["run_on"]) else "no run of ours has it"
-    return "" if row["run_on"] == row["dataset"] else f"ours on {row['run_on']}"
+def _first_true(cases, default):
+    """Return for each row the name of the first of some masks that is true there."""
+    return np.select(list(cases.values()), list(cases), default)
 
 
 def paper_areas(points, dataset, costs, method):
@@ -205,39 +210,30 @@ def agreement_table(table):
     difference = table["difference"].to_numpy(dtype=float)
     share = difference / np.where(error == 0, np.nan, error)
     slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1
-    judged = table.assign(
+    in_interval = np.abs(difference) <= NORMAL * se + slack
+    in_margin = np.abs(difference) <= MARGIN * error + slack
+    signs = np.array([QUANTITIES[name].sign for name in table["quantity"]], dtype=float)
+    better = (signs * table["difference"] > 0).astype(object)
+    verdicts = {
+        "": table["n_runs"] == 0,
+        CLOCK: table["quantity"].isin(CLOCKS),
+        UNJUDGED: se.isna(),
+        WITHIN: in_interval & in_margin,
+        INTERVAL: in_interval,
+        ONLY_MARGIN: in_margin,
+    }
+    return table.assign(
         se=se,
         printed_se=printed / np.sqrt(table["printed_runs"]),
         own_se=own / np.sqrt(table["n_runs"]),
-        better=_better(table),
+        better=better.where((signs != 0) & table["difference"].notna(), None),
         in_se=(difference / se).clip(-MOST, MOST),
         margin=MARGIN * error,
         share=share,
-        in_interval=np.abs(difference) <= NORMAL * se + slack,
-        in_margin=np.abs(difference) <= MARGIN * error + slack,
+        in_interval=in_interval,
+        in_margin=in_margin,
+        verdict=_first_true(verdicts, OUTSIDE),
     )
-    return judged.assign(verdict=_verdicts(judged))
-
-
-def _better(table):
-    """Return True if ours is the better number; None where neither direction is."""
-    signs = np.array([QUANTITIES[name].sign for name in table["quantity"]], dtype=float)
-    better = (signs * table["difference"] > 0).astype(object)
-    return better.where((signs != 0) & table["difference"].notna(), None)
-
-
-def _verdicts(table):
-    """Return the verdict on each number: of the cases below the first that applies."""
-    interval, margin = table["in_interval"], table["in_margin"]
-    cases = {
-        "": table["n_runs"] == 0,
-        CLOCK: table["quantity"].isin(CLOCKS),
-        UNJUDGED: table["se"].isna(),
-        WITHIN: interval & margin,
-        INTERVAL: interval,
-        ONLY_MARGIN: margin,
-    }
-    return np.select(list(cases.values()), list(cases), OUTSIDE)
 
 
 def check_claim(claim, values_of, fewest=FEWEST):
@@ -363,19 +359,18 @@ def with_outcomes(numbers, impossible):
         next((entry["why"] for entry in impossible if not row["n_runs"] and fits(entry, row)), "")
         for row in rows
     ]
-    outcomes = [_outcome(row, reason) for row, reason in zip(rows, why, strict=True)]
+    outcomes = {
+        IMPOSSIBLE: np.array(why, dtype=object) != "",
+        NOT_RERUN: numbers["n_runs"] == 0,
+        # Before the explained: an explanation never makes another outcome of a reproduced number.
+        REPRODUCED: numbers["verdict"] == WITHIN,
+        CLOCKED: numbers["verdict"] == CLOCK,
+        SINGLE: numbers["verdict"] == UNJUDGED,
+        EXPLAINED: numbers["explained"].astype(bool),
+    }
     stand_in = (numbers["n_runs"] > 0) & (numbers["run_on"] != numbers["dataset"])
-    return numbers.assign(outcome=outcomes, why=why, stand_in=stand_in)
-
-
-def _outcome(row, why):
-    if why:
-        return IMPOSSIBLE
-    if not row["n_runs"]:
-        return NOT_RERUN
-    # An explanation never turns a reproduced number into another outcome.
-    fixed = {WITHIN: REPRODUCED, CLOCK: CLOCKED, UNJUDGED: SINGLE}
-    return fixed.get(row["verdict"], EXPLAINED if row["explained"] else UNEXPLAINED)
+    outcome = _first_true(outcomes, UNEXPLAINED)
+    return numbers.assign(outcome=outcome, why=why, stand_in=stand_in)
 
 
 def counted_once(numbers, readings):
@@ -390,13 +385,6 @@ def counted_once(numbers, readings):
     # Without a printed spread equal values may be different numbers.
     again = own.assign(budget=budget).duplicated(_SAME) & own["value_sd"].notna()
     return own[~again]
-
-
-def agreeing(numbers, study, dataset):
-    """Return {outcome: how many} of a rerun's numbers that are reproduced, explained or neither."""
-    own = numbers[(numbers["study"] == study) & (numbers["run_on"] == dataset)]
-    counts = outcome_counts(own)
-    return {name: counts[name] for name in (REPRODUCED, EXPLAINED, UNEXPLAINED)}
 
 
 def outcome_counts(numbers):
@@ -424,11 +412,10 @@ def matrix(numbers):
     for (source, dataset), part in numbers.groupby(["source", "dataset"], sort=False):
         rerun = part[part["n_runs"] > 0]
         near = part["verdict"].isin((INTERVAL, ONLY_MARGIN)) & (part["outcome"] == UNEXPLAINED)
-        first = part.iloc[0]
         ours = {"run_on": "", "study": ""} if rerun.empty else rerun.iloc[0]
         runs = [0] if rerun.empty else rerun["n_runs"]
         rows.append(
-            {"paper": first["paper"], "table": first["table"], "source": source}
+            {"paper": part["paper"].iloc[0], "table": part["table"].iloc[0], "source": source}
             | {"dataset": dataset, "run_on": ours["run_on"]}
             | {"n": len(part), **outcome_counts(part), "near": int(near.sum())}
             | {"least": int(min(runs)), "most": int(max(runs)), "study": ours["study"]}

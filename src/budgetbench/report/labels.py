@@ -70,7 +70,7 @@ class Display(Comparison):
         return title if costs == "random" else f"{title}, {costs} costs"
 
     def matrix(self, table, methods, cell):
-        """Return the titles of a table's cases, and a list for each method: label and cells.
+        """Return the titles of a table's cases, and a list for each method in it: label and cells.
 
         `cell` takes the row of the table as a dictionary, empty where there is none.
         """
@@ -78,6 +78,7 @@ class Display(Comparison):
         rows = [
             [self.label(name), *(cell(known.get((*case, name), {})) for case in cases)]
             for name in methods
+            if name in set(table["method"])
         ]
         return [self.case_title(*case) for case in cases], rows
 

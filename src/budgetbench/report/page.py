@@ -17,7 +17,7 @@ from .labels import Display
 from .section import case_name
 from .sections import sections_of
 from .style import svg_bytes
-from .text import as_text
+from .text import as_text, first_upper
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +37,13 @@ class Report:
     def of(cls, study, points, sheets, prices, provenance):
         """Put a report's content together; `points` are of all methods and runs, with the control.
 
-        `sheets` and `prices` are from `budgetbench.report.sheets`, `provenance` says what the
-        results were made with.
+        `sheets` are from `budgetbench.report.sheets.read_sheets`.
         """
         compared = Display(study.methods, sheets)
         # Equal tries are the comparison; what extra seconds brought has a table of its own.
         within = points[~study.beyond_tries(points)]
-        runs = range(study.config["runs"])
-        expected = [(*cell, run) for cell in study.cells for run in runs]
-        expected = pd.DataFrame(expected, columns=RUN)
-        results = Results(check_points(within), compared, expected)
+        expected = [(*cell, run) for cell in study.cells for run in range(study.config["runs"])]
+        results = Results(check_points(within), compared, pd.DataFrame(expected, columns=RUN))
         # Results first, as colours go by rank; the comparison itself needs no colours.
         display = Display(study.methods, sheets, ranked=results.ranking.mean.index)
         return cls(study, display, results, prices, provenance, all_points=points)
@@ -62,14 +59,14 @@ def write_report(report, folder):
     folder, sections = Path(folder), sections_of(report.study)
     # Tables before figures: sections draw from the tables of others.
     report = build_tables(sections, report)
-    figures = build_figures(sections, report).items()
+    figures = collected(sections, report, "figures").items()
     drawn = {name: svg_bytes(figure) for name, figure in figures}
     page = render_page(sections, report, drawn, build_cases(sections, report))
     for name, svg in drawn.items():
         write_whole(folder / "figures" / f"{name}.svg", svg)
     for name, frame in report.tables.items():
         write_whole(folder / "tables" / f"{name}.csv", csv_text(frame))
-    for name, content in _of_all(sections, report, "files").items():
+    for name, content in collected(sections, report, "files").items():
         write_whole(folder / "tables" / name, content)
     for part in (part for section in sections for part in section.parts):
         write_whole(folder / part.caption_path, part.caption)
@@ -80,12 +77,14 @@ def write_report(report, folder):
 
 def build_tables(sections, report):
     """Return the report with the tables of all its sections."""
-    return replace(report, tables=_of_all(sections, report, "tables"))
+    return replace(report, tables=collected(sections, report, "tables"))
 
 
-def build_figures(sections, report):
-    """Return {name: matplotlib figure} of all sections; `report` has its tables."""
-    return _of_all(sections, report, "figures")
+def collected(sections, report, kind):
+    """Return {name: product} of all sections: of their "tables", "figures" or "files"."""
+    # In the order of the page: a name that two sections gave would be the later one's.
+    made = [getattr(section, kind)(report) for section in sections]
+    return {name: product for products in made for name, product in products.items()}
 
 
 def build_cases(sections, report):
@@ -93,11 +92,13 @@ def build_cases(sections, report):
     scripted, display = [section for section in sections if section.script], report.display
     cases = {}
     for dataset, costs in report.cases if scripted else ():
-        titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
-        bounded = dataset in display.bounded  # JSON has no infinity
-        titles |= {"bounded": bounded, "best": display.datasets[dataset].span[1]}
-        data = {section.id: section.script_data(report, dataset, costs) for section in scripted}
-        cases[case_name(dataset, costs)] = titles | data
+        cases[case_name(dataset, costs)] = {
+            "title": display.case_title(dataset, costs),
+            "score": display.score(dataset),
+            "bounded": dataset in display.bounded,  # JSON has no infinity
+            "best": display.datasets[dataset].span[1],
+            **{section.id: section.script_data(report, dataset, costs) for section in scripted},
+        }
     return cases
 
 
@@ -128,22 +129,13 @@ def render_page(sections, report, drawings, cases):
     )
 
 
-def _of_all(sections, report, kind):
-    # In the order of the page: a name that two sections gave would be the later one's.
-    made = [getattr(section, kind)(report) for section in sections]
-    return {name: product for products in made for name, product in products.items()}
-
-
 def template_environment():
     """Return the template environment: escapes everything, refuses unknown names."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    # Searched in this order: page, sections, then head and style, which the model page shares.
-    loaders = [
-        PackageLoader("budgetbench.report"),
-        PackageLoader("budgetbench.report", "sections"),
-        PackageLoader("budgetlearn.cli"),
-    ]
+    # Page, sections, then head and style, which the model page shares.
+    folders = {"budgetbench.report": ["templates", "sections"], "budgetlearn.cli": ["templates"]}
+    loaders = [PackageLoader(name, path) for name, paths in folders.items() for path in paths]
     environment = Environment(
         loader=ChoiceLoader(loaders),
         autoescape=True,
@@ -151,10 +143,7 @@ def template_environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "as_text": as_text,
-        "first_upper": lambda string: string[:1].upper() + string[1:],
-    }
+    environment.filters |= {"as_text": as_text, "first_upper": first_upper}
     environment.globals["m"] = environment.get_template("macros.html.j2").module
     return environment
 
@@ -185,18 +174,11 @@ def script_data(cases, display):
         }
         for m in display.methods.values()
     ]
-    study = {"methods": methods, "cases": _without_nan(cases)}
+    # NaN, which JSON has not, becomes null; any infinity is refused.
+    cases = json.loads(json.dumps(cases), parse_constant={"NaN": None}.__getitem__)
+    study = {"methods": methods, "cases": cases}
     text = json.dumps(study, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")  # no text of the data can end the script element
-
-
-def _without_nan(data):
-    """Return data with None in place of NaN, which JSON has not."""
-    if isinstance(data, dict):
-        return {key: _without_nan(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return list(map(_without_nan, data))
-    return None if data != data else data
 
 
 def shape_path(marker):
@@ -205,8 +187,7 @@ def shape_path(marker):
 
     # The legend is drawn by the browser: it shows the same marks as the pictures.
     style = MarkerStyle(marker)
-    outline = style.get_path().transformed(style.get_transform())
-    pieces = outline.to_polygons(closed_only=False)
+    pieces = style.get_path().to_polygons(style.get_transform(), closed_only=False)
     largest = max(abs(piece).max() for piece in pieces)
     return "".join(
         "M" + "L".join(f"{x / largest:.2f},{-y / largest:.2f}" for x, y in piece)

@@ -105,9 +105,11 @@ def _after(found):
     extended = []
     for one in found.extended:
         # Each on its own, so that a row says what these runs changed and nothing else.
-        both = {"before": found.with_first_runs(one), "now": found.numbers}
-        where = {"study": one["study"], "dataset": one["dataset"]}
-        extended.append(one | {k: judging.agreeing(both[k], **where) for k in both})
+        counts = {}
+        for when, numbers in (("before", found.with_first_runs(one)), ("now", found.numbers)):
+            own = numbers["study"].eq(one["study"]) & numbers["run_on"].eq(one["dataset"])
+            counts[when] = judging.outcome_counts(numbers[own])
+        extended.append(one | counts)
     return {"claims": changed, "narrowed": shares, "extended": extended}
 
 
@@ -121,8 +123,7 @@ def _paper(name, about, found):
         "about": about,
         "results": _results(found.numbers[found.numbers["paper"] == name]),
         "held_out": _results(held_out) if len(held_out) else "",
-        "claims": claims,
-        "claim_rows": [[c[k] for k in ("line", "claim", "verdict", "evidence")] for c in claims],
+        "claims": [[c[k] for k in ("line", "claim", "verdict", "evidence")] for c in claims],
         "tally": ", ".join(f"{verdicts.count(kind)} {kind}" for kind in kinds),
     }
 
@@ -209,18 +210,18 @@ def drawing(number):
     share = number["share"]
     if not np.isfinite(share):  # not rerun, or an error of 0, of which nothing is a share
         return None
-    one = judging.MARGIN / number["margin"]  # unit, as a share of the printed error
-    reach = {
-        "printed": (0, number["printed_se"]),
-        "ours": (share, number["own_se"]),
-        "interval": (share, judging.NORMAL * number["se"]),
+
+    def ends(middle, se):
+        reach = se * judging.MARGIN / number["margin"]  # as a share of the printed error
+        return None if np.isnan(se) else (_place(middle - reach), _place(middle + reach))
+
+    return {
+        "kind": "near" if number["outcome"] == judging.REPRODUCED else "worse",
+        "dot": _place(share),
+        "printed": ends(0, number["printed_se"]),
+        "ours": ends(share, number["own_se"]),
+        "interval": ends(share, judging.NORMAL * number["se"]),
     }
-    ends = {
-        name: None if np.isnan(se) else (_place(middle - se * one), _place(middle + se * one))
-        for name, (middle, se) in reach.items()
-    }
-    kind = "near" if number["outcome"] == judging.REPRODUCED else "worse"
-    return {"kind": kind, "dot": _place(share), **ends}
 
 
 def _place(share):
@@ -318,18 +319,11 @@ class Reproduction:
     @cached_property
     def claims(self):
         """Every claim with verdict and evidence, and its verdict by the rule at first."""
-        judged, known = [], {}
-
-        def values(side):  # by either rule a claim compares the same
-            key = tuple(sorted(side.items()))
-            if key not in known:
-                known[key] = self._values(side)
-            return known[key]
-
+        judged = []
         for claim in self._claims:
-            before = judging.check_claim(claim, values, judging.FEWEST_AT_FIRST)["verdict"]
-            now = judging.check_claim(claim, values)
-            judged.append(claim | now | {"at_first": before})
+            first = judging.check_claim(claim, self._values, judging.FEWEST_AT_FIRST)
+            now = judging.check_claim(claim, self._values)
+            judged.append(claim | now | {"at_first": first["verdict"]})
         return judged
 
     def with_first_runs(self, extended):
@@ -372,7 +366,9 @@ class Reproduction:
         printed = read_published([self._file(table)])
         names = [name for name in studies if name in self.kept]
         found = [self.kept[name].numbers(self._file(table)).assign(study=name) for name in names]
-        rows = pd.concat([*found, _alone(printed)], ignore_index=True)
+        nothing = judging.OurValues(records.table([]), pd.DataFrame)
+        alone = judging.agreement_table(judging.published_table(nothing, printed))
+        rows = pd.concat([*found, alone.assign(study="")], ignore_index=True)
         # Stable: of the studies that reran a number the first named one counts.
         rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
         return printed[judging.NUMBER].merge(
@@ -388,8 +384,3 @@ class Reproduction:
         cases = kept.points.loc[own, "costs"]
         where = {"run_on": side["dataset"], "costs": side.get("costs", cases.iloc[0])}
         return kept.ours.of(where | {"setting": ""} | side)
-
-
-def _alone(printed):
-    nothing = judging.OurValues(records.table([]), pd.DataFrame)
-    return judging.agreement_table(judging.published_table(nothing, printed)).assign(study="")

@@ -1,6 +1,6 @@
 """The base of all sections in `budgetbench.report.sections`, and the files that they announce."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ class Part:
     kind: str  # a figure (svg), a table (csv), or any other file, its ending in its name
     category: str  # heading under which Snakemake's own report shows it
     caption: str  # what it shows, as reStructuredText
-    labels: dict = field(default_factory=dict)  # what tells it from others of its category
+    labels: dict  # what tells it from others of its category
 
     @property
     def path(self):
@@ -65,7 +65,7 @@ class Section:
     title = ""  # of the link on top of the page
     place = 0  # sections stand on the page from small to large
     under = None  # the budget by which the study must compare some data set, if any
-    script = None  # name of its script beside the module, if it has one
+    script = None  # name of its script beside the module, if any: it gets `script_data`
     inputs = ()  # files that it reads, beside operating points, data sets and prices
     stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
     pictures = ()  # name and label of each other figure

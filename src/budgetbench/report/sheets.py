@@ -64,12 +64,11 @@ def prices_of(prices, dataset, costs, run):
     """
     case = of_case(prices, dataset, costs)
     own = case[case["run"] == run].reset_index(drop=True)
-    shared = own["group"].notna()
-    if shared.any():  # its price alone would not add up to what a model costs
-        lines = own.loc[shared, ["cost", "group_cost", "group"]].itertuples(index=False)
-        written = [f"{cost:g} + {charge:g} for {group}" for cost, charge, group in lines]
+    shared = own[own["group"].notna()]
+    if len(shared):  # its price alone would not add up to what a model costs
         own["cost"] = own["cost"].astype(object)
-        own.loc[shared, "cost"] = written
+        for row in shared.itertuples():
+            own.loc[row.Index, "cost"] = f"{row.cost:g} + {row.group_cost:g} for {row.group}"
     return own[["feature", "cost"]]
 
 

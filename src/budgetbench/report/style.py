@@ -3,6 +3,7 @@
 import io
 import re
 from contextlib import contextmanager
+from textwrap import fill
 
 import numpy as np
 
@@ -12,7 +13,7 @@ MANY_POINTS = 500
 SPLIT = 0.2  # of the full cost: so much gets half of an axis, as most curves rise there
 _TICKS = (0, 0.05, 0.1, 0.15, 0.2, 0.4, 0.6, 0.8, 1)
 _APART = 0.045  # of the height of an axis, between two labels
-LABEL_WIDTH = 28  # characters of a case's title on one line beside the axes
+_LABEL_WIDTH = 28  # characters of a case's title on one line beside the axes
 _RC = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
@@ -45,14 +46,15 @@ def house_style():
 
 
 @contextmanager
-def drawing(width, height, *grid, **shared):
-    """Draw inside this context: yield a figure of inches and its axes, several where asked for."""
+def drawing(width, height, n_panels=0):
+    """Draw inside this context: yield a figure of inches and its axes, or those of its panels."""
     from matplotlib.figure import Figure
 
     with house_style():
         # Not by pyplot, which keeps every figure until it is closed.
         figure = Figure(figsize=(width, height), layout="constrained")
-        yield figure, figure.subplots(*grid, **shared)
+        axes = figure.subplots(1, n_panels or 1, sharey=True, squeeze=False)[0]
+        yield figure, axes if n_panels else axes[0]
 
 
 def message_figure(message):
@@ -96,6 +98,20 @@ def marked_line(method, n_points):
     return {**line, **marks, "label": method.label}
 
 
+def draw_spread(axes, mean, places, sd, span, method, label):
+    """Draw mean ± sd, within the span of the scores, one above the other."""
+    axes.errorbar(
+        mean, places, xerr=bars(mean, sd, *span), fmt=method.marker, color=method.colour,
+        capsize=2, markersize=6, label=label,
+    )  # fmt: skip
+
+
+def name_rows(axes, titles):
+    """Write titles beside the rows 0, 1, …, of which the first is on top."""
+    axes.set_yticks(range(len(titles)), [fill(title, _LABEL_WIDTH) for title in titles])
+    axes.set_ylim(len(titles) - 0.5, -0.5)
+
+
 def draw_steps(axes, costs, scores, end, **look):
     """Draw what each budget gets, up to the last one: larger budgets buy the last model."""
     axes.step([*costs, end], [*scores, *scores[-1:]], where="post", **look)
@@ -117,11 +133,9 @@ def spread(heights, apart):
     order = np.argsort(heights, kind="stable")
     steps = apart * np.arange(len(heights))
     # The mean of pushing all up and pushing all down keeps the order and the distances.
-    raised = np.maximum.accumulate(heights[order] - steps) + steps
-    lowered = np.minimum.accumulate((heights[order] - steps)[::-1])[::-1] + steps
-    placed = np.empty_like(heights, dtype=float)
-    placed[order] = (raised + lowered) / 2
-    return placed
+    raised = np.maximum.accumulate(heights[order] - steps)
+    lowered = np.minimum.accumulate((heights[order] - steps)[::-1])[::-1]
+    return ((raised + lowered) / 2 + steps)[np.argsort(order)]
 
 
 def plain_decades(axis, values):

@@ -5,6 +5,11 @@ import pandas as pd
 DASH = "–"
 
 
+def first_upper(text):
+    """Return a text with its first letter as a capital, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def counted(number, noun):
     """Return "1 run", "2 runs"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -14,12 +19,6 @@ def counts_of(names):
     """Count each name of a Series, the most frequent first."""
     # Stable: of equal counts the one that comes first in the order of data sets.
     return names.value_counts(sort=False).sort_values(ascending=False, kind="stable")
-
-
-def span_of_runs(counts):
-    """Return "2 runs" or "1 to 3 runs", from the least to the largest of some numbers."""
-    least, most = int(min(counts)), int(max(counts))
-    return counted(most, "run") if least == most else f"{least} to {most} runs"
 
 
 def number(value, form):

@@ -15,3 +15,5 @@ def test_numbers_stand_under_their_data_set():
     texts = {label: cells for label, *cells in rows}
     assert texts["logitB"][0] == "–"
     assert texts["msB"] == ["0.002 ± 0", "0.002 ± 0"]
+    _, rows = time_rows(time_table(points.query("method != 'logitb'")), display, "fit")
+    assert [label for label, *_ in rows] == ["msB", "all features", "free constant"]

@@ -66,6 +66,7 @@ def test_prices_of_what_is_bought_add_up(kept):
             assert total == pytest.approx(data["models"][model]["cost"])
 
 
-def test_what_is_bought_most_comes_first():
-    rated = {"acquisition_rates": np.float32([0, 0.25, 1])}
-    assert what_to_buy._features_bought(rated) == [[2, 1.0], [1, 0.25]]
+def test_what_is_bought_most_comes_first(kept):
+    rated = kept.head(1).assign(acquisition_rates=[np.float32([0, 0.25, 1])])
+    (row,) = rated.itertuples()
+    assert what_to_buy._model(row)["bought"] == [[2, 1.0], [1, 0.25]]

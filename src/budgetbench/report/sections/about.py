@@ -75,22 +75,22 @@ def settings_of(study):
     """Return the study's settings in the order in which a reader asks for them."""
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}
-    own = config.get("by_dataset", {})
-    # What differs on a data set is said, or the settings above would be wrong there.
-    overrides = {
-        f"only on {d}": own[d]["overrides"] for d in splits if "overrides" in own.get(d, {})
-    }
     profiles = {
         data: ", ".join(costs for name, costs in study.cases if name == data) for data in splits
     }
-    return {
+    settings = {
         "runs": config["runs"],
         "split": _same_or_each(splits),
         "cost profiles": _same_or_each(profiles),
         "seed": study.seed,
-        **overrides,
-        **({"left out": config["left_out"]} if "left_out" in config else {}),
     }
+    for data in splits:
+        # What differs on a data set is said, or the settings above would be wrong there.
+        if own := config.get("by_dataset", {}).get(data, {}).get("overrides"):
+            settings[f"only on {data}"] = own
+    if "left_out" in config:
+        settings["left out"] = config["left_out"]
+    return settings
 
 
 def _same_or_each(settings):
@@ -110,9 +110,7 @@ def offered(times):
     """Return {method: how many models it offers in a run, least to most over the data sets}."""
     # Least to most: how many models there are depends on the data for some methods.
     spans = times.groupby("method")["n_points"].agg(["min", "max"]).round().astype(int)
-    return {
-        name: f"{low}" if low == high else f"{low}–{high}" for name, low, high in spans.itertuples()
-    }
+    return {name: "–".join(map(str, dict.fromkeys(ends))) for name, *ends in spans.itertuples()}
 
 
 class Prices(Section):
@@ -128,11 +126,8 @@ class Prices(Section):
 
     def context(self, report):
         known, display = report.tables["prices"].set_index(CASE), report.display
-        forms = ("{:g}", "{:g}", "{:g}", "{:.6g}")
-        rows = [
-            [display.case_title(*case), *map(str.format, forms, known.loc[case])]
-            for case in display.cases(report.tables["prices"])
-        ]
+        forms, cases = ("{:g}", "{:g}", "{:g}", "{:.6g}"), display.cases(known.reset_index())
+        rows = [[display.case_title(*c), *map(str.format, forms, known.loc[c])] for c in cases]
         return {"rows": rows}
 
 
@@ -221,6 +216,10 @@ def schema_of(tables):
     kinds = {"b": "Boolean", "i": "Integer", "u": "Integer", "f": "Float"}  # as schema.org has them
     schema = {}
     for name, frame in sorted(tables.items()):
-        types = ((column, kinds.get(kind.kind, "Text")) for column, kind in frame.dtypes.items())
-        schema[name] = [{"name": c, "type": t, "meaning": meanings.get(c, "")} for c, t in types]
+        schema[name] = []
+        for column, dtype in frame.dtypes.items():
+            # Whatever mean a spread stands beside, it is one over runs.
+            other = "standard deviation over runs" if "sd" in column.split("_") else ""
+            about = {"type": kinds.get(dtype.kind, "Text"), "meaning": meanings.get(column, other)}
+            schema[name].append({"name": column} | about)
     return schema

@@ -70,11 +70,10 @@ function standings(chosen, methods, charge, place) {
   const ranks = ranked.map((name) => ranksOf(complete.map(({ id }) => area(name, id))));
   const rows = methods.map((method) => {
     const turn = complete.indexOf(method);
-    const areas = chosen.map((name) => area(name, method.id));
-    const outside = turn < 0 || !ranks.length;
+    const over = turn < 0 || !ranks.length ? () => null : mean;
     return {
-      method, areas, rank: outside ? null : mean(ranks.map((own) => own[turn])),
-      mean: outside ? null : mean(ranked.map((name) => area(name, method.id))),
+      method, areas: chosen.map((name) => area(name, method.id)),
+      rank: over(ranks.map((own) => own[turn])), mean: over(ranked.map((name) => area(name, method.id))),
     };
   });
   rows.sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
@@ -108,16 +107,13 @@ function words(rows, ranked, chosen, methods) {
   const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value} of the full cost may be spent`;
   const hard = charge.value === "hard" ? ", by the most expensive example" : "";
   // Rows come by rank: those that share the first one are all named.
-  const best = rows.filter(({ rank }) => rank !== null && rank < rows[0].rank + 1e-9).map(({ method }) => method.label);
-  const first = rows[0].rank === null ? "Nobody has an area on all of these data sets"
-    : `${new Intl.ListFormat("en-GB").format(best)} ${best.length > 1 ? "share" : "has"} the best mean rank (${rows[0].rank.toFixed(2)} of ${rows.filter(({ rank }) => rank !== null).length})`;
+  const competing = rows.filter(({ rank }) => rank !== null);
+  const best = competing.filter(({ rank }) => rank < rows[0].rank + 1e-9).map(({ method }) => method.label);
+  const first = best.length
+    ? `${new Intl.ListFormat("en-GB").format(best)} ${best.length > 1 ? "share" : "has"} the best mean rank (${rows[0].rank.toFixed(2)} of ${competing.length})`
+    : "Nobody has an area on all of these data sets";
   const others = ranked.length < chosen.length ? " (those with the most methods)" : "";
   return `${first} over ${ranked.length} of ${cases.length} data set${cases.length === 1 ? "" : "s"}${others}, ${where}${hard}.`;
-}
-
-function changed() {
-  toFragment();
-  update();
 }
 
 function update() {
@@ -133,6 +129,11 @@ function update() {
     horizon: horizon.value, hard: charge.value === "hard",
   };
   document.dispatchEvent(new Event("comparison"));
+}
+
+function changed() {
+  toFragment();
+  update();
 }
 
 boxes("filter-cases", cases.map((name) => [name, study.cases[name].title]));

@@ -94,20 +94,18 @@ class Compare(Section):
         return {"horizons": list(HORIZONS), "keeping": keeping}
 
     def script_data(self, report, *case):
-        views = _views(report.results).items()
-        return {name: _areas(of_case(table, *case), report.display) for name, table in views}
+        areas = {}
+        for kind, view in _views(report.results).items():
+            rows = of_case(view, *case)
+            known = rows.pivot_table(index="method", columns="horizon", values="mean_test")
+            # Six digits: the script ranks by these, and bytes are the page's weight.
+            known = known.reindex(report.display.rivals(rows), columns=list(HORIZONS)).round(6)
+            areas[kind] = {name: values for name, *values in known.itertuples()}
+        return areas
 
 
 def _views(results):
     return {MEAN: results.horizons, HARD: results.hard_horizons}
-
-
-def _areas(table, display):
-    """Return {method: mean AUP at each horizon} of the competitors."""
-    known = table.pivot_table(index="method", columns="horizon", values="mean_test")
-    # Six digits: the script ranks by these, and bytes are the page's weight.
-    known = known.reindex(columns=list(HORIZONS)).round(6)
-    return {name: known.loc[name].tolist() for name in display.competitors if name in known.index}
 
 
 class Horizons(Section):

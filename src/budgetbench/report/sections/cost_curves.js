@@ -5,7 +5,7 @@ const controls = document.getElementById("curve-controls");
 const CHEAP = 0.1; // where most models cost less than this share, costs are drawn logarithmic
 const SPLIT = 0.2; // elsewhere so much of the cost gets half of the axis: most curves rise there
 const hidden = new Set();
-const asked = new Map(); // method → whether the reader wants it, whatever the comparison says
+const asked = new Map(); // method → whether the reader wants it; null: as the comparison has it
 const drawn = new Map(); // figure that has come near the window → its latest drawing
 
 const methods = new Map(study.methods.map((method) => [method.id, method]));
@@ -16,10 +16,6 @@ function byMethod(mark) {
   return { field: "method", legend: null, scale };
 }
 const [colour, shape, dash] = ["colour", "shape", "dash"].map(byMethod);
-
-function chosen(name) {
-  return controls.elements[name].value;
-}
 
 // One row per budget of a curve, with the texts of its tooltip.
 function curveRows(curve, unit, floor, [worst, best]) {
@@ -95,7 +91,7 @@ function logAxis(curves, unit) {
 
 // The kind of axis: what the reader chose, else what the costs of the models want.
 function kindOfAxis({ points }) {
-  const axis = chosen("axis");
+  const axis = controls.elements.axis.value;
   if (axis !== "auto") return axis;
   if (window.comparison.horizon === "log") return "log";
   const paid = points.share.filter((share) => share > 0);
@@ -113,7 +109,7 @@ function splitAxis(curves, unit) {
 function specification(name) {
   const { curves, title, score, bounded, best } = study.cases[name];
   const { horizon, hard } = window.comparison;
-  const unit = hard ? "hard" : chosen("unit");
+  const unit = hard ? "hard" : controls.elements.unit.value;
   const share = unit !== "cost";
   const most = share && horizon !== "log" ? Number.parseFloat(horizon) / 100 : Infinity;
   const kind = kindOfAxis(curves);
@@ -182,12 +178,9 @@ function legendButton(method) {
   const button = document.createElement("button");
   button.type = "button";
   button.dataset.method = method.id;
-  button.innerHTML = '<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path stroke-width="0.3"/></svg>';
-  const mark = button.querySelector("path");
-  mark.setAttribute("d", method.shape);
-  mark.setAttribute("fill", method.colour);
-  mark.setAttribute("stroke", method.colour);
-  button.append(method.label);
+  const mark = `d="${method.shape}" fill="${method.colour}" stroke="${method.colour}" stroke-width="0.3"`;
+  button.innerHTML = `<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path ${mark}/></svg>`;
+  button.append(method.label); // a text: names are the reader's own
   button.addEventListener("click", () => {
     asked.set(method.id, hidden.has(method.id));
     update();
@@ -200,34 +193,25 @@ function addLegend() {
   const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
   const listed = study.methods.filter(({ id }) => present.has(id));
   legend.append(...listed.map(legendButton));
-  for (const [name, wanted] of [["all", true], ["none", false]]) {
+  for (const [name, wanted] of [["all", true], ["none", false], ["best", null]]) {
     controls.elements[name].addEventListener("click", () => {
       for (const { id } of listed) asked.set(id, wanted);
       update();
     });
   }
-  controls.elements.best.addEventListener("click", () => {
-    asked.clear();
-    update();
-  });
 }
 
-// Controls, the five best of the comparison, and what the reader asked for.
-function choose() {
+// Shows controls, the five best of the comparison, and what the reader asked for.
+function update() {
   const { best, cases } = window.comparison;
   const rivals = new Set(Object.values(study.cases).flatMap(({ compare }) => Object.keys(compare.mean)));
+  hidden.clear();
   for (const { id } of study.methods) {
-    const wanted = asked.get(id) ?? (!rivals.has(id) || best.includes(id));
-    if (wanted) hidden.delete(id);
-    else hidden.add(id);
+    if (!(asked.get(id) ?? (!rivals.has(id) || best.includes(id)))) hidden.add(id);
   }
   for (const figure of document.querySelectorAll("[data-curves]")) {
     figure.hidden = !cases.includes(figure.dataset.curves);
   }
-}
-
-function update() {
-  choose();
   for (const button of controls.querySelectorAll("[data-method]")) {
     button.setAttribute("aria-pressed", String(!hidden.has(button.dataset.method)));
   }

@@ -13,7 +13,6 @@ class Differences(Section):
     title = "How sure"
     place = 22
     under = ACQUISITION
-
     names = ("differences", "differences_overall")
 
     def tables(self, report):
@@ -38,16 +37,18 @@ class Differences(Section):
             "reference": None if reference is None else display.methods[reference],
             "fewest": paired.FEWEST_CASES,
             "n_cases": len(titles),
-            "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
+            "overall": [
+                [
+                    display.label(row.method),
+                    interval(row.mean, row.low, row.high),
+                    f"{row.wins} / {row.ties} / {row.losses}",
+                    row.n_cases,
+                ]
+                for row in overall.itertuples()
+            ],
             "titles": titles,
             "rows": rows,
         }
-
-
-def _overall_row(row, display):
-    mean = interval(row["mean"], row["low"], row["high"])
-    record = f"{row['wins']} / {row['ties']} / {row['losses']}"
-    return [display.label(row["method"]), mean, record, row["n_cases"]]
 
 
 def _cell(row):

@@ -39,18 +39,16 @@ class Effort(Section):
         if self._other:
             # With the fits beyond equal tries, which all other tables leave out.
             whole = report.display.under(ACQUISITION, report.all_points)
-            beyond = self.study.beyond_tries(whole)
-            expected = report.results.expected
-            tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other, expected)
+            known = self.study.beyond_tries(whole), self._other, report.results.expected
+            tables["equal_seconds"] = equal_seconds_table(whole, *known)
         return tables
 
     def summary(self, report):
         # Among the sentences on top: a reader must know before believing the ranks.
-        n_found = len(straw_man_sentences(report.tables["straw_men"], report.display))
-        if not n_found:
-            return []
-        what = counted(n_found, "comparison")
-        return [f"In {what} a rival may be set up wrongly: see the warning under “What it took”."]
+        found = straw_man_sentences(report.tables["straw_men"], report.display)
+        what = counted(len(found), "comparison")
+        told = f"In {what} a rival may be set up wrongly: see the warning under “What it took”."
+        return [told] if found else []
 
     def figures(self, report):
         return {"effort": effort_figure(_over_data_sets(report), report.display)}
@@ -59,9 +57,8 @@ class Effort(Section):
         display, n_cases = report.display, len(report.cases)
         n_ranked = len(report.results.ranking.means)
         some = 0 < n_ranked < n_cases
-        rows = _over_data_sets(report).to_dict("records")
         return {
-            "rows": [_row(row, display) for row in rows],
+            "rows": [_row(row, display) for row in _over_data_sets(report).to_dict("records")],
             "warnings": straw_man_sentences(report.tables["straw_men"], display),
             "equal": equal_rows(report) if self._other else [],
             "other": display.label(self._other) if self._other else "",
@@ -93,11 +90,10 @@ def _over_data_sets(report):
 
 
 def _row(row, display):
-    default, tuned = (number(row[name], ".0f") for name in ("default_models", "models"))
-    clocks = (row[name] for name in ("default_seconds", "seconds", "processor_seconds"))
+    counts = (number(row[name], ".0f") for name in ("settings", "default_models", "models"))
+    clocks = (seconds(row[name]) for name in ("default_seconds", "seconds", "processor_seconds"))
     areas = (number(row[name], ".3f") for name in ("default_aup", "aup"))
-    label, settings = display.label(row["method"]), number(row["settings"], ".0f")
-    return [label, settings, default, tuned, *map(seconds, clocks), *areas]
+    return [display.label(row["method"]), *counts, *clocks, *areas]
 
 
 def equal_rows(report):
@@ -121,20 +117,20 @@ def straw_man_sentences(found, display):
 
     Where no method at all is above the constant, one sentence says so: that is about the data.
     """
-    counts = found[found["below"] == "constant"].groupby([*CASE, "n_rivals"]).size()
-    nothing = {tuple(case): n for (*case, n_rivals), n in counts.items() if n == n_rivals > 1}
+    below = found[found["below"] == "constant"]
+    counts = below.groupby([*CASE, "n_rivals"])["method"].transform("size")
+    nothing = below[(counts == below["n_rivals"]) & (counts > 1)]
     sentences = [
-        f"On {display.case_title(*case)} none of {n} methods is better than the free constant in "
-        "any run: there may be nothing to learn, or nothing worth its price."
-        for case, n in nothing.items()
+        f"On {display.case_title(row.dataset, row.costs)} none of {row.n_rivals} methods is better "
+        "than the free constant in any run: there may be nothing to learn, or nothing worth its "
+        "price."
+        for row in nothing.drop_duplicates(CASE).itertuples()
     ]
     said = {
         "constant": "is no better than the free constant",
         "default": "is worse tuned than at its own settings",
     }
-    for row in found.itertuples():
-        if (row.dataset, row.costs) in nothing and row.below == "constant":
-            continue
+    for row in found.drop(nothing.index).itertuples():
         where = f"{display.label(row.method)} on {display.case_title(row.dataset, row.costs)}"
         runs = {1: "its one run", 2: "both runs"}.get(row.n_runs, f"all {row.n_runs} runs")
         areas = f"mean AUP {row.aup:.3f} against {row.other_aup:.3f}"
@@ -154,10 +150,10 @@ def effort_figure(means, display):
         axes.step(front["seconds"], front["aup"], where="post", color="#777777", linewidth=1.2)
         for row in shown.itertuples():
             method = display.methods[row.method]
-            style = {"color": method.colour, "marker": method.marker, "linestyle": "none"}
-            axes.plot([row.seconds], [row.aup], markersize=8, label=method.label, **style)
-        names = {"xlabel": "seconds to fit a run, all tries", "ylabel": "mean AUP, test data"}
-        axes.set(xscale="log", **names)
+            look = {"color": method.colour, "markersize": 8, "label": method.label}
+            axes.plot(row.seconds, row.aup, method.marker, **look)
+        axes.set(xscale="log", xlabel="seconds to fit a run, all tries")
+        axes.set_ylabel("mean AUP, test data")
         plain_decades(axes.xaxis, shown["seconds"])
         legend_below(figure, *axes.get_legend_handles_labels())
     return figure
@@ -175,13 +171,15 @@ class Times(Section):
         return {"times": report.results.times}
 
     def context(self, report):
-        times, display = report.results.times, report.display
-        return {"times": {part: time_rows(times, display, part) for part in ("fit", "predict")}}
+        times = report.results.times
+        parts = ("fit", "predict")
+        return {"times": {part: time_rows(times, report.display, part) for part in parts}}
 
 
 def time_rows(table, display, part):
     """Return the titles of the cases, and a row of each method's seconds to "fit" or "predict"."""
-    present = [name for name in display.methods if name in set(table["method"])]
-    return display.matrix(
-        table, present, lambda row: seconds(row.get(f"{part}_mean"), row.get(f"{part}_sd"))
-    )
+
+    def cell(row):
+        return seconds(row.get(f"{part}_mean"), row.get(f"{part}_sd"))
+
+    return display.matrix(table, display.methods, cell)

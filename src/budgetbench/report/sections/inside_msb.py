@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from string import ascii_lowercase
-from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -32,12 +31,12 @@ def _first_of(study, dataset, wanted):
     return next((name for name in names if name in wanted), None)
 
 
-def sequence_method(study, dataset):
+def _from_sequences(study, dataset):
     """Return the first method of a data set that is built from sequences; None without one."""
     return _first_of(study, dataset, study.methods_of(SCHEDULE))
 
 
-def exhaustive_method(study, dataset):
+def _exhaustive(study, dataset):
     """Return the first method of a data set that tries every subset; None without one."""
     searches = [m for m, s in study.methods.items() if s["class"].endswith(".ExhaustiveSearch")]
     return _first_of(study, dataset, searches)
@@ -78,10 +77,10 @@ class VariableImportance(_OnRequest):
     def cases(self):
         """The data sets, whatever the costs: importance is the same under all of them."""
         names = dict.fromkeys(name for name, _ in super().cases)
-        return [(name,) for name in names if sequence_method(self.study, name)]
+        return [(name,) for name in names if _from_sequences(self.study, name)]
 
     def _files(self, dataset):
-        study, msb = self.study, sequence_method(self.study, dataset)
+        study, msb = self.study, _from_sequences(self.study, dataset)
         return [f"{study.folder}/importance/{dataset}/{msb}/{c}.csv" for c in study.chunks]
 
     @property
@@ -104,7 +103,7 @@ def importance_figure(importance, names, title, score):
     table = groups.agg(["mean", "std", "count"]).sort_values("mean", ascending=False, kind="stable")
     shown = table.head(_MOST_VARIABLES)
     with style.drawing(6.4, 1.2 + 0.2 * len(shown)) as (figure, axes):
-        places = np.arange(len(shown))
+        places = range(len(shown))
         # A bar for some variables only would say that the others do not vary.
         spread = shown["std"] if (shown["count"] > 1).all() else None
         axes.barh(places, shown["mean"], xerr=spread, color="#0072b2", height=0.7)
@@ -155,9 +154,8 @@ def staircase_figure(schedules, display, panels, dataset, costs):
     if not len(complete):
         return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
     run = case[case["run"] == complete.min()]
-    grid = {"sharey": True, "squeeze": False}
-    with style.drawing(0.6 + 4.4 * len(panels), 4.8, 1, len(panels), **grid) as (figure, axes_grid):
-        for axes, (title, methods) in zip(axes_grid[0], panels.items(), strict=True):
+    with style.drawing(0.6 + 4.4 * len(panels), 4.8, len(panels)) as (figure, grid):
+        for axes, (title, methods) in zip(grid, panels.items(), strict=True):
             for method in map(display.methods.get, methods):
                 own = run.loc[run["method"] == method.id, ["valid_cost", "valid_score"]]
                 cost, score = own.to_numpy(dtype=float).T
@@ -167,7 +165,7 @@ def staircase_figure(schedules, display, panels, dataset, costs):
                 axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
             axes.set(title=title, xlabel="budget")
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
-        axes_grid[0][0].set_ylabel(f"validation {display.score(dataset)}")
+        grid[0].set_ylabel(f"validation {display.score(dataset)}")
         figure.suptitle(f"{display.case_title(dataset, costs)}, run {complete.min()}")
     return figure
 
@@ -185,13 +183,13 @@ class SolutionSpace(_OnRequest):
     @property
     def cases(self):
         """The cases in which all subsets are searched."""
-        return [case for case in super().cases if exhaustive_method(self.study, case[0])]
+        return [case for case in super().cases if _exhaustive(self.study, case[0])]
 
     def _files(self, dataset, costs):
         """Every subset of one run of the first chunk, and the models that msB visits in it."""
         # One chunk is enough: the figure shows a single run.
         study, chunk = self.study, self.study.chunks[0]
-        search, msb = exhaustive_method(study, dataset), sequence_method(study, dataset)
+        search, msb = _exhaustive(study, dataset), _from_sequences(study, dataset)
         case = f"{dataset}/{costs}"
         visited = [
             f"{study.folder}/sequences/{case}/{msb}/{sequence}/{chunk}.csv"
@@ -229,31 +227,28 @@ def space_figure(space, visited, title, score):
         )  # fmt: skip
         # Drawn from all subsets: what any search could reach at best.
         best = space.iloc[pareto_indices(space["cost"], space["score"])]
-        steps = best[["cost", "score"]].to_numpy(dtype=float).T
         look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
-        style.draw_steps(axes, *steps, space["cost"].max(), **look)
+        style.draw_steps(axes, best["cost"], best["score"], space["cost"].max(), **look)
         # Numbers on all sequences would hide each other.
         others = visited[~visited["sequence"].isin(_NUMBERED)]
-        axes.scatter(others["cost"], others["score"], marker="x", s=30, color="#009e73",
-                     linewidths=1.2, label="other sequences")  # fmt: skip
+        look = {"marker": "x", "s": 30, "color": "#009e73", "linewidths": 1.2}
+        axes.scatter(others["cost"], others["score"], label="other sequences", **look)
         for sequence, (colour, marks) in _NUMBERED.items():
             _number(axes, visited[visited["sequence"] == sequence], sequence, colour, marks)
         share = f"run {run}: msB visits {visited['variables'].nunique()} of {len(space):,} subsets"
-        axes.set(xlabel="cost", ylabel=f"validation {score}")
-        axes.set_title(f"{title}\n{share}")
+        axes.set(xlabel="cost", ylabel=f"validation {score}", title=f"{title}\n{share}")
         axes.legend(loc="lower right")
     return figure
 
 
 def _number(axes, models, sequence, colour, marks):
-    axes.plot(models["cost"], models["score"], color=colour, linewidth=0.8, alpha=0.6)
-    axes.scatter(
-        models["cost"], models["score"], s=90, facecolors="white", edgecolors=colour, zorder=3,
-        label=f"by {sequence}",
-    )  # fmt: skip
-    for mark, cost, score in zip(marks, models["cost"], models["score"], strict=False):
-        axes.annotate(mark, (cost, score), color=colour, fontsize=7, ha="center", va="center",
-                      zorder=4)  # fmt: skip
+    cost, score = models["cost"], models["score"]
+    axes.plot(cost, score, color=colour, linewidth=0.8, alpha=0.6)
+    look = {"s": 90, "facecolors": "white", "edgecolors": colour, "zorder": 3}
+    axes.scatter(cost, score, label=f"by {sequence}", **look)
+    look = {"color": colour, "fontsize": 7, "ha": "center", "va": "center", "zorder": 4}
+    for mark, *place in zip(marks, cost, score, strict=False):
+        axes.annotate(mark, place, **look)
 
 
 class OwnCost(Section):
@@ -274,9 +269,8 @@ class OwnCost(Section):
         return bool(self._methods)
 
     def tables(self, report):
-        results = report.results
-        compared = own_cost_table(results.by_cost, results.schedules, self._methods, report.display)
-        return {"own_cost": compared}
+        found, display = report.results, report.display
+        return {"own_cost": own_cost_table(found.by_cost, found.schedules, self._methods, display)}
 
     def figures(self, report):
         table, display = report.tables["own_cost"], report.display
@@ -285,16 +279,14 @@ class OwnCost(Section):
         methods = [name for name in self._methods if (table["method"] == name).any()]
         cases = display.cases(table)
         size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
-        with style.drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
+        with style.drawing(*size, len(methods)) as (figure, grid):
             entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
-            for axes, name in zip(grid[0], methods, strict=True):
+            for axes, name in zip(grid, methods, strict=True):
                 _draw_panel(axes, table[table["method"] == name], display, cases)
                 axes.set(title=display.label(name), xlabel=f"test {display.score()}")
                 handles, labels = axes.get_legend_handles_labels()
                 entries |= dict(zip(labels, handles, strict=True))
-            titles = [fill(display.case_title(*case), style.LABEL_WIDTH) for case in cases]
-            grid[0][0].set_yticks(range(len(cases)), titles)
-            grid[0][0].set_ylim(len(cases) - 0.5, -0.5)
+            style.name_rows(grid[0], [display.case_title(*case) for case in cases])
             style.legend_below(figure, list(entries.values()), list(entries))
         return {"own_cost": figure}
 
@@ -314,23 +306,23 @@ def _draw_panel(axes, part, display, cases):
     lines = np.linspace(-0.25, 0.25, len(shown))
     for line, (rows, name, note, score, spread) in zip(lines, shown, strict=True):
         places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
-        method, arms = display.methods[name], style.bars(rows[score], rows[spread], *span)
-        axes.errorbar(
-            rows[score], places, xerr=arms, fmt=method.marker, color=method.colour,
-            capsize=2, markersize=6, label=method.label + note,
-        )  # fmt: skip
+        method = display.methods[name]
+        label = method.label + note
+        style.draw_spread(axes, rows[score], places, rows[spread], span, method, label)
 
 
 def own_cost_rows(table, display):
-    """Return the rows of the page, one for each data set, method and rival."""
+    """Yield the rows of the page, one for each data set, method and rival."""
     ordered = [row for case in display.cases(table) for row in of_case(table, *case).itertuples()]
-    rows = []
     for row in ordered:
-        own, share = plus_minus(row.score, row.score_sd), f"{100 * row.cost_fraction:.1f} %"
         some = f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model"
         note = "" if row.n_affording == row.n_runs else some
-        within = {"text": plus_minus(row.rival_score, row.rival_sd), "note": note}
-        method, rival = display.label(row.method), display.label(row.rival)
-        where, wins = display.case_title(row.dataset, row.costs), f"{row.wins} of {row.n_runs}"
-        rows.append([where, method, share, own, rival, within, wins])
-    return rows
+        yield [
+            display.case_title(row.dataset, row.costs),
+            display.label(row.method),
+            f"{100 * row.cost_fraction:.1f} %",
+            plus_minus(row.score, row.score_sd),
+            display.label(row.rival),
+            {"text": plus_minus(row.rival_score, row.rival_sd), "note": note},
+            f"{row.wins} of {row.n_runs}",
+        ]

@@ -62,8 +62,8 @@ def memory_figure(table, display, dataset, costs):
         return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
     # Not every method tells its bytes.
     sizes = [size for size in _SIZES if frame[size].notna().any()]
-    with drawing(6.4, 4.4, 1, len(sizes), sharey=True, squeeze=False) as (figure, (panels,)):
-        for axes, size in zip(panels, sizes, strict=True):
+    with drawing(6.4, 4.4, len(sizes)) as (figure, grid):
+        for axes, size in zip(grid, sizes, strict=True):
             scale, name = _SIZES[size]
             drawn = frame.assign(size=scale * frame[size]).dropna(subset=["size"])
             ends = [
@@ -73,10 +73,10 @@ def memory_figure(table, display, dataset, costs):
             ]
             axes.set(xscale="log", xlabel=name)
             plain_decades(axes.xaxis, drawn["size"])
-        panels[0].set_ylabel(_error_name(display, dataset))
+        grid[0].set_ylabel(_error_name(display, dataset))
         figure.suptitle(display.case_title(dataset, costs))
         # Beside the last panel: a reader of a line finds its name where it ends.
-        label_ends(panels[-1], ends)
+        label_ends(grid[-1], ends)
     return figure
 
 
@@ -127,15 +127,15 @@ def _case(table, case, display):
     frame = of_case(table, *case)
     rows = [
         [
-            display.label(row["method"]),
-            row["setting"] if pd.notna(row["setting"]) else "",
-            number(row["n_nodes"], ",.0f"),
-            number(row["n_bytes"], ",.0f"),
-            plus_minus(row["error"], row["error_sd"], 4),
-            seconds(row["fit_seconds"]),
+            display.label(method),
+            row.setting if pd.notna(row.setting) else "",
+            number(row.n_nodes, ",.0f"),
+            number(row.n_bytes, ",.0f"),
+            plus_minus(row.error, row.error_sd, 4),
+            seconds(row.fit_seconds),
         ]
         for method in display.competitors
-        for row in frame[frame["method"] == method].to_dict("records")
+        for row in frame[frame["method"] == method].itertuples()
     ]
     titles = {"title": display.case_title(*case), "error": _error_name(display, case[0])}
     return {"name": case_name(*case), "rows": rows} | titles

@@ -19,7 +19,7 @@ from ...analysis import reproduction as judging
 from ...study.records import setting_text
 from ...study.study import PUBLISHED, place_of
 from ..section import Section
-from ..text import DASH, counted, plus_minus, span_of_runs
+from ..text import DASH, counted, plus_minus
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
@@ -52,24 +52,17 @@ class Printed(Section):
         return {"published": judging.with_reasons(judged, read_reasons(self.inputs[-1]))}
 
     def context(self, report):
-        # What was not rerun is counted below the tables, not shown as gaps in them.
         numbers, display = report.tables["published"], report.display
         rerun = numbers[numbers["n_runs"] > 0].groupby(["source", "run_on", "costs"], sort=False)
+        # Counted aloud below the tables: a page that shows only what came out would flatter us.
+        absent = numbers.loc[numbers["n_runs"] == 0, "source"].value_counts(sort=False)
         return {
             "tables": [_shown(part, case, display) for (_, *case), part in rerun],
-            "not_rerun": left_out(numbers),
+            "not_rerun": [
+                f"{source}: {counted(count, 'printed number')} not rerun in this study."
+                for source, count in absent.items()
+            ],
         }
-
-
-def left_out(table):
-    """Return in words how many printed numbers of each table have nothing of ours beside them."""
-    # Said aloud: a page that shows only what came out would flatter us.
-    counts = (table["n_runs"] == 0).groupby(table["source"], sort=False).sum()
-    return [
-        f"{source}: {counted(int(count), 'printed number')} not rerun in this study."
-        for source, count in counts.items()
-        if count
-    ]
 
 
 def _shown(part, case, display):
@@ -78,13 +71,17 @@ def _shown(part, case, display):
     Its reasons are remarks on the printed numbers, and the variants that answer for differences.
     """
     first, quantities = part.iloc[0], list(part["quantity"].drop_duplicates())
-    heads = [
-        (f"{judging.QUANTITIES[name].name}, printed", "ours", "difference") for name in quantities
-    ]
+    heads = ["Method", "Setting"]
+    for name in quantities:
+        heads += [f"{judging.QUANTITIES[name].name}, printed", "ours", "difference"]
+    least, most = part["n_runs"].min(), part["n_runs"].max()
+    note = f"{counted(most, 'run') if least == most else f'{least} to {most} runs'} of ours"
+    if first["run_on"] != first["dataset"]:
+        note += f", on other rows than the paper's {first['dataset']}: expect a gap"
     return {
         "title": f"{first['paper']}, table {first['table']}: {display.case_title(*case)}",
-        "note": _note(part, first),
-        "heads": ["Method", "Setting", *(head for group in heads for head in group)],
+        "note": note,
+        "heads": heads,
         "reasons": [*filter(None, part["remark"].drop_duplicates()), *_reasons(part)],
         "rows": [
             [display.label(method), setting or DASH, *_cells(own.set_index("quantity"), quantities)]
@@ -93,22 +90,11 @@ def _shown(part, case, display):
     }
 
 
-def _note(part, first):
-    """Return the number of our runs in words, and a mark for other data than the paper's."""
-    runs = span_of_runs(part["n_runs"])
-    if first["run_on"] == first["dataset"]:
-        return f"{runs} of ours"
-    return f"{runs} of ours, on other rows than the paper's {first['dataset']}: expect a gap"
-
-
 def _reasons(part):
     """Return in words which variants explain what is not reproduced, and what none explains."""
-    known = [
-        f"{reason} Variant without that: {variant}."
-        for reason, variant in part[["reason", "variant"]].drop_duplicates().to_numpy()
-        if reason
-    ]
-    unknown = int(((part["verdict"] == judging.OUTSIDE) & (part["reason"] == "")).sum())
+    pairs = part.loc[part["reason"] != "", ["reason", "variant"]].drop_duplicates().to_numpy()
+    known = [f"{reason} Variant without that: {variant}." for reason, variant in pairs]
+    unknown = ((part["verdict"] == judging.OUTSIDE) & (part["reason"] == "")).sum()
     if unknown:
         numbers = counted(unknown, "number")
         known.append(f"{numbers} outside both interval and margin, with no known reason.")

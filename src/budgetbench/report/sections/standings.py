@@ -1,7 +1,5 @@
 """The standings over all data sets: table, mean ranks, leads, and the areas of all runs."""
 
-from textwrap import fill
-
 import numpy as np
 import pandas as pd
 
@@ -10,8 +8,8 @@ from ...analysis.ranks import LEVEL, critical_difference, rank_table
 from ...analysis.schedules import CASE, columns_of, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section
-from ..style import LABEL_WIDTH, MANY_POINTS, bars, drawing, legend_below, message_figure
-from ..text import DASH, counted, counts_of, interval, mean_rank, plus_minus
+from ..style import MANY_POINTS, draw_spread, drawing, legend_below, message_figure, name_rows
+from ..text import DASH, counted, counts_of, first_upper, interval, mean_rank, plus_minus
 
 
 class Standings(Section):
@@ -68,21 +66,17 @@ def standings(summary, ranking, display):
     Returned are the cells that head the cases, and the rows: name, mean rank and areas.
     """
     rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
-    competes = summary["method"].isin(rivals)
+    table = summary[summary["method"].isin(rivals)]
     # Last bits do not make one of two equal areas the best.
-    rounded = summary["mean_test"].where(competes).round(12)
-    groups = rounded.groupby(columns_of(summary, CASE))
-    best = (rounded == groups.transform("max")) & (groups.transform("count") > 1)
+    areas = table["mean_test"].round(12)
+    groups = areas.groupby(columns_of(table, CASE))
+    best = (areas == groups.transform("max")) & (groups.transform("count") > 1)
     # Runs that count as the constant are in the mean, so they are in its number.
-    runs = (summary["n_runs"] + summary["n_constant"]).where(competes, 0)
-    most = runs.groupby(columns_of(summary, CASE)).transform("max")
-    table = summary.assign(best=best, most=most)
+    runs = (table["n_runs"] + table["n_constant"]).groupby(columns_of(table, CASE))
+    table = table.assign(best=best, most=runs.transform("max"))
     titles, rows = display.matrix(table, rivals, _area_cell)
-    counts = table.groupby(CASE)["most"].first()[display.cases(table)]
-    heads = [
-        {"text": title, "note": counted(count, "run")}
-        for title, count in zip(titles, counts, strict=True)
-    ]
+    counts = [counted(most, "run") for most in runs.max()[display.cases(table)]]
+    heads = [{"text": t, "note": count} for t, count in zip(titles, counts, strict=True)]
     for name, row in zip(rivals, rows, strict=True):
         note = "peer" if display.methods[name].peer else ""
         row[:1] = {"text": row[0], "note": note}, mean_rank(ranking.mean.get(name))
@@ -98,12 +92,11 @@ def _area_cell(row):
 
 def control_rows(scores, display):
     """Return for each control that the study asks for the cells of its mean test scores."""
-    present = [name for name in display.controls if name in set(scores["method"])]
+    score = first_upper(display.score())
     _, rows = display.matrix(
-        scores, present, lambda row: plus_minus(row.get("mean"), row.get("sd"))
+        scores, display.controls, lambda row: plus_minus(row.get("mean"), row.get("sd"))
     )
-    score = display.score()
-    return [[f"{score[:1].upper()}{score[1:]}, {label}", "", *cells] for label, *cells in rows]
+    return [[f"{score}, {label}", "", *cells] for label, *cells in rows]
 
 
 def lead_rows(table, display):
@@ -167,12 +160,11 @@ def peers_ahead(summary, display):
     ahead, cases = {}, display.cases(summary)
     for case in cases:
         own = of_case(done, *case).set_index("method")["mean_test"].round(12)
-        rivals = display.rivals(own.reset_index())
-        best = max(rivals, key=own.get, default=None)
+        own = own[[name for name in display.competitors if name in own]]
+        best = own.index[own == own.max()]
         # Equal to a method of the papers, a peer is not ahead of it.
-        first = {display.methods[name].peer for name in rivals if own[name] == own[best]}
-        if first == {True}:
-            ahead.setdefault(best, []).append(display.case_title(*case))
+        if len(best) and all(display.methods[name].peer for name in best):
+            ahead.setdefault(best[0], []).append(display.case_title(*case))
     if not ahead:
         return []
     where = "; ".join(f"{display.label(name)} on {', '.join(t)}" for name, t in ahead.items())
@@ -184,9 +176,9 @@ def rank_sentences(ranking, display):
     """Return the outcome of the rank tests in words, and the methods they leave out."""
     sentences = []
     n_cases = counted(len(ranking.ranks), "data set")
-    few = "is too few" if len(ranking.ranks) == 1 else "are too few"
     # Tests over few data sets are blind or lucky: no p-value is shown.
     if 0 < len(ranking.ranks) < FEWEST_CASES:
+        few = "is too few" if len(ranking.ranks) == 1 else "are too few"
         sentences.append(
             f"{n_cases} {few} for a claim about ranks in general ({FEWEST_CASES} at least): read "
             "the areas and their intervals."
@@ -207,17 +199,18 @@ def rank_sentences(ranking, display):
 def rank_figure(ranking, display):
     """Draw the critical-difference diagram: mean ranks, bars joining what may be chance."""
     if ranking.pairs is None or len(ranking.ranks) < FEWEST_CASES:
-        few = f"Ranks need {FEWEST_CASES} data sets and three methods to be tested."
-        return message_figure(few)
+        return message_figure(
+            f"Ranks need {FEWEST_CASES} data sets and three methods to be tested."
+        )
     from scikit_posthocs import critical_difference_diagram
 
-    labels = {name: display.label(name) for name in ranking.ranks}
-    mean = ranking.mean.rename(labels)
-    pairs = ranking.pairs.rename(index=labels, columns=labels)
-    with drawing(7.6, 1.2 + 0.15 * len(mean)) as (figure, axes):
+    methods = [display.methods[name] for name in ranking.ranks]
+    labels = {method.id: method.label for method in methods}
+    with drawing(7.6, 1.2 + 0.15 * len(labels)) as (figure, axes):
         drawn = critical_difference_diagram(
-            mean, pairs, alpha=LEVEL, ax=axes,
-            color_palette={labels[name]: display.methods[name].colour for name in labels},
+            ranking.mean.rename(labels), ranking.pairs.rename(index=labels, columns=labels),
+            alpha=LEVEL, ax=axes,
+            color_palette={method.label: method.colour for method in methods},
             label_fmt_left="{label}  {rank:.2f} ", label_fmt_right=" {rank:.2f}  {label}",
             text_h_margin=0.02,
             crossbar_props={"color": "#222222", "linewidth": 2.4},
@@ -247,17 +240,12 @@ def area_figure(areas, display):
                 rasterized=len(frame) > MANY_POINTS,
             )  # fmt: skip
             runs = own["aup_test"].groupby(places)
-            arms = bars(runs.mean(), runs.std(), *display.span(frame))
-            axes.errorbar(
-                runs.mean(), runs.mean().index, xerr=arms, fmt=method.marker, color=method.colour,
-                capsize=2, markersize=6, label=method.label,
-            )  # fmt: skip
+            mean, span = runs.mean(), display.span(frame)
+            draw_spread(axes, mean, mean.index, runs.std(), span, method, method.label)
         for border in range(1, len(cases)):
             axes.axhline(border - 0.5, color="#cccccc", linewidth=0.8)
-        titles = [fill(display.case_title(*case), LABEL_WIDTH) for case in cases]
-        axes.set_yticks(range(len(cases)), titles)
-        label = "area under the Pareto (AUP), test data"
-        axes.set(xlabel=label, ylim=(len(cases) - 0.5, -0.5))
+        name_rows(axes, [display.case_title(*case) for case in cases])
+        axes.set_xlabel("area under the Pareto (AUP), test data")
         axes.grid(axis="y", visible=False)
         legend_below(figure, *axes.get_legend_handles_labels())
     return figure

@@ -2,30 +2,19 @@
 const study = JSON.parse(document.getElementById("study").textContent);
 const form = document.getElementById("buying");
 const { case: caseInput, run: runInput, budget: budgetInput, amount: amountInput, cheaper, better } = form.elements;
-const share = document.getElementById("buy-share");
 const basket = document.getElementById("basket");
 let shown; // place of the offer on show
 const labels = new Map(study.methods.map(({ id, label }) => [id, label]));
 const affords = (budget, cost) => cost <= budget * (1 + 1e-12); // as budgetlearn.costs.affords
 
 const percent = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
-const plusMinus = (mean, sd) => (sd === null ? mean.toFixed(3) : `${mean.toFixed(3)} ± ${sd.toFixed(3)}`);
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 const interval = (low, high) => (low === null ? "" : ` [${low.toFixed(3)}, ${high.toFixed(3)}]`);
-const inRuns = (count) => (count === 1 ? "one run" : `mean of ${count} runs with its 95 % interval`);
+const expected = ({ test, low, high }) => `${test.toFixed(3)}${interval(low, high)}`;
 const unit = (value) => String(Number(value.toPrecision(4)));
-
-function say(name, text) {
-  for (const place of document.querySelectorAll(`#purchase [data-out=${name}]`)) place.textContent = text;
-}
 
 function fill(select, entries) {
   select.replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
-}
-
-function nextText(offer, next) {
-  if (!next) return "none: nothing is better beyond one standard error";
-  return `${labels.get(next.method)} for ${percent(next.budget)}: ${next.test.toFixed(3)}${interval(next.low, next.high)}`;
 }
 
 function gainText(offer) {
@@ -35,24 +24,18 @@ function gainText(offer) {
   return offer.as_good ? `${text}: the free constant may do as well` : text;
 }
 
-function othersText({ runners_up: others }) {
-  if (!others.length) return "none beyond chance";
-  return others.map(({ method, test, low, high, cost }) =>
-    `${labels.get(method)} ${test.toFixed(3)}${interval(low, high)} for ${percent(cost)}`).join("; ");
-}
-
-function costText(offer, full) {
-  return full === null ? percent(offer.cost) : `${percent(offer.cost)}, ${unit(offer.cost * full)} of ${unit(full)}`;
-}
-
-function showOffer(offer, next, full) {
-  say("method", offer ? labels.get(offer.method) : "nothing: no method has an affordable model in every run");
-  say("test", offer ? `${offer.test.toFixed(3)}${interval(offer.low, offer.high)}, ${inRuns(offer.n_runs)}` : "–");
-  say("gain", offer ? gainText(offer) : "–");
-  say("cost", offer ? costText(offer, full) : "–");
-  say("others", offer ? othersText(offer) : "–");
-  say("valid", offer ? plusMinus(offer.valid, offer.valid_sd) : "–");
-  say("next", nextText(offer, next));
+// What is said of an offer, by the name of its place on the page.
+function facts(offer, full) {
+  const { method, cost, n_runs: count, valid, valid_sd: sd } = offer;
+  const others = offer.runners_up.map((one) => `${labels.get(one.method)} ${expected(one)} for ${percent(one.cost)}`);
+  return {
+    method: labels.get(method),
+    test: `${expected(offer)}, ${count === 1 ? "one run" : `mean of ${count} runs with its 95 % interval`}`,
+    gain: gainText(offer),
+    cost: full === null ? percent(cost) : `${percent(cost)}, ${unit(cost * full)} of ${unit(full)}`,
+    others: others.join("; ") || "none beyond chance",
+    valid: sd === null ? valid.toFixed(3) : `${valid.toFixed(3)} ± ${sd.toFixed(3)}`,
+  };
 }
 
 function rowOf([feature, rate], names, prices) {
@@ -86,13 +69,18 @@ function show() {
   shown = recommendations.offers.findLastIndex((offer) => affords(budget, offer.budget));
   const [offer, next] = [recommendations.offers[shown], recommendations.offers[shown + 1]];
   const full = recommendations.runs[Number(runInput.value)]?.full ?? null;
-  share.textContent = percent(budget);
+  document.getElementById("buy-share").textContent = percent(budget);
   amountInput.disabled = full === null;
   if (document.activeElement !== amountInput) amountInput.value = full === null ? "" : unit(budget * full);
   document.getElementById("buy-full").textContent = full === null ? "" : `of ${unit(full)} for all features`;
   budgetInput.setAttribute("aria-valuetext", `${percent(budget)} of the full cost`);
-  say("score", score);
-  showOffer(offer, next, full);
+  const said = {
+    score,
+    next: next ? `${labels.get(next.method)} for ${percent(next.budget)}: ${expected(next)}`
+      : "none: nothing is better beyond one standard error",
+    ...(offer ? facts(offer, full) : { method: "nothing: no method has an affordable model in every run" }),
+  };
+  for (const place of document.querySelectorAll("#purchase [data-out]")) place.textContent = said[place.dataset.out] ?? "–";
   showBasket(offer, recommendations);
   // A button that leads nowhere is not shown: what is next, and why nothing is, stands below.
   cheaper.hidden = shown < 1;

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from ...analysis.schedules import full_costs, of_case
+from ...analysis.schedules import CASE, full_costs, of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
 from ..section import Section, case_name, part
@@ -28,12 +28,12 @@ class WhatToBuy(Section):
     def tables(self, report):
         # Indices of models mean nothing outside of this process.
         found = report.results.recommendations.drop(columns="models")
-        named = [
-            "; ".join(f"{one['method']} {one['test']:.4f}" for one in others)
-            for others in found["runners_up"]
-        ]
-        # Text, also where there is none: else the column of no rows would be numbers.
-        return {"recommendations": found.assign(runners_up=np.array(named, dtype=object))}
+        named = (
+            found["runners_up"]
+            .astype(object)
+            .map(lambda others: "; ".join(f"{one['method']} {one['test']:.4f}" for one in others))
+        )
+        return {"recommendations": found.assign(runners_up=named)}
 
     def script_data(self, report, *case):
         table = of_case(report.results.recommendations, *case)
@@ -56,10 +56,9 @@ def offers_of(table, schedules, prices, dataset, costs):
     lists = [prices_of(prices, dataset, costs, run) for run in runs]
     # Charges of groups are part of it, so the prices alone do not sum to it.
     full = dict(zip(case["run"], full_costs(case), strict=True))
-    table = table.drop(columns=["dataset", "costs"], errors="ignore")
     offers = [
         row | {"models": [place[model] for model in row["models"][: len(runs)]]}
-        for row in table.to_dict("records")
+        for row in table.drop(columns=CASE, errors="ignore").to_dict("records")
     ]
     return {
         "offers": offers,
@@ -68,27 +67,22 @@ def offers_of(table, schedules, prices, dataset, costs):
             for run, priced in zip(runs, lists, strict=True)
         ],
         "names": lists[0]["feature"].tolist() if lists else [],
-        "models": [_model(row) for row in schedules.loc[used].to_dict("records")],
+        "models": [_model(row) for row in schedules.loc[used].itertuples()],
     }
 
 
 def _model(row):
-    return {
-        "cost": row["valid_cost"],  # users choose by it
-        "share": row["valid_fraction"],
-        "valid": row["valid_score"],
-        "test": row["test_score"],
-        "setting": row["setting"] if pd.notna(row["setting"]) else None,
-        "bought": _features_bought(row),
-    }
-
-
-def _features_bought(row):
-    """Return [[feature, share of examples that buy it]], most bought first."""
-    rates = np.asarray(row["acquisition_rates"], dtype=float)
+    rates = np.asarray(row.acquisition_rates, dtype=float)
     # Stable: equally frequent features stay in the order of the data.
     ranked = np.argsort(-rates, kind="stable")
-    return [[int(f), round(float(rates[f]), 3)] for f in ranked if rates[f] > 0]
+    return {
+        "cost": row.valid_cost,  # users choose by it
+        "share": row.valid_fraction,
+        "valid": row.valid_score,
+        "test": row.test_score,
+        "setting": row.setting if pd.notna(row.setting) else None,
+        "bought": [[int(f), round(float(rates[f]), 3)] for f in ranked if rates[f] > 0],
+    }
 
 
 class ModelSchedules(Section):
@@ -104,39 +98,38 @@ class ModelSchedules(Section):
         return [part(case_name(*case, "schedule"), stem="schedule") for case in self.cases]
 
     def tables(self, report):
-        return {case_name(*case, "schedule"): _example(report, *case) for case in self.cases}
+        schedules, methods, tables = report.results.schedules, report.display.competitors, {}
+        for case in self.cases:
+            chosen = example_schedule(schedules, methods, *case)
+            # Prices are those of the run that is shown: other runs have drawn others.
+            prices = prices_of(report.prices, *case, chosen["run"].min())
+            tables[case_name(*case, "schedule")] = schedule_table(chosen, prices)
+        return tables
 
     def context(self, report):
+        display = report.display
         shown = ((case, report.tables[case_name(*case, "schedule")]) for case in report.cases)
-        return {
-            "cases": [_case(case, table, report.display) for case, table in shown if len(table)]
-        }
+        cases = [
+            {
+                "title": display.case_title(*case),
+                "method": display.label(table["method"].iloc[0]),
+                "run": table["run"].iloc[0],
+                "rows": list(map(_row, table.itertuples())),
+            }
+            for case, table in shown
+            if len(table)
+        ]
+        return {"cases": cases}
 
 
-def _example(report, dataset, costs):
-    results, methods = report.results, report.display.competitors
-    chosen = example_schedule(results.schedules, methods, dataset, costs)
-    # Prices are those of the run that is shown: other runs have drawn others.
-    run = None if chosen.empty else chosen["run"].iloc[0]
-    return schedule_table(chosen, prices_of(report.prices, dataset, costs, run))
-
-
-def _case(case, table, display):
-    first, rows = table.iloc[0], []
-    for row in table.itertuples():
-        variables = json.loads(row.variables)
-        listed = ", ".join(variables) or "none"
-        # Many are folded.
-        folded = {"text": listed, "under": f"{len(variables)} variables"}
-        scores = f"{row.valid_score:.3f}", f"{row.test_score:.3f}"
-        cost, share = f"{row.cost:g}", f"{100 * row.cost_fraction:.1f} %"
-        rows.append([cost, share, *scores, listed if len(variables) <= 6 else folded])
-    return {
-        "title": display.case_title(*case),
-        "method": display.label(first["method"]),
-        "run": first["run"],
-        "rows": rows,
-    }
+def _row(row):
+    variables = json.loads(row.variables)
+    listed = ", ".join(variables) or "none"
+    # Many are folded.
+    folded = {"text": listed, "under": f"{len(variables)} variables"}
+    scores = f"{row.valid_score:.3f}", f"{row.test_score:.3f}"
+    cost, share = f"{row.cost:g}", f"{100 * row.cost_fraction:.1f} %"
+    return [cost, share, *scores, listed if len(variables) <= 6 else folded]
 
 
 def example_schedule(schedules, methods, dataset, costs):
@@ -156,14 +149,12 @@ def schedule_table(schedule, prices):
 
     Features that `prices` lacks are "x<index>".
     """
-    sets = list(map(parse_variables, schedule["variables"]))
     labels = {
         feature: f"{name} ({cost if isinstance(cost, str) else format(cost, 'g')})"
         for feature, name, cost in prices.itertuples()
     }
+    sets = [[labels.get(f, f"x{f}") for f in parse_variables(v)] for v in schedule["variables"]]
     # JSON, as a name may hold a comma or a bracket.
-    named = [
-        json.dumps([labels.get(f, f"x{f}") for f in chosen], ensure_ascii=False) for chosen in sets
-    ]
+    named = [json.dumps(names, ensure_ascii=False) for names in sets]
     table = schedule[_COLUMNS].reset_index(drop=True)
     return table.assign(n_variables=list(map(len, sets)), variables=named)
