@@ -18,7 +18,7 @@ from ..parallel import progress
 from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned, stage_of
 from ..protocol.documenting import documented, estimator_class
-from ..protocol.operating_points import measured, refuse_unscored
+from ..protocol.operating_points import measures, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
 from ..tree.growth import TIES, GrowthRule
@@ -332,7 +332,7 @@ class GrownOnBudget:
             setattr(self, f"{name}_", tried.pop() if len(tried) == 1 else None)
         self.validation_costs_ = self.validation_errors_ = None
         self._unmeasured = self._grown_on = None
-        self.operating_points_ = points.reset_index(drop=True)
+        self.operating_points_ = points
         last = BudgetedForest({}, trees=front[-1].predictor.trees)
         self._set_forest(last, whole.seeds, train)
         self._replacing, self._incremental = front, False
@@ -357,20 +357,20 @@ class GrownOnBudget:
 
     def _staying(self, regrowth, forests, examples, kept):
         """Return the forests that are kept by what they cost and score out of bag, and that."""
-        targets, points, staying = examples.targets[regrowth.judged], None, []
+        targets, points, staying = examples.targets[regrowth.judged], [], []
         for forest in forests:
             # As a stage, applied to the examples that some tree left out.
             walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
             answer = self._answer(regrowth.out_of_bag(forest), 1)
             nodes = forest.predictor.node_count(forest.n_trees)
             stage = Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
-            point = refuse_unscored(measured(self, [stage], targets), len(targets))
-            points = point if points is None else pd.concat([points, point])
+            points.append(refuse_unscored(measures(self, stage, targets), len(targets)))
             staying.append(forest)
             # At once: all forests would take several times the memory of those that stay.
-            places = kept(points)
-            points, staying = points.iloc[places], [staying[place] for place in places]
-        return staying, points
+            columns = ("cost", "score", "score_se")
+            places = kept({name: np.array([point[name] for point in points]) for name in columns})
+            points, staying = ([each[place] for place in places] for each in (points, staying))
+        return staying, pd.DataFrame(points)
 
     def _fit(self, train, valid, seeds):
         self._replacing = ()

@@ -1,7 +1,7 @@
 """The trees of BudgetRF in order: Algorithm 1, pruning, joint fits, and forests regrown on sets."""
 
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.optimize import minimize
@@ -26,7 +26,9 @@ class TreeSource:
 
     def __init__(self, forest, examples, data, draw):
         # `draw` tells how much each example counts for the tree of a seed.
-        self.examples, self.data, self.draw = examples, data, draw
+        # Many forests draw the same samples: those of few examples are kept.
+        self.draw = lru_cache(draw) if len(examples.y) <= MOST_ROWS else draw
+        self.examples, self.data = examples, data
         self.feature_costs, self.n_jobs = forest.feature_costs_, forest.n_jobs
         # The prices of which the risk takes the power, where that is not 1.
         self.counted = forest._counted()
@@ -473,12 +475,6 @@ def found_sets(trees, X, n_jobs=None):
             yield from (np.flatnonzero(shares > least) for least in LEAST_SHARES)
 
 
-def means(tree):
-    """Return the means of a tree's nodes: class shares, of numbers the values as they are."""
-    counts = tree.value
-    return counts / counts.sum(axis=1, keepdims=True) if counts.shape[1] > 1 else counts
-
-
 def drops(trees, n_features):
     """Return by how much each feature lowers the impurity, summed over trees.
 
@@ -489,7 +485,8 @@ def drops(trees, n_features):
     for tree in trees:
         inner = ~tree.is_leaf
         left, right = tree.children_left[inner], tree.children_right[inner]
-        mean, size = means(tree), tree.n_node_samples.astype(np.float64)
+        mean, size = tree.value, tree.n_node_samples.astype(np.float64)
+        mean = mean / (mean.sum(axis=1, keepdims=True) if mean.shape[1] > 1 else 1.0)
         apart = ((mean[left] - mean[right]) ** 2).sum(axis=1)
         drop = apart * size[left] * size[right] / size[inner]
         total += np.bincount(tree.feature[inner], drop, minlength=n_features)
@@ -499,8 +496,8 @@ def drops(trees, n_features):
 def near_front(points):
     """Return the points that none of as little cost beats by the slack, cheap to expensive."""
     order = np.lexsort((-points["score"], points["cost"]))
-    score = points["score"].to_numpy()[order]
-    slack = SLACK * np.nan_to_num(points["score_se"].to_numpy()[order])
+    score, error = (np.asarray(points[name])[order] for name in ("score", "score_se"))
+    slack = SLACK * np.nan_to_num(error)
     return order[score >= np.maximum.accumulate(score) - slack]
 
 
@@ -554,19 +551,12 @@ class Regrowth:
         # Each tree counts the same in the mean, whatever its leaves weigh.
         predictor = ForestPredictor(trees, source.data.n_features, shares=source.n_classes > 1)
         forest = RegrownForest(features, leaf_size, predictor)
-        forest.sums = self._sums(predictor, n_known) + (0 if known is None else known.sums)
+        # Each example adds up the trees that left it out.
+        new = {"trees": (n_known, n_trees), "counts": self.left_out[n_known:n_trees]}
+        walk = predictor.walk(self.rows, values=True, n_jobs=source.n_jobs, **new)
+        forest.sums = walk.values + (0 if known is None else known.sums)
         forest.loss = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1).mean()
         return forest
-
-    def _sums(self, predictor, n_known):
-        """Return the sums of the trees after the known ones, each over the rows it left out."""
-        new = n_known, predictor.n_trees
-        walk = predictor.walk(self.rows, leaves=True, trees=new, n_jobs=self.source.n_jobs)
-        total, span = np.zeros(self.target.shape), slice(*new)
-        parts = predictor.trees[span], walk.leaves.T, self.left_out[span]
-        for tree, at, rows in zip(*parts, strict=True):
-            total[rows] += means(tree)[at[rows]]
-        return total
 
 
 class Candidates:

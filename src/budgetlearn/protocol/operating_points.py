@@ -44,8 +44,8 @@ def refuse_alike(estimator, train, valid):
 
 
 def refuse_unscored(points, n_samples):
-    """Return points if all have a score on the examples, else raise `ParameterError`."""
-    if points["score"].isna().any():
+    """Return points, or one, if all have a score on the examples, else raise `ParameterError`."""
+    if np.isnan(points["score"]).any():
         raise ParameterError(
             f"scoring gives no number (NaN) for the {n_samples} held-out examples, so that "
             "nothing can be chosen by it: give more of them, of all classes, or another scoring."
@@ -65,13 +65,15 @@ def measured(estimator, stages, targets):
     `cost_se` and `score_se` are standard errors, `n_features` the mean number acquired, and
     `variables` names all that some example acquired.
     """
-    rows = []
-    for stage in stages:
-        found = cost_and_error(estimator.feature_costs_.total(stage.acquired))
-        found += score_and_error(estimator, stage, targets)
-        measures = dict(zip(("cost", "cost_se", "score", "score_se"), found, strict=True))
-        rows.append(measures | acquisitions_of(estimator, stage))
-    return pd.DataFrame(rows)
+    return pd.DataFrame([measures(estimator, stage, targets) for stage in stages])
+
+
+def measures(estimator, stage, targets):
+    """Return the row of the operating points of one stage."""
+    found = cost_and_error(estimator.feature_costs_.total(stage.acquired))
+    found += score_and_error(estimator, stage, targets)
+    columns = dict(zip(("cost", "cost_se", "score", "score_se"), found, strict=True))
+    return columns | acquisitions_of(estimator, stage)
 
 
 def acquisitions_of(estimator, stage):

@@ -107,6 +107,7 @@ cdef inline bint scan_classes(
     """Offer the feature's best threshold, clear the cells; say whether the feature varies."""
     cdef:
         Kind kind = search.rule.impurity.kind
+        bint whole = search.rule.impurity.whole
         bint first = search.rule.ties == Ties.FIRST
         int bits = histogram.bits
         Py_ssize_t word, cell, code, before = -1, cut = -1, n_used = 0, n_tied = 0
@@ -135,7 +136,7 @@ cdef inline bint scan_classes(
             if code != before:
                 # The first cell of another code: a threshold lies between it and the code before.
                 if n_used and allows(search, n_left, left[1], n_right, right[1]):
-                    found = quality(kind, n_left, n_right, sum_left, sum_right)
+                    found = quality(kind, whole, n_left, n_right, sum_left, sum_right)
                     if found >= best - slack:
                         # Better by more than rounding; else one of the equals is drawn.
                         if found > best + slack:
@@ -148,8 +149,8 @@ cdef inline bint scan_classes(
                 n_used += 1
                 before = code
             cell = <Py_ssize_t> (<uint64_t> cell & lowest_class)
-            sum_left += term_change(kind, left[cell], weight)
-            sum_right += term_change(kind, right[cell], -weight)
+            sum_left += term_change(kind, whole, left[cell], weight)
+            sum_right += term_change(kind, whole, right[cell], -weight)
             left[cell] += weight
             right[cell] -= weight
             n_left += weight

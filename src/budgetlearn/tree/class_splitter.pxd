@@ -124,10 +124,10 @@ cdef inline void fill_histogram(
 
 
 cdef inline double least_quality(const Search* search) noexcept nogil:
-    """Return a `quality` below which a gain in Gini's impurity is worse than the best for sure."""
-    cdef double least = search.price - search.best.score - search.best.slack
-    # A drop of `least` leaves 1 - quality / n; what rounding may add is less than the margin.
-    return search.node.n * (1.0 - search.impurity + least - 1e-9)
+    """Return a `quality` below which a gain is worse than the best for sure."""
+    cdef double least = search.price - search.best.score - search.best.slack - search.impurity
+    # A drop of `least` leaves 1 - quality / n (entropy: no 1); the margin covers all rounding.
+    return search.node.n * ((search.rule.impurity.kind == Kind.GINI) + least - 1e-9)
 
 
 cdef inline bint scan_keys(
@@ -144,10 +144,10 @@ cdef inline bint scan_keys(
     cdef uint64_t code
     cdef Py_ssize_t i = 0, position
     cdef double left_value, least = least_quality(search)
+    cdef Kind kind = search.rule.impurity.kind
     # Sums of whole weights tell without a division that most thresholds cannot win.
-    cdef bint by_sums = (
-        search.rule.exact and search.rule.gain and search.rule.impurity.kind == Kind.GINI
-    )
+    cdef bint by_sums = search.rule.exact and search.rule.gain and kind == Kind.GINI
+    cdef bint by_logs = search.rule.impurity.whole and search.rule.gain and kind == Kind.ENTROPY
     while i < n:
         code = keys[i] >> 32
         while i < n and keys[i] >> 32 == code:
@@ -163,6 +163,8 @@ cdef inline bint scan_keys(
         if sample != NULL and not draw(search, sample):
             continue
         if by_sums and left.sum * right.n + right.sum * left.n < least * (left.n * right.n):
+            continue
+        if by_logs and quality(kind, True, left.n, right.n, left.sum, right.sum) < least:
             continue
         left_value = value(&search.rule.impurity, left)
         if search.rule.bounded and left_value > search.limit:
@@ -460,7 +462,7 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
     # Judged as single columns are: by their cells, where these are counted.
     if not search.rule.minimax and impurity.kind >= Kind.GINI:
         if allows(search, left.n, left.counts[1], right.n, right.counts[1]):
-            found = quality(impurity.kind, left.n, right.n, left.sum, right.sum)
+            found = quality(impurity.kind, impurity.whole, left.n, right.n, left.sum, right.sum)
             found = mean_value(impurity.kind, found, search.node.n)
             offer(search, search.impurity - found, search.impurity, 0, 1)
         return True

@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 from .class_histogram cimport LANES, ClassHistogram, count_classes, n_mark_words, scan_classes
 from .codes cimport Codes, gather, midpoint
-from .impurity cimport Kind, Side, shift, value
+from .impurity cimport N_TABLED, Kind, Side, shift, value
 from .nodes cimport Blocks, Builder, GrownNode, Task
 from .regression_splitter cimport (
     Cut, Part, centre, count_numbers, offer_cut, scan_keys, scan_numbers
@@ -332,6 +332,7 @@ cdef class Grower:
         self.search.low, self.search.high = task.low, task.high
         side.n = side.sum = side.cubes = 0.0
         memset(side.counts, 0, K * sizeof(double))
+        self.search.rule.impurity.whole = False
         # Deep nodes have few of many classes: what loops over classes then loops over those alone.
         self.search.rule.impurity.n_classes = K
         # `side` gathers F class by class, as the search does: an absent class adds nothing.
@@ -343,6 +344,7 @@ cdef class Grower:
         self.search.n_classes = self.search.rule.impurity.n_classes = n_present
         if n_present < 2 or self.tree.nodes[task.node].depth >= self.max_depth:
             return True
+        self.search.rule.impurity.whole = self.search.rule.exact and side.n < N_TABLED
         # Threshold-Pairs is 0 for mixed nodes below its threshold: they count as pure.
         impurity = value(&self.search.rule.impurity, side)
         begin_node(&self.search, impurity)

@@ -147,7 +147,7 @@ class TreeGrower:
         """Say whether sums of whole numbers are exact, and by how much equal drops may differ."""
         minimax, impurity = self._rule.split == "minimax", self._rule.impurity
         total = weights.sum()
-        whole = total < 2**53 and np.array_equal(weights, np.rint(weights))
+        whole = total < 2**53 and (weights == np.rint(weights)).all()
         # Small enough for a float, whatever the impurity makes of them. Gini and entropy divide,
         # but in the same steps however the classes were counted.
         by_cells = not minimax and self._rule.thresholds == "all"
@@ -172,6 +172,7 @@ def search_rule(rule, n_classes, exact, equal):
     """Return the fields of `Rule` in search.pxd: how the kernel judges splits."""
     risk, minimax, impurity = rule.score == "risk", rule.split == "minimax", rule.impurity
     parameters = {"kind": impurity.kind, "parameter": impurity.parameter, "n_classes": n_classes}
+    parameters["whole"] = False  # each node says whether its counts are
     # A share less: sums of weights are rounded. One example is enough whatever it weighs.
     least = rule.min_samples_leaf * (1 - 1e-9) if rule.min_samples_leaf > 1 else -np.inf
     return {

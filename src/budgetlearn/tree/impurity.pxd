@@ -16,6 +16,7 @@ cdef struct Impurity:
     Kind kind
     double parameter      # alpha, or the exponent l
     Py_ssize_t n_classes
+    bint whole            # counts are whole numbers below N_TABLED: logarithms are looked up
 
 
 # A set of examples as its class counts, with the sums from which its impurity follows at once.
@@ -35,21 +36,21 @@ cdef inline double power(double x, int exponent) noexcept nogil:
 
 
 cdef enum:
-    N_TABLED = 4096
+    N_TABLED = 1 << 14
 
-# x log2 x of the whole numbers below: a logarithm takes longer than all else that a threshold does.
-cdef double TABLED[N_TABLED]
+# Of the whole numbers below: a logarithm takes longer than all else that a threshold does.
+cdef double LOGS[N_TABLED]        # log2 x
+cdef double X_LOGS[N_TABLED]      # x log2 x
 
 
-cdef inline double x_log_x(double x) noexcept nogil:
-    cdef int32_t whole
-    if x <= 0:
-        return 0.0
-    if x < N_TABLED:
-        whole = <int32_t> x
-        if whole == x:
-            return TABLED[whole]
-    return x * log2(x)
+cdef inline double x_log_x(double x, bint whole) noexcept nogil:
+    # Even to ask whether a number is in the table takes longer than to look it up.
+    if not whole:
+        if x <= 0:
+            return 0.0
+        if x >= N_TABLED or <int32_t> x != x:
+            return x * log2(x)
+    return X_LOGS[<int32_t> x]
 
 
 cdef inline double shift_pairs(
@@ -68,13 +69,13 @@ cdef inline double shift_pairs(
     return 2.0 * change
 
 
-cdef inline double term_change(Kind kind, double before, double weight) noexcept nogil:
+cdef inline double term_change(Kind kind, bint whole, double before, double weight) noexcept nogil:
     """Return the change of a class's term of `sum` when its count grows by `weight`.
 
     The term is n log2 n for entropy, n^2 for all that this is asked for besides.
     """
     if kind == ENTROPY:
-        return x_log_x(before + weight) - x_log_x(before)
+        return x_log_x(before + weight, whole) - x_log_x(before, whole)
     return weight * (2 * before + weight)  # after^2 - before^2
 
 
@@ -91,7 +92,7 @@ cdef inline void shift(
         exponent = <int> f.parameter
         side.sum += power(after, exponent) - power(before, exponent)
     else:
-        side.sum += term_change(f.kind, before, weight)
+        side.sum += term_change(f.kind, f.whole, before, weight)
         if f.kind == POLYNOMIAL:
             side.cubes += power(after, 3) - power(before, 3)
     side.counts[moved] = after
@@ -111,12 +112,12 @@ cdef inline double value(const Impurity* f, const Side* side) noexcept nogil:
         return 0.0
     if f.kind == GINI:
         return 1.0 - side.sum / (side.n * side.n)
-    return log2(side.n) - side.sum / side.n
+    return (LOGS[<int32_t> side.n] if f.whole else log2(side.n)) - side.sum / side.n
 
 
 # Gini and entropy alone: the mean of F over both sides follows from sums, without a division each.
 cdef inline double quality(
-    Kind kind, double n_left, double n_right, double sum_left, double sum_right
+    Kind kind, bint whole, double n_left, double n_right, double sum_left, double sum_right
 ) noexcept nogil:
     """Return a number that grows as the mean impurity of the sides falls.
 
@@ -125,7 +126,7 @@ cdef inline double quality(
     """
     if kind == GINI:
         return (sum_left * n_right + sum_right * n_left) / (n_left * n_right)
-    return sum_left + sum_right - x_log_x(n_left) - x_log_x(n_right)
+    return sum_left + sum_right - x_log_x(n_left, whole) - x_log_x(n_right, whole)
 
 
 cdef inline double mean_value(Kind kind, double found, double n) noexcept nogil:

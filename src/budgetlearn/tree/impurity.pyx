@@ -13,11 +13,11 @@ from ..validation import ParameterError, check_number
 
 
 cdef void tabulate() noexcept:
-    """Fill the table of x log2 x, of which other modules read."""
+    """Fill the tables, of which other modules read."""
     cdef int32_t whole
-    TABLED[0] = 0.0  # the limit, where the product would be 0 times minus infinity
-    for whole in range(1, N_TABLED):
-        TABLED[whole] = whole * log2(<double> whole)
+    for whole in range(1, N_TABLED):  # of 0 it stays 0, the limit
+        LOGS[whole] = log2(<double> whole)
+        X_LOGS[whole] = whole * LOGS[whole]
 
 
 tabulate()
@@ -30,7 +30,7 @@ def _evaluate(int kind, double parameter, counts):
     cdef Impurity f
     cdef Side side
     cdef Py_ssize_t c
-    f.kind, f.parameter, f.n_classes = <Kind> kind, parameter, n.shape[0]
+    f = Impurity(<Kind> kind, parameter, n.shape[0], False)
     side.n = side.sum = side.cubes = 0.0
     side.counts = &seen[0]
     # The same steps as in a search: what a test finds here holds there.

@@ -199,23 +199,22 @@ class ForestPredictor:
         """Return the number of nodes of the first trees."""
         return int(self._starts[n_trees])
 
-    def walk(
-        self, X, *, values=False, votes=False, leaves=False, acquired=False, trees=None, n_jobs=None
-    ):
-        """Send every row of X down the trees, once, and gather in a `Walk` what is asked for.
+    def walk(self, X, *, trees=None, counts=None, n_jobs=None, **wanted):
+        """Send every row of X down the trees, once, and gather the `wanted` parts of a `Walk`.
 
         X, float64 or float32, is compared with the thresholds in its own precision: scikit-learn's
         trees expect float32. NaN goes right, at the nodes of `Tree.missing_left` left. `trees` is a
-        half-open range (first, last); None: all.
+        half-open range (first, last); None: all. `counts`, of bool (last - first, n_samples), says
+        which trees add their values to the sum of each row; None: all.
         """
         first, last = (0, self.n_trees) if trees is None else trees
-        walk = self._empty(X, values, votes, leaves, acquired, last - first)
-        self._add(X, walk, first, last, n_jobs)
+        walk = self._empty(X, last - first, **wanted)
+        self._add(X, walk, first, last, n_jobs, counts)
         return walk
 
-    def staged_walk(self, X, *, values=False, votes=False, acquired=False, n_jobs=None):
+    def staged_walk(self, X, *, n_jobs=None, **wanted):
         """Walk tree by tree as `walk`; after each yield the totals, which the next one updates."""
-        walk = self._empty(X, values, votes, False, acquired, 0)
+        walk = self._empty(X, 0, **wanted)
         for tree in range(self.n_trees):
             self._add(X, walk, tree, tree + 1, n_jobs)
             yield walk
@@ -268,7 +267,7 @@ class ForestPredictor:
         walker.lost_hits(self._roots[tree], self._labels, X, labels, rows, partners, lost)
         return lost
 
-    def _empty(self, X, values, votes, leaves, acquired, n_trees):
+    def _empty(self, X, n_trees, values=False, votes=False, leaves=False, acquired=False):
         """Return a `Walk` of what is asked for, to be added to."""
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, got shape {X.shape}.")
@@ -288,11 +287,11 @@ class ForestPredictor:
     def _small_trees(self):
         return SmallTrees(self._nodes, self._starts)
 
-    def _add(self, X, walk, first, last, n_jobs):
+    def _add(self, X, walk, first, last, n_jobs, counts=None):
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         only_values = walk.values is not None and all(part is None for part in walk[1:])
         # One tree is walked before the thresholds of all are ranked.
-        sweeps = only_values and last - first > 1
+        sweeps = only_values and last - first > 1 and counts is None
         labels = None if walk.votes is None else self._labels
 
         def block(rows):
@@ -305,7 +304,8 @@ class ForestPredictor:
             if acquired is not None and self._second.features.size:
                 tested = np.zeros(table.shape, dtype=bool)
             where = self._nodes, self._roots, first, last, table, self._values, labels
-            walk_rows(*where, *parts, None if tested is None else tested.view(np.uint8))
+            masks = tested, None if counts is None else counts[:, rows]
+            walk_rows(*where, *parts, *(None if m is None else m.view(np.uint8) for m in masks))
             if tested is not acquired:
                 acquired |= self._second.fold(tested)
 

@@ -74,6 +74,7 @@ def walk_rows(
     int32_t[:, ::1] votes,       # OUT one vote per tree is added
     int32_t[:, ::1] leaves,      # OUT (n_rows, last_tree - first_tree)
     uint8_t[:, ::1] acquired,    # OUT set to 1 where a row's path looks
+    const uint8_t[:, :] counts,  # IN (last_tree - first_tree, n_rows): whose values are; None: all
 ):
     """Send rows down the trees [first_tree, last_tree) and add to the outputs that are given.
 
@@ -99,7 +100,7 @@ def walk_rows(
                 descend(&nodes[0], &roots[first], few, &X[start, 0], n_features, size, mask, at)
                 for place in range(size):
                     row, tree = start + (0 if few else place), first + (place if few else 0)
-                    if values is not None:
+                    if values is not None and (counts is None or counts[tree - first_tree, row]):
                         for k in range(n_values):
                             values[row, k] += node_values[at[place], k]
                     if votes is not None:
