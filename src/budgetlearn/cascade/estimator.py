@@ -221,8 +221,9 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         data = table.X, table.y, table.n_classes, units[0], seed
         models.fallback_model = OnDemand(partial(MaskedModel.fit, *data, weight=table.weight))
         if self.dynamic:
-            foreseen, reference = self._foreseen(units[1], table, reference, seed)
-            traces = [*([] if self._only_dynamic else traces), *foreseen]
+            rivals = [] if self._only_dynamic else traces
+            foreseen, reference = self._foreseen(units[1], table, reference, rivals, seed)
+            traces = [*rivals, *foreseen]
         pool = []
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
@@ -266,7 +267,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
         return [own_cost(each) if each.cascade.name == FORESEEN else each for each in pool]
 
-    def _foreseen(self, units, table, reference, seed):
+    def _foreseen(self, units, table, reference, rivals, seed):
         """Return the traces of a dynamic order, if any, and the predictions from all features."""
         few = len(table.y) <= MOST_SMOOTH_ROWS and units.n_units <= MOST_FORESEEN
         if table.n_classes is None or not few:
@@ -281,7 +282,10 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         if not self._only_dynamic and not foresees_class(table, reference, trees):
             return [], reference
         self._say("the dynamic order of foreseen gains")
-        trace, foreseen = foreseen_trace(table, units, trees, self.n_jobs)
+        found = foreseen_trace(table, units, trees, rivals, self.n_jobs)
+        if found is None:
+            return [], reference
+        trace, foreseen = found
         # Both know all features: their mixture favours no order.
         informed = {"fixed": reference, "foreseen": foreseen}
         mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)

@@ -21,7 +21,7 @@ from ..tree.boosting import Boosting, CodedRows
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .mixture import Mixture
+from .mixture import Mixture, fit_temperature, with_temperature
 from .smooth_models import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
@@ -31,7 +31,9 @@ N_CLASS_BINS = 63
 # Of all forests, those of orders too.
 MAX_BINS = 255
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
-MOST_BOOSTED_TREES = 300
+MOST_BOOSTED_TREES = 200
+# Out of fold so many rounds are judged at a time, and so many times for nothing.
+ROUNDS_AT_ONCE, PATIENCE = 10, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,13 @@ class Table:
         if self.n_classes is None:
             return (predictions[:, 0] - self.y) ** 2
         return -np.log(predictions[np.arange(self.y.size), self.y])
+
+    def calibrated_losses(self, predictions):
+        """Return the losses of predictions, of probabilities once they are as sure as right."""
+        if self.n_classes is not None:
+            temperature = fit_temperature(predictions, self.y, self.weight)
+            predictions = with_temperature(predictions, temperature)
+        return self.losses(predictions)
 
 
 def n_bins_of(n_classes, n_samples):
@@ -243,7 +252,7 @@ class ForestKind:
 def boosting_rounds(n_classes):
     """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
     # Rounds × rate stays near 10: fewer rounds take larger steps.
-    n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 30, 100))
+    n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 20, 60))
     return n_rounds, min(0.3, 10 / n_rounds)
 
 
@@ -256,31 +265,45 @@ class BoostingKind:
         return self.fit_whole(table, np.arange(X.shape[1]), seed)
 
     def fit_both(self, table, features, seed):
-        """Return the out-of-fold predictions and the model of all examples."""
-        coded, held_out = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
-        for fold in np.unique(table.folds):
-            rows = np.flatnonzero(table.folds != fold)
-            outside = table.folds == fold
-            # Scores of all rows grow along: those left out are predicted without a model.
-            held_out[outside] = self._fitted(table, coded, rows, False).predictions()[outside]
-        return held_out, self.fit_whole(table, features, seed)
+        """Return the out-of-fold predictions and the model of all examples.
+
+        Both take as many rounds as predict best out of fold: few features are soon learned.
+        """
+        coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
+        parts = [
+            (table.folds == fold, self._begun(table, coded, np.flatnonzero(table.folds != fold)))
+            for fold in np.unique(table.folds)
+        ]
+        most = boosting_rounds(table.n_classes)[0]
+        least, waited, done = np.inf, 0, 0
+        while done < most and waited < PATIENCE:
+            n_rounds = min(ROUNDS_AT_ONCE, most - done)
+            for outside, boosting in parts:
+                boosting.grow(n_rounds)
+                # Scores of all rows grow along: those left out are predicted without a model.
+                found[outside] = boosting.predictions()[outside]
+            done, waited = done + n_rounds, waited + 1
+            loss = table.mean(table.calibrated_losses(found))
+            if loss < least:
+                least, waited, best, held_out = loss, 0, done, found.copy()
+        return held_out, self._whole(table, coded, best)
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
-        rows = np.arange(len(table.y))
-        return self._fitted(table, table.coded.take(features), rows, True).model()
+        return self._whole(table, table.coded.take(features), boosting_rounds(table.n_classes)[0])
+
+    def _whole(self, table, coded, n_rounds):
+        boosting = self._begun(table, coded, np.arange(len(table.y)), keep=True)
+        boosting.grow(n_rounds)
+        return boosting.model()
 
     @staticmethod
-    def _fitted(table, coded, rows, keep):
-        n_rounds, rate = boosting_rounds(table.n_classes)
+    def _begun(table, coded, rows, keep=False):
+        rate = boosting_rounds(table.n_classes)[1]
         sizes = {"n_leaves": N_LEAVES, "min_leaf": min(20, max(2, len(rows) // 30))}
-        boosting = Boosting(
+        return Boosting(
             coded, table.y, table.n_classes, rows, table.weight, **sizes, rate=rate, keep=keep
         )
-        for _ in range(n_rounds):
-            if not boosting.step():
-                break
-        return boosting
 
 
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
