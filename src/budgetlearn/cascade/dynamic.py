@@ -281,7 +281,7 @@ def foreseen_trace(table, units, trees, rivals=(), n_jobs=None):
     """Fit an order of foreseen gains and send the training examples along it, out of fold.
 
     `trees` are the `BayesTrees` of the table. Returns the trace, and the predictions from all
-    features, (n_samples, n_classes); None if the `rivals`, traces of fixed orders, tell more.
+    features, (n_samples, n_classes); None where the `rivals`, traces of fixed orders, tell more.
     """
     folds = np.unique(table.folds)
 
@@ -290,21 +290,23 @@ def foreseen_trace(table, units, trees, rivals=(), n_jobs=None):
         gains = ForeseenGains(tree, units, table.X[table.folds != fold], drawn)
         return DynamicOrder(FORESEEN, units, (), None, tree, gains)
 
+    def walked(fold):
+        order, here = fit(fold), table.folds == fold
+        reader, rows = DynamicReader(order, table.X[here]), np.arange(here.sum())
+        found = np.array([reader.raw(stage, rows) for stage in range(order.n_stages)])
+        return here, found, reader.spent, reader.owned, order.tree.predict(table.X[here])
+
     # To choose for each example takes long: one fold shows whether it can be worth that.
-    first = fit(folds[0])
-    walks = [_walked(first, table, folds[0])]
-    if rivals and not _tells_more(table, folds[0], *walks[0], rivals):
+    first = walked(folds[0])
+    if rivals and not _tells_more(table, *first[:3], rivals):
         return None
-    # Fold -1 leaves nothing out: the model that predicts later.
-    *rest, final = thread_map(fit, [*folds[1:], -1], n_jobs, "models")
-    walks += [_walked(order, table, fold) for order, fold in zip(rest, folds[1:], strict=True)]
+    walks = [first, *thread_map(walked, folds[1:], n_jobs, "models")]
+    final = fit(-1)  # which leaves nothing out: the model that predicts later
     shape = (final.n_stages, len(table.y))
     predictions, spent = np.empty((*shape, table.n_outputs)), np.zeros(shape)
     owned, full = np.zeros((*shape, units.n_units), dtype=bool), np.empty(predictions.shape[1:])
-    for fold, order, (reader, found) in zip(folds, [first, *rest], walks, strict=True):
-        here = table.folds == fold
-        full[here] = order.tree.predict(table.X[here])
-        predictions[:, here], spent[:, here], owned[:, here] = found, reader.spent, reader.owned
+    for here, *parts in walks:
+        predictions[:, here], spent[:, here], owned[:, here], full[here] = parts
     sizes = np.array([len(features) for features in units.features])
     # A stage's features are what some example has by then: examples differ.
     by_someone = units.columns(owned.any(axis=1))
@@ -312,24 +314,17 @@ def foreseen_trace(table, units, trees, rivals=(), n_jobs=None):
     return Trace(replace(final, stages=stages), predictions, spent, owned @ sizes), full
 
 
-def _walked(order, table, fold):
-    """Return a reader that has sent the examples of a fold along an order, and what it predicts."""
-    X = table.X[table.folds == fold]
-    reader, rows = DynamicReader(order, X), np.arange(len(X))
-    return reader, np.array([reader.raw(stage, rows) for stage in range(order.n_stages)])
-
-
-def _tells_more(table, fold, reader, predictions, rivals):
-    """Return whether some stage has less log loss in a fold than fixed orders for its cost."""
-    here = table.folds == fold
+def _tells_more(table, here, predictions, spent, rivals):
+    """Return whether some stage has less log loss on examples than fixed orders for its cost."""
     part = Table(table.X[here], table.y[here], table.n_classes, weight=table.weight_of(here))
 
     def loss(found):
         return part.mean(part.calibrated_losses(found))
 
     stages = (zip(each.spent[:, 0], each.predictions, strict=True) for each in rivals)
-    known = sorted((cost, loss(found[here])) for cost, found in chain(*stages))
-    costs, losses = np.transpose(known)
+    costs, losses = np.transpose(
+        sorted((cost, loss(found[here])) for cost, found in chain(*stages))
+    )
     # Between two stages some examples stop at the one and some at the other.
-    least = np.interp(reader.spent.mean(axis=1), costs, np.minimum.accumulate(losses))
+    least = np.interp(spent.mean(axis=1), costs, np.minimum.accumulate(losses))
     return any(loss(found) < best for found, best in zip(predictions, least, strict=True))

@@ -204,7 +204,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         kept = {name: kind for name, kind in kinds.items() if name in wanted}
         done = {ascending(features) for features in ends}
         rest = [features for features in sets if ascending(features) not in done]
-        return models.joined(StageModels.fit(table, rest, kept, seed, self.n_jobs))
+        between = StageModels.fit(table, rest, kept, seed, self.n_jobs)
+        return StageModels(models.models | between.models, models.held_out | between.held_out)
 
     def _pool(self, orders, units, table, models, seed):
         """Return the candidates of all traces that promise more than the constant, and it."""

@@ -32,8 +32,9 @@ N_CLASS_BINS = 63
 MAX_BINS = 255
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
-# Out of fold so many rounds are judged at a time, and so many times for nothing.
-ROUNDS_AT_ONCE, PATIENCE = 10, 2
+# They are judged out of fold, so many at a time, as long as that is better: few features are soon
+# learned.
+ROUNDS_AT_ONCE, PILOT_ROUNDS = 10, 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,8 +251,8 @@ class ForestKind:
 
 
 def boosting_rounds(n_classes):
-    """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
-    # Rounds × rate stays near 10: fewer rounds take larger steps.
+    """Return (most rounds, learning rate): 60 and 1 / 6, fewer and larger with many classes."""
+    # Their product stays near 10.
     n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 20, 60))
     return n_rounds, min(0.3, 10 / n_rounds)
 
@@ -260,41 +261,32 @@ class BoostingKind:
     """Gradient boosting; out of fold."""
 
     def fit(self, X, y, n_classes, seed, weight=None):
-        """Return the model of these examples, which count so much."""
+        """Return the model of a pilot: of these examples, which count so much."""
         table = Table(X, y, n_classes, weight=weight)
-        return self.fit_whole(table, np.arange(X.shape[1]), seed)
+        return self.fit_whole(table, np.arange(X.shape[1]), seed, PILOT_ROUNDS)
 
     def fit_both(self, table, features, seed):
-        """Return the out-of-fold predictions and the model of all examples.
-
-        Both take as many rounds as predict best out of fold: few features are soon learned.
-        """
+        """Return the out-of-fold predictions and the model, of the rounds that predict best so."""
         coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
-        parts = [
-            (table.folds == fold, self._begun(table, coded, np.flatnonzero(table.folds != fold)))
-            for fold in np.unique(table.folds)
-        ]
-        most = boosting_rounds(table.n_classes)[0]
-        least, waited, done = np.inf, 0, 0
-        while done < most and waited < PATIENCE:
-            n_rounds = min(ROUNDS_AT_ONCE, most - done)
-            for outside, boosting in parts:
-                boosting.grow(n_rounds)
+        left_out = [table.folds == fold for fold in np.unique(table.folds)]
+        parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
+        least, done = np.inf, 0
+        while done < boosting_rounds(table.n_classes)[0]:
+            for out, boosting in parts:
+                boosting.grow(ROUNDS_AT_ONCE)
                 # Scores of all rows grow along: those left out are predicted without a model.
-                found[outside] = boosting.predictions()[outside]
-            done, waited = done + n_rounds, waited + 1
-            loss = table.mean(table.calibrated_losses(found))
-            if loss < least:
-                least, waited, best, held_out = loss, 0, done, found.copy()
-        return held_out, self._whole(table, coded, best)
+                found[out] = boosting.predictions()[out]
+            done, loss = done + ROUNDS_AT_ONCE, table.mean(table.calibrated_losses(found))
+            if loss >= least:
+                break
+            least, best, held_out = loss, done, found.copy()
+        return held_out, self.fit_whole(table, features, seed, best)
 
-    def fit_whole(self, table, features, seed):
-        """Return the model of all examples."""
-        return self._whole(table, table.coded.take(features), boosting_rounds(table.n_classes)[0])
-
-    def _whole(self, table, coded, n_rounds):
-        boosting = self._begun(table, coded, np.arange(len(table.y)), keep=True)
-        boosting.grow(n_rounds)
+    def fit_whole(self, table, features, seed, n_rounds=None):
+        """Return the model of all examples, after so many rounds; None: the most."""
+        rows = np.arange(len(table.y))
+        boosting = self._begun(table, table.coded.take(features), rows, keep=True)
+        boosting.grow(n_rounds or boosting_rounds(table.n_classes)[0])
         return boosting.model()
 
     @staticmethod
@@ -376,10 +368,6 @@ class StageModels:
         fitted = dict(zip(keys, thread_map(fit_one, keys, n_jobs, "models"), strict=True))
         models, held_out = ({key: fitted[key][place] for key in keys} for place in (1, 0))
         return cls(models, held_out)
-
-    def joined(self, others):
-        """Return these models and others."""
-        return StageModels(self.models | others.models, self.held_out | others.held_out)
 
     def mixture(self, features, table):
         """Return the mixture of all kinds that were fitted on some features."""

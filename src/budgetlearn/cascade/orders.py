@@ -25,7 +25,8 @@ PATH = np.geomspace(10, 0.003, 9)
 N_ROUNDS = 15
 # An order is an average over the examples: more of them do not change it.
 MOST_ROWS = 20_000
-# "schedule" looks at the importance afresh whenever this share of the features has gone.
+# "schedule" looks at the importance afresh, in a forest of so many trees, whenever this share of
+# the features has gone.
 REMOVED_AT_ONCE, N_TREES = 0.15, 50
 
 
@@ -41,12 +42,16 @@ def boosted_path_order(table, costs, seed, n_jobs=None):
     if table.n_classes is None:
         # With variance 1 a tradeoff means the same in every unit.
         target = (target - table.mean(target)) / (np.sqrt(variance(target, table.weight)) or 1.0)
+    learned = table.coded, target, table.n_classes, np.arange(len(target)), table.weight
     full = costs.full or 1.0
     acquired, order = np.zeros(costs.n_features, dtype=bool), []
     for tradeoff in PATH:
         # What is acquired is free from here on: a group's charge is gone from the others' prices.
         price = costs.marginal(acquired) / full
-        gain = _boosted_gains(table, target, tradeoff * price * len(table.X))
+        boosting = Boosting(*learned, n_leaves=15, min_leaf=5, rate=0.3, keep=False)
+        boosting.prices[:] = tradeoff * price * len(table.X)
+        boosting.grow(N_ROUNDS)  # at high prices no tree can split, from the first round on
+        gain = boosting.gains
         # A feature with a split has a gain, so gains say what this tradeoff acquires.
         fresh = np.flatnonzero((gain > 0) & ~acquired)
         worth = gain[fresh] / _price(price)[fresh]
@@ -59,17 +64,6 @@ def boosted_path_order(table, costs, seed, n_jobs=None):
     return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
 
-def _boosted_gains(table, target, prices):
-    """Return the gain of each feature in a short boosting that pays for its first split."""
-    rows, sizes = np.arange(len(target)), {"n_leaves": 15, "min_leaf": 5, "rate": 0.3}
-    boosting = Boosting(
-        table.coded, target, table.n_classes, rows, table.weight, **sizes, keep=False
-    )
-    boosting.prices[:] = prices
-    boosting.grow(N_ROUNDS)  # at high prices no tree can split, from the first round on
-    return boosting.gains
-
-
 def gain_per_cost_order(table, costs, seed, n_jobs=None):
     """Return the features by importance in a forest of all, per price."""
     everything = np.arange(costs.n_features)
@@ -78,11 +72,7 @@ def gain_per_cost_order(table, costs, seed, n_jobs=None):
 
 
 def schedule_order(table, costs, seed, n_jobs=None):
-    """Return msB's removal sequence backwards: least importance per price is acquired last.
-
-    The importance is looked at afresh, in a forest of what is left, whenever a seventh of the
-    features has gone.
-    """
+    """Return msB's removal sequence backwards: least importance per price is acquired last."""
     left, removed = np.arange(costs.n_features), []
     while left.size > 1:
         # Shares of what is left: the last member of a group carries its whole charge.
@@ -237,10 +227,7 @@ def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
     mean, error = mean_and_error(chosen_inside.mean(axis=0), table.weight)
     if mean <= LEAST_ERRORS * error:
         return 0.0
-    weights = None
-    if table.weight is not None:
-        weights = np.broadcast_to(table.weight, chosen_outside.shape)
-    promised = np.average(chosen_outside, weights=weights)
+    promised = np.mean([table.mean(each) for each in chosen_outside])
     share = min(1.0, mean / max(promised, mean))
     # Shrunk as by James and Stein: where a gain is hardly more than its error, part of it is luck.
     return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))

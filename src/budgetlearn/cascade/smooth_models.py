@@ -17,7 +17,7 @@ FARTHEST = 3.0
 PENALTY = 1.0
 MOST_STEPS = 100
 # Kernels lie around as many examples; inverse squared lengths in 1 / (number of features).
-N_LANDMARKS, N_FEW = 300, 100
+N_LANDMARKS, N_FEW = 300, 60
 LENGTHS = (0.05, 0.2, 0.8)
 PENALTIES = np.geomspace(1e-4, 1e2, 13)
 # Of fewer rows a kernel of our own takes less time than matrix products.
@@ -178,8 +178,8 @@ class KernelKind:
 
     Out of fold without a further fit: with the hat matrix H, examples F that are left out together
     are predicted as y_F - (I - H_FF)^-1 (y_F - (H y)_F). The penalty of each fold is chosen by the
-    leave-one-out errors of the others, the length, roughly, by those of all. In classification the scores become probabilities
-    ∝ exp(b · score), b by log loss, again without the fold.
+    leave-one-out errors of the others, the length, roughly, by those of all. In classification the
+    scores become probabilities ∝ exp(b · score), b by log loss.
     """
 
     def fit_both(self, table, features, seed):
@@ -189,15 +189,14 @@ class KernelKind:
         scaling = Scaling.of(X, table.weight)
         Z = scaling.scaled(X)
         # Landmarks are chosen without the target: unseen predictions stay unseen.
-        drawn = np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS]
-        landmarks = np.sort(drawn)
+        landmarks = np.sort(np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS])
         apart = squared_distances(Z, Z[landmarks])
 
         def fit_of(length, some):
             kernel = np.exp(-length / Z.shape[1] * apart[:, some])
             return KernelFit(kernel, landmarks[some], targets, table.weight)
 
-        # A few landmarks tell which length is best, in a tenth of the time.
+        # A few landmarks tell which length is best, in a fraction of the time.
         few = slice(None, None, max(1, len(landmarks) // N_FEW))
         rough = [fit_of(length, few).left_one_out().sum(axis=1).min() for length in LENGTHS]
         length = LENGTHS[int(np.argmin(rough))]
@@ -207,11 +206,11 @@ class KernelKind:
             out = table.folds == fold
             scores[out] = fit.left_out(out, PENALTIES[errors[:, ~out].sum(axis=1).argmin()])
         weights = fit.weights(PENALTIES[errors.sum(axis=1).argmin()])
-        if table.n_classes is None:
-            sharpness, held_out = None, steady(scores) + centre
-        else:
-            sharpness, held_out = _sharpened(scores + centre, table)
-            held_out = steady(held_out)
+        sharpness, held_out = None, steady(scores) + centre
+        if table.n_classes is not None:
+            scores += centre
+            sharpness = 1 / scale_of(scores, table.y, table.weight, _LOG_SCALES)
+            held_out = steady(softmax(sharpness * scores))
         columns = np.asfortranarray(Z[landmarks])
         model = KernelModel(scaling, columns, length / Z.shape[1], weights, centre, sharpness)
         return held_out, model
@@ -219,16 +218,6 @@ class KernelKind:
     def fit_whole(self, table, features, seed):
         """Return the model of all examples, whose length and penalty leave each one out."""
         return self.fit_both(table, features, seed)[1]
-
-
-def _sharpened(scores, table):
-    """Return the sharpness of all scores, and probabilities of each fold by that of the others."""
-    held_out = np.empty_like(scores)
-    for fold in np.unique(table.folds):
-        out = table.folds == fold
-        scale = scale_of(scores[~out], table.y[~out], table.weight_of(~out), _LOG_SCALES)
-        held_out[out] = softmax(scores[out] / scale)
-    return 1 / scale_of(scores, table.y, table.weight, _LOG_SCALES), held_out
 
 
 class KernelFit:
@@ -242,7 +231,8 @@ class KernelFit:
     def __init__(self, kernel, landmarks, targets, weight=None):
         count_fit()
         # kernel = L L' at the landmarks that are not yet told by others: pivots.
-        factor, pivots, n_kept, _ = dpstrf(kernel[landmarks], tol=LEAST_SQUARE * len(landmarks), lower=1)
+        least = LEAST_SQUARE * len(landmarks)
+        factor, pivots, n_kept, _ = dpstrf(kernel[landmarks], tol=least, lower=1)
         factor, kept = factor[:n_kept, :n_kept], pivots[:n_kept] - 1
         features = solve_triangular(factor, kernel[:, kept].T, lower=True).T
         self._root = None if weight is None else np.sqrt(weight)[:, None]
