@@ -76,11 +76,11 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     estimators : sequence of str, classifier or regressor, \
             default=("forest", "boosting", "linear", "kernel")
         Models of each stage, mixed with the weights of least log loss or squared error out of fold:
-        "forest" (100 trees), "boosting" (100 rounds of trees of 15 leaves), "linear" (logistic or
-        ridge regression), "kernel" (ridge regression on Gaussian kernels), "extra_trees", or any
-        regressor, or classifier with `predict_proba`, of scikit-learn. Linear and kernel models are
-        left out above 20,000 examples, and kinds without weight at the first and last stage at the
-        others.
+        "forest" (100 trees), "boosting" (at most 60 rounds of trees of 15 leaves), "linear"
+        (logistic or ridge regression), "kernel" (ridge regression on Gaussian kernels),
+        "extra_trees", or any regressor, or classifier with `predict_proba`, of scikit-learn. Linear
+        and kernel models are left out above 20,000 examples, and kinds without weight at the first
+        and last stage at the others.
     orders : sequence of str or nested sets, default=("boosted_path", "schedule")
         Orders of acquisition: "boosted_path" (as boosting with feature costs acquires while prices
         lose weight), "schedule" (msB's removal by importance per price, backwards),
