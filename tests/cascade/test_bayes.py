@@ -12,8 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 from budgetbench.datasets.synthetic import cube, indicator
 from budgetlearn.cascade import ScheduleCascadeClassifier, bayes
 from budgetlearn.cascade.bayes import N_BINS, Bins, ForeseenGains, NaiveBayesTree
-from budgetlearn.cascade.dynamic import BayesTrees, Units, foresees_class
+from budgetlearn.cascade.dynamic import BayesTrees, Units, foreseen_trace, foresees_class
 from budgetlearn.cascade.models import Table, assign_folds
+from budgetlearn.cascade.pool import Trace
 from budgetlearn.costs import FeatureCosts
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
@@ -200,6 +201,22 @@ def test_trees_that_all_have_contexts_may_tell_less(n_leaves):
     tree = SimpleNamespace(n_leaves=n_leaves, predict=lambda X: known(45)[X[:, 0].astype(int)])
     trees = SimpleNamespace(without=lambda *_: (tree, 0))
     assert foresees_class(table, known(46), trees) is (n_leaves > 1)
+
+
+@pytest.mark.parametrize("right", [0.5, 0.999])
+def test_one_fold_shows_where_fixed_orders_tell_more_for_their_cost(right):
+    X, y = indicator(300, 0)
+    table = Table(X, y, 2, assign_folds(y, 2, 5, np.random.RandomState(0)))
+    units = Units(
+        tuple((feature,) for feature in range(X.shape[1])), FeatureCosts.of(None, X.shape[1])
+    )
+    known = np.where(np.eye(2, dtype=bool)[y], right, 1 - right)
+    rival = Trace(None, np.array([known, known]), np.array([[0.0], [9.0]]), None)
+    trees = BayesTrees(table, 0)
+    found = foreseen_trace(table, units, trees, [rival])
+    assert (found is None) is (right > 0.9)
+    # What is left undone takes the time: the trees of all other folds, and the final one.
+    assert len(trees._known) == (1 if found is None else 6)
 
 
 def test_where_trees_do_not_foresee_classes_orders_stay_fixed():

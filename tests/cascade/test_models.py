@@ -7,7 +7,15 @@ from sklearn.linear_model import Perceptron, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from budgetlearn.cascade.models import KINDS, Table, as_kind, assign_folds
+from budgetlearn.cascade import models
+from budgetlearn.cascade.models import (
+    KINDS,
+    ROUNDS_AT_ONCE,
+    Table,
+    as_kind,
+    assign_folds,
+    boosting_rounds,
+)
 from budgetlearn.validation import ParameterError
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -75,6 +83,19 @@ def test_the_same_seed_gives_the_same(kind):
     data = table(2)
     first, again = (as_kind(kind, 2).fit_both(data, [0, 1], 7)[0] for _ in range(2))
     np.testing.assert_array_equal(first, again)
+
+
+def test_boosting_takes_as_many_rounds_as_predict_best_out_of_fold(monkeypatch):
+    def fitted(noise):
+        data = table(2, noise=noise)
+        return as_kind("boosting", 2).fit_both(data, [0, 1, 2, 3, 4], 0)
+
+    (_, learned), (held_out, of_noise) = fitted(False), fitted(True)
+    assert of_noise.trees.n_trees == ROUNDS_AT_ONCE < learned.trees.n_trees
+    # What is predicted out of fold is of that round, not of the worse one after it.
+    fewest = ROUNDS_AT_ONCE, boosting_rounds(2)[1]
+    monkeypatch.setattr(models, "boosting_rounds", lambda n_classes: fewest)
+    np.testing.assert_array_equal(held_out, fitted(True)[0])
 
 
 def test_own_estimators_are_not_changed():

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from ..parallel import thread_map
 from ..validation import INT32_MAX, derive_seed
 from .bayes import ForeseenGains, NaiveBayesTree
 from .fixed_order import Acquisitions, Answers, Reader
-from .mixture import fit_temperature, with_temperature
+from .mixture import with_temperature
+from .models import Table
 from .pool import Trace
 
 # A unit's place in the order of acquisition counts as much as this many units of chance.
@@ -249,9 +250,9 @@ def foresees_class(table, reference, trees):
         tree, _ = trees.without(fold, ENOUGH)
         with_contexts &= tree.n_leaves > 1
         found[table.folds == fold] = tree.predict(table.X[table.folds == fold])
-    found = with_temperature(found, fit_temperature(found, table.y, table.weight))
     nothing = np.broadcast_to(table.constant, found.shape)
-    loss, least, most = (table.mean(table.losses(each)) for each in (found, reference, nothing))
+    losses = table.calibrated_losses(found), table.losses(reference), table.losses(nothing)
+    loss, least, most = map(table.mean, losses)
     share = WITH_CONTEXTS if with_contexts else MUST_TELL
     return bool(most - loss >= share * (most - least))
 
@@ -276,40 +277,54 @@ class BayesTrees:
         return self._known[key]
 
 
-def foreseen_trace(table, units, trees, n_jobs=None):
+def foreseen_trace(table, units, trees, rivals=(), n_jobs=None):
     """Fit an order of foreseen gains and send the training examples along it, out of fold.
 
     `trees` are the `BayesTrees` of the table. Returns the trace, and the predictions from all
-    features, (n_samples, n_classes).
+    features, (n_samples, n_classes); None where the `rivals`, traces of fixed orders, tell more.
     """
     folds = np.unique(table.folds)
 
     def fit(fold):
         tree, drawn = trees.without(fold)
-        return tree, ForeseenGains(tree, units, table.X[table.folds != fold], drawn)
+        gains = ForeseenGains(tree, units, table.X[table.folds != fold], drawn)
+        return DynamicOrder(FORESEEN, units, (), None, tree, gains)
 
-    # Fold -1 leaves nothing out: the model that predicts later.
-    *parts, final = thread_map(fit, [*folds, -1], n_jobs, "models")
-    full = np.empty((len(table.y), table.n_classes))
-    for fold, (tree, _) in zip(folds, parts, strict=True):
-        full[table.folds == fold] = tree.predict(table.X[table.folds == fold])
-    order = DynamicOrder(FORESEEN, units, (), None, *final)
-    return _sent_along(order, parts, table), full
+    def walked(fold):
+        order, here = fit(fold), table.folds == fold
+        reader, rows = DynamicReader(order, table.X[here]), np.arange(here.sum())
+        found = np.array([reader.raw(stage, rows) for stage in range(order.n_stages)])
+        return here, found, reader.spent, reader.owned, order.tree.predict(table.X[here])
 
-
-def _sent_along(order, models, table):
-    """Return the trace of the examples of each fold by its (tree, gains)."""
-    shape = (order.n_stages, len(table.y))
+    # To choose for each example takes long: one fold shows whether it can be worth that.
+    first = walked(folds[0])
+    if rivals and not _tells_more(table, *first[:3], rivals):
+        return None
+    walks = [first, *thread_map(walked, folds[1:], n_jobs, "models")]
+    final = fit(-1)  # which leaves nothing out: the model that predicts later
+    shape = (final.n_stages, len(table.y))
     predictions, spent = np.empty((*shape, table.n_outputs)), np.zeros(shape)
-    owned = np.zeros((*shape, order.units.n_units), dtype=bool)
-    for fold, (tree, gains) in zip(np.unique(table.folds), models, strict=True):
-        here = table.folds == fold
-        reader = DynamicReader(replace(order, tree=tree, gains=gains), table.X[here])
-        for stage in range(order.n_stages):
-            predictions[stage, here] = reader.raw(stage, np.arange(here.sum()))
-        spent[:, here], owned[:, here] = reader.spent, reader.owned
-    sizes = np.array([len(features) for features in order.units.features])
+    owned, full = np.zeros((*shape, units.n_units), dtype=bool), np.empty(predictions.shape[1:])
+    for here, *parts in walks:
+        predictions[:, here], spent[:, here], owned[:, here], full[here] = parts
+    sizes = np.array([len(features) for features in units.features])
     # A stage's features are what some example has by then: examples differ.
-    by_someone = order.units.columns(owned.any(axis=1))
+    by_someone = units.columns(owned.any(axis=1))
     stages = tuple(tuple(np.flatnonzero(each).tolist()) for each in by_someone)
-    return Trace(replace(order, stages=stages), predictions, spent, owned @ sizes)
+    return Trace(replace(final, stages=stages), predictions, spent, owned @ sizes), full
+
+
+def _tells_more(table, here, predictions, spent, rivals):
+    """Return whether some stage has less log loss on examples than fixed orders for its cost."""
+    part = Table(table.X[here], table.y[here], table.n_classes, weight=table.weight_of(here))
+
+    def loss(found):
+        return part.mean(part.calibrated_losses(found))
+
+    stages = (zip(each.spent[:, 0], each.predictions, strict=True) for each in rivals)
+    costs, losses = np.transpose(
+        sorted((cost, loss(found[here])) for cost, found in chain(*stages))
+    )
+    # Between two stages some examples stop at the one and some at the other.
+    least = np.interp(spent.mean(axis=1), costs, np.minimum.accumulate(losses))
+    return any(loss(found) < best for found, best in zip(predictions, least, strict=True))

@@ -76,11 +76,11 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     estimators : sequence of str, classifier or regressor, \
             default=("forest", "boosting", "linear", "kernel")
         Models of each stage, mixed with the weights of least log loss or squared error out of fold:
-        "forest" (100 trees), "boosting" (100 rounds of trees of 15 leaves), "linear" (logistic or
-        ridge regression), "kernel" (ridge regression on Gaussian kernels), "extra_trees", or any
-        regressor, or classifier with `predict_proba`, of scikit-learn. Linear and kernel models are
-        left out above 20,000 examples, and kinds without weight at the first and last stage at the
-        others.
+        "forest" (100 trees), "boosting" (at most 60 rounds of trees of 15 leaves), "linear"
+        (logistic or ridge regression), "kernel" (ridge regression on Gaussian kernels),
+        "extra_trees", or any regressor, or classifier with `predict_proba`, of scikit-learn. Linear
+        and kernel models are left out above 20,000 examples, and kinds without weight at the first
+        and last stage at the others.
     orders : sequence of str or nested sets, default=("boosted_path", "schedule")
         Orders of acquisition: "boosted_path" (as boosting with feature costs acquires while prices
         lose weight), "schedule" (msB's removal by importance per price, backwards),
@@ -204,7 +204,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         kept = {name: kind for name, kind in kinds.items() if name in wanted}
         done = {ascending(features) for features in ends}
         rest = [features for features in sets if ascending(features) not in done]
-        return models.joined(StageModels.fit(table, rest, kept, seed, self.n_jobs))
+        between = StageModels.fit(table, rest, kept, seed, self.n_jobs)
+        return StageModels(models.models | between.models, models.held_out | between.held_out)
 
     def _pool(self, orders, units, table, models, seed):
         """Return the candidates of all traces that promise more than the constant, and it."""
@@ -221,8 +222,9 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         data = table.X, table.y, table.n_classes, units[0], seed
         models.fallback_model = OnDemand(partial(MaskedModel.fit, *data, weight=table.weight))
         if self.dynamic:
-            foreseen, reference = self._foreseen(units[1], table, reference, seed)
-            traces = [*([] if self._only_dynamic else traces), *foreseen]
+            rivals = [] if self._only_dynamic else traces
+            foreseen, reference = self._foreseen(units[1], table, reference, rivals, seed)
+            traces = [*rivals, *foreseen]
         pool = []
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
@@ -266,7 +268,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
         return [own_cost(each) if each.cascade.name == FORESEEN else each for each in pool]
 
-    def _foreseen(self, units, table, reference, seed):
+    def _foreseen(self, units, table, reference, rivals, seed):
         """Return the traces of a dynamic order, if any, and the predictions from all features."""
         few = len(table.y) <= MOST_SMOOTH_ROWS and units.n_units <= MOST_FORESEEN
         if table.n_classes is None or not few:
@@ -281,7 +283,10 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         if not self._only_dynamic and not foresees_class(table, reference, trees):
             return [], reference
         self._say("the dynamic order of foreseen gains")
-        trace, foreseen = foreseen_trace(table, units, trees, self.n_jobs)
+        found = foreseen_trace(table, units, trees, rivals, self.n_jobs)
+        if found is None:
+            return [], reference
+        trace, foreseen = found
         # Both know all features: their mixture favours no order.
         informed = {"fixed": reference, "foreseen": foreseen}
         mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)

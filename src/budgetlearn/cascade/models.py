@@ -21,7 +21,7 @@ from ..tree.boosting import Boosting, CodedRows
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .mixture import Mixture
+from .mixture import Mixture, fit_temperature, with_temperature
 from .smooth_models import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
@@ -31,7 +31,10 @@ N_CLASS_BINS = 63
 # Of all forests, those of orders too.
 MAX_BINS = 255
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
-MOST_BOOSTED_TREES = 300
+MOST_BOOSTED_TREES = 200
+# They are judged out of fold, so many at a time, as long as that is better: few features are soon
+# learned.
+ROUNDS_AT_ONCE, PILOT_ROUNDS = 10, 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +106,13 @@ class Table:
         if self.n_classes is None:
             return (predictions[:, 0] - self.y) ** 2
         return -np.log(predictions[np.arange(self.y.size), self.y])
+
+    def calibrated_losses(self, predictions):
+        """Return the losses of predictions, of probabilities once they are as sure as right."""
+        if self.n_classes is not None:
+            temperature = fit_temperature(predictions, self.y, self.weight)
+            predictions = with_temperature(predictions, temperature)
+        return self.losses(predictions)
 
 
 def n_bins_of(n_classes, n_samples):
@@ -241,9 +251,9 @@ class ForestKind:
 
 
 def boosting_rounds(n_classes):
-    """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
-    # Rounds × rate stays near 10: fewer rounds take larger steps.
-    n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 30, 100))
+    """Return (most rounds, learning rate): 60 and 1 / 6, fewer and larger with many classes."""
+    # Their product stays near 10.
+    n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 20, 60))
     return n_rounds, min(0.3, 10 / n_rounds)
 
 
@@ -251,36 +261,41 @@ class BoostingKind:
     """Gradient boosting; out of fold."""
 
     def fit(self, X, y, n_classes, seed, weight=None):
-        """Return the model of these examples, which count so much."""
+        """Return the model of a pilot: of these examples, which count so much."""
         table = Table(X, y, n_classes, weight=weight)
-        return self.fit_whole(table, np.arange(X.shape[1]), seed)
+        return self.fit_whole(table, np.arange(X.shape[1]), seed, PILOT_ROUNDS)
 
     def fit_both(self, table, features, seed):
-        """Return the out-of-fold predictions and the model of all examples."""
-        coded, held_out = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
-        for fold in np.unique(table.folds):
-            rows = np.flatnonzero(table.folds != fold)
-            outside = table.folds == fold
-            # Scores of all rows grow along: those left out are predicted without a model.
-            held_out[outside] = self._fitted(table, coded, rows, False).predictions()[outside]
-        return held_out, self.fit_whole(table, features, seed)
+        """Return the out-of-fold predictions and the model, of the rounds that predict best so."""
+        coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
+        left_out = [table.folds == fold for fold in np.unique(table.folds)]
+        parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
+        least, done = np.inf, 0
+        while done < boosting_rounds(table.n_classes)[0]:
+            for out, boosting in parts:
+                boosting.grow(ROUNDS_AT_ONCE)
+                # Scores of all rows grow along: those left out are predicted without a model.
+                found[out] = boosting.predictions()[out]
+            done, loss = done + ROUNDS_AT_ONCE, table.mean(table.calibrated_losses(found))
+            if loss >= least:
+                break
+            least, best, held_out = loss, done, found.copy()
+        return held_out, self.fit_whole(table, features, seed, best)
 
-    def fit_whole(self, table, features, seed):
-        """Return the model of all examples."""
+    def fit_whole(self, table, features, seed, n_rounds=None):
+        """Return the model of all examples, after so many rounds; None: the most."""
         rows = np.arange(len(table.y))
-        return self._fitted(table, table.coded.take(features), rows, True).model()
+        boosting = self._begun(table, table.coded.take(features), rows, keep=True)
+        boosting.grow(n_rounds or boosting_rounds(table.n_classes)[0])
+        return boosting.model()
 
     @staticmethod
-    def _fitted(table, coded, rows, keep):
-        n_rounds, rate = boosting_rounds(table.n_classes)
+    def _begun(table, coded, rows, keep=False):
+        rate = boosting_rounds(table.n_classes)[1]
         sizes = {"n_leaves": N_LEAVES, "min_leaf": min(20, max(2, len(rows) // 30))}
-        boosting = Boosting(
+        return Boosting(
             coded, table.y, table.n_classes, rows, table.weight, **sizes, rate=rate, keep=keep
         )
-        for _ in range(n_rounds):
-            if not boosting.step():
-                break
-        return boosting
 
 
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
@@ -353,10 +368,6 @@ class StageModels:
         fitted = dict(zip(keys, thread_map(fit_one, keys, n_jobs, "models"), strict=True))
         models, held_out = ({key: fitted[key][place] for key in keys} for place in (1, 0))
         return cls(models, held_out)
-
-    def joined(self, others):
-        """Return these models and others."""
-        return StageModels(self.models | others.models, self.held_out | others.held_out)
 
     def mixture(self, features, table):
         """Return the mixture of all kinds that were fitted on some features."""

@@ -16,17 +16,18 @@ from ..parallel import thread_map
 from ..protocol.checked_data import Examples
 from ..tree.boosting import Boosting
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .mixture import fit_temperature, variance, with_temperature
+from .mixture import variance
 from .models import MAX_BINS, Table, as_kind, ascending
 from .pool import mean_and_error
 
 # Weights of the prices along which boosting acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 9)
-N_ROUNDS = 25
+N_ROUNDS = 15
 # An order is an average over the examples: more of them do not change it.
 MOST_ROWS = 20_000
-# "schedule" looks at the importance afresh whenever this share of the features has gone.
-REMOVED_AT_ONCE = 0.15
+# "schedule" looks at the importance afresh, in a forest of so many trees, whenever this share of
+# the features has gone.
+REMOVED_AT_ONCE, N_TREES = 0.15, 50
 
 
 def boosted_path_order(table, costs, seed, n_jobs=None):
@@ -41,12 +42,16 @@ def boosted_path_order(table, costs, seed, n_jobs=None):
     if table.n_classes is None:
         # With variance 1 a tradeoff means the same in every unit.
         target = (target - table.mean(target)) / (np.sqrt(variance(target, table.weight)) or 1.0)
+    learned = table.coded, target, table.n_classes, np.arange(len(target)), table.weight
     full = costs.full or 1.0
     acquired, order = np.zeros(costs.n_features, dtype=bool), []
     for tradeoff in PATH:
         # What is acquired is free from here on: a group's charge is gone from the others' prices.
         price = costs.marginal(acquired) / full
-        gain = _boosted_gains(table, target, tradeoff * price * len(table.X))
+        boosting = Boosting(*learned, n_leaves=15, min_leaf=5, rate=0.3, keep=False)
+        boosting.prices[:] = tradeoff * price * len(table.X)
+        boosting.grow(N_ROUNDS)  # at high prices no tree can split, from the first round on
+        gain = boosting.gains
         # A feature with a split has a gain, so gains say what this tradeoff acquires.
         fresh = np.flatnonzero((gain > 0) & ~acquired)
         worth = gain[fresh] / _price(price)[fresh]
@@ -59,20 +64,6 @@ def boosted_path_order(table, costs, seed, n_jobs=None):
     return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
 
-def _boosted_gains(table, target, prices):
-    """Return the gain of each feature in a short boosting that pays for its first split."""
-    rows, sizes = np.arange(len(target)), {"n_leaves": 15, "min_leaf": 5, "rate": 0.2}
-    boosting = Boosting(
-        table.coded, target, table.n_classes, rows, table.weight, **sizes, keep=False
-    )
-    boosting.prices[:] = prices
-    for _ in range(N_ROUNDS):
-        # At high prices no tree can split, from the first round on.
-        if not boosting.step():
-            break
-    return boosting.gains
-
-
 def gain_per_cost_order(table, costs, seed, n_jobs=None):
     """Return the features by importance in a forest of all, per price."""
     everything = np.arange(costs.n_features)
@@ -81,11 +72,7 @@ def gain_per_cost_order(table, costs, seed, n_jobs=None):
 
 
 def schedule_order(table, costs, seed, n_jobs=None):
-    """Return msB's removal sequence backwards: least importance per price is acquired last.
-
-    The importance is looked at afresh, in a forest of what is left, whenever a seventh of the
-    features has gone.
-    """
+    """Return msB's removal sequence backwards: least importance per price is acquired last."""
     left, removed = np.arange(costs.n_features), []
     while left.size > 1:
         # Shares of what is left: the last member of a group carries its whole charge.
@@ -108,11 +95,13 @@ def _importance(table, features, seed, n_jobs):
     X, weight = table.without_gaps[:, features], table.weight
     if table.n_classes is None:
         forest = RandomForestRegressor(
-            100, min_samples_leaf=5, max_features=1 / 3, random_state=seed, n_jobs=n_jobs
+            N_TREES, min_samples_leaf=5, max_features=1 / 3, random_state=seed, n_jobs=n_jobs
         )
         importance = fit_counted(forest, X, table.y, sample_weight=weight).feature_importances_
     else:
-        forest = RandomForestClassifier(max_bins=MAX_BINS, random_state=seed, n_jobs=n_jobs)
+        forest = RandomForestClassifier(
+            n_estimators=N_TREES, max_bins=MAX_BINS, random_state=seed, n_jobs=n_jobs
+        )
         forest.fit(X, table.y, sample_weight=weight, binned=table.codes.take(features))
         importance = oob_permutation_importance(
             forest, X, table.y, random_state=seed, n_jobs=n_jobs
@@ -224,34 +213,24 @@ def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
     """
     if len(table.y) > MOST_PILOT_ROWS and not table.given:
         return 1.0
-    constant = _calibrated_losses(np.tile(table.constant, (len(table.y), 1)), table)
+    constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     # All stages but the last, whose features are no choice; the order of its words is one.
     places = np.unique(np.linspace(0, max(len(stages) - 2, 0), N_PILOTS).astype(int))
     chosen = [stages[place] for place in places if place < len(stages) - 1]
-    free = [] if table.given else [constant - _calibrated_losses(last, table)]
+    free = [] if table.given else [constant - table.calibrated_losses(last)]
     if table.given:
         chosen.append(stages[-1])
     chosen_outside, chosen_inside = (
-        np.array([*(constant - _calibrated_losses(each, table) for each in pilots), *free])
+        np.array([*(constant - table.calibrated_losses(each) for each in pilots), *free])
         for pilots in _pilots(table, costs, name, chosen, len(stages), seed, n_jobs)
     )
     mean, error = mean_and_error(chosen_inside.mean(axis=0), table.weight)
     if mean <= LEAST_ERRORS * error:
         return 0.0
-    weights = None
-    if table.weight is not None:
-        weights = np.broadcast_to(table.weight, chosen_outside.shape)
-    promised = np.average(chosen_outside, weights=weights)
+    promised = np.mean([table.mean(each) for each in chosen_outside])
     share = min(1.0, mean / max(promised, mean))
     # Shrunk as by James and Stein: where a gain is hardly more than its error, part of it is luck.
     return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
-
-
-def _calibrated_losses(predictions, table):
-    if table.n_classes is not None:
-        temperature = fit_temperature(predictions, table.y, table.weight)
-        predictions = with_temperature(predictions, temperature)
-    return table.losses(predictions)
 
 
 def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):

@@ -122,6 +122,12 @@ class Boosting:
                 self.trees.append(grower.tree())
         return grew
 
+    def grow(self, n_rounds):
+        """Make so many steps, or fewer where no tree splits any more."""
+        for _ in range(n_rounds):
+            if not self.step():
+                break
+
     def model(self):
         """Return the `BoostedTrees` so far."""
         n_outputs = len(self.start)

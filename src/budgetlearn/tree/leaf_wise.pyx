@@ -232,13 +232,11 @@ cdef class LeafWise(Blocks):
         cdef Cell total = leaf.total, right
         cdef int64_t least = self.least
         cdef double u = self.gradient_unit, v = self.curvature_unit
-        cdef double g, G, h, H, both, g_all = u * total.gradient, price = self.prices[feature]
+        cdef double g, G, h, H, both, area, g_all = u * total.gradient, price = self.prices[feature]
         cdef double whole = g_all * g_all / (v * curvature(&total))
         # What both sides together must score above.
         cdef double bar = max(leaf.gain + price, 0.0) + whole
         for code in range(n_cuts):
-            if cells[code].rest == 0:
-                continue  # the same split as the one before
             add(&left, cells + code)
             right = without(&total, &left)
             if n_of(&right) < least:
@@ -249,9 +247,11 @@ cdef class LeafWise(Blocks):
             h, H = v * curvature(&left), v * curvature(&right)
             if min(h, H) < self.least_curvature:
                 continue
-            both = (g * g * H + G * G * h) / (h * H)  # one division in place of two
-            if both > bar and (both - whole) * ROUNDING > both:
-                bar, best = both, code
+            both, area = g * g * H + G * G * h, h * H
+            if both > bar * area:  # divisions, which are slow, only for what is better
+                both /= area
+                if both > bar and (both - whole) * ROUNDING > both:
+                    bar, best = both, code
         if best >= 0:
             leaf.gain, leaf.feature, leaf.code = bar - whole - price, feature, <int32_t> best
             leaf.missing_left = missing_left
