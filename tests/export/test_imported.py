@@ -15,8 +15,6 @@ from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
     IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -57,9 +55,6 @@ MODELS = {
     "boosting": (GradientBoostingClassifier(n_estimators=9), TWO),
     "boosting of ten classes": (GradientBoostingClassifier(n_estimators=3, max_depth=2), TEN),
     "boosting of numbers": (GradientBoostingRegressor(n_estimators=20), NUMBERS),
-    "histogram boosting": (HistGradientBoostingClassifier(max_iter=9), TWO),
-    "histogram boosting of ten classes": (HistGradientBoostingClassifier(max_iter=2), TEN),
-    "histogram boosting of numbers": (HistGradientBoostingRegressor(max_iter=20), NUMBERS),
     "LightGBM": (lightgbm.LGBMClassifier(**LIGHT), TWO),
     "LightGBM of ten classes": (lightgbm.LGBMClassifier(**LIGHT | {"n_estimators": 3}), TEN),
     "LightGBM of numbers": (lightgbm.LGBMRegressor(**LIGHT), NUMBERS),
@@ -155,11 +150,6 @@ def test_what_predicts_no_sum_of_trees_is_refused():
     for model in (RandomForestClassifier(3), lightgbm.LGBMClassifier()):
         with pytest.raises(NotFittedError):
             ImportedForest(model)
-    with pytest.raises(TypeError, match="loss='poisson' transforms the sum"):
-        ImportedForest(HistGradientBoostingRegressor(loss="poisson").fit(X, np.abs(y)))
-    words = np.column_stack([X, np.arange(len(X)) % 4])
-    with pytest.raises(TypeError, match="splits categories: encode them as numbers"):
-        ImportedForest(HistGradientBoostingRegressor(categorical_features=[10]).fit(words, y))
 
 
 def with_gaps(n=500):
@@ -175,7 +165,6 @@ def with_gaps(n=500):
 
 GAPS = {
     "LightGBM": lightgbm.LGBMClassifier(**LIGHT),
-    "histogram boosting": HistGradientBoostingClassifier(max_iter=9),
     "random forest": RandomForestClassifier(5, max_depth=6, random_state=0),
     "bagging": BaggingClassifier(n_estimators=4, max_features=0.7, random_state=0),
 }

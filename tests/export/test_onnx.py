@@ -63,7 +63,7 @@ def test_without_onnx_it_says_what_to_install(fitted, tmp_path, monkeypatch):  #
 def test_missing_values_take_their_side(tmp_path):
     pytest.importorskip("onnx")
     X, y = with_gaps()
-    model = ImportedForest(clone(GAPS["histogram boosting"]).fit(X, y))
+    model = ImportedForest(clone(GAPS["bagging"]).fit(X, y))
     model.export_onnx(tmp_path / "model.onnx")
     found = outputs(tmp_path / "model.onnx", X)
     np.testing.assert_array_equal(found["label"], model.compact().predict(X))

@@ -1,6 +1,4 @@
-"""Leaves, paths, importances and single trees of a forest."""
-
-from itertools import pairwise
+"""Leaves, importances and single trees of a forest."""
 
 import numpy as np
 import pandas as pd
@@ -30,32 +28,12 @@ def test_leaves_are_those_of_a_slow_walk(forest):
     np.testing.assert_array_equal(forest.apply(X), slow)
 
 
-def test_paths_lead_from_the_roots_to_the_leaves(forest):
-    indicator, starts = forest.decision_path(X)
-    assert indicator.shape == (len(X), sum(tree.node_count for tree in forest.trees_))
-    for row, x in enumerate(X[:20]):
-        for index, tree in enumerate(forest.trees_):
-            on_path = indicator[row, starts[index] : starts[index + 1]].toarray()[0]
-            nodes = np.flatnonzero(on_path)
-            assert nodes[0] == 0
-            assert nodes[-1] == walk(tree, x)[0]
-            for node, following in pairwise(nodes):
-                left = x[tree.feature[node]] <= tree.threshold[node]
-                assert following == (tree.children_left if left else tree.children_right)[node]
-
-
 def test_a_tree_is_one_of_scikit_learn(forest):
     fitted = forest.decision_tree(2)
     np.testing.assert_array_equal(fitted.apply(X), forest.apply(X)[:, 2])
     counts = forest.trees_[2].value[forest.apply(X)[:, 2]]
     shares = counts / counts.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(fitted.predict_proba(X), shares)
-    assert fitted.get_depth() == max(forest.decision_path(X)[0][:, _part(forest, 2)].sum(1)) - 1
-
-
-def _part(forest, index):
-    starts = np.cumsum([0, *(tree.node_count for tree in forest.trees_)])
-    return slice(starts[index], starts[index + 1])
 
 
 def test_a_tree_can_be_printed_and_drawn():

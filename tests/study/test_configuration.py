@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.study.methods import check_parameters
 from budgetbench.study.study import Study, check_schema, typed, with_defaults
 from budgetlearn.exceptions import BudgetlearnError, ConfigError
 
@@ -79,30 +78,6 @@ def test_a_misspelt_parameter_of_an_inner_estimator_is_refused_at_planning():
     inner = {"class": "budgetlearn.forests.RandomForestClassifier", "parameters": {"n_tree": 5}}
     with pytest.raises(ConfigError, match="RandomForestClassifier has no parameter n_tree"):
         planned({"overrides": {"random_forest": {"parameters": {"estimator": inner}}}})
-
-
-@pytest.mark.parametrize(
-    ("own", "said"),
-    [
-        ({"parameters": {"n_trees": "ten"}}, "takes sequence of int for n_trees, not 'ten'"),
-        ({"parameters": {"n_trees": [10, "ten"]}}, "for n_trees, not .10, 'ten'"),
-        ({"grid": {"n_trees": [[10], [True]]}}, "for n_trees, not .True"),
-        ({"space": [{"n_trees": [[10]]}, {"n_trees": ["ten"]}]}, "for n_trees, not 'ten'"),
-    ],
-)
-def test_a_parameter_of_another_type_is_refused_at_planning(own, said):
-    with pytest.raises(ConfigError, match=said):
-        planned({"overrides": {"random_forest": own}})
-
-
-def test_a_parameter_that_may_be_a_word_or_of_many_types_is_left_to_its_class():
-    gif = "budgetlearn.gif.GIFClassifier"
-    check_parameters({"class": gif, "parameters": {"n_estimators": "auto", "ridge": "auto"}})
-    forest = "sklearn.ensemble.RandomForestClassifier"
-    space = {"max_features": [1, "sqrt"], "max_depth": [None, 3]}
-    check_parameters({"class": forest, "space": space, "tries": 2})
-    log = {"low": 1e-3, "high": 1.0, "log": True}
-    check_parameters({"class": "sklearn.svm.SVC", "space": {"C": log}, "tries": 2})
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_the_time_left_is_by_what_jobs_of_the_same_method_took(clock):
     ran(one, clock, 400, 5)
     assert lines[2] == "fits 5 of 6, about 1 min left"
     ran(one, clock, 100, 6)
-    assert lines[3] == "fits 6 of 6, less than a minute left"
+    assert lines[3] == "fits 6 of 6"
 
 
 def test_methods_that_did_not_run_yet_are_not_taken_for_the_heaviest(clock):
@@ -63,4 +63,4 @@ def test_other_jobs_and_messages_change_nothing(clock):
     assert lines == []
     tell(one, event="job_finished", job_id=1)  # of a submission, whose start is not told
     tell(one, event="progress", done=1, total=9)
-    assert lines == ["fits 1 of 1, less than a minute left"]
+    assert lines == ["fits 1 of 1"]

@@ -2,8 +2,6 @@
 
 import importlib
 import inspect
-import numbers
-import re
 from contextlib import suppress
 
 from budgetlearn.exceptions import ConfigError
@@ -56,17 +54,16 @@ def settings_tried(spec):
         defaults = {name: parameter.default for name, parameter in parameters.items()}
     spaces = spec.get("space", [])
     drawn = [
-        {name: _spanned(values) for name, values in space.items()}
+        {
+            name: f"{of['low']:g} to {of['high']:g}" if isinstance(of, dict) else of
+            for name, of in space.items()
+        }
         for space in (spaces if isinstance(spaces, list) else [spaces])
     ]
     # The first setting of a space is the method's own; lists in it are one value each.
     every = defaults | (spec.get("parameters") or {}) | ({} if drawn else spec.get("grid") or {})
     tried = {name: list(v) for name, v in every.items() if isinstance(v, (list, tuple))}
     return tried | ({"drawn from": drawn} if drawn else {})
-
-
-def _spanned(values):
-    return f"{values['low']:g} to {values['high']:g}" if isinstance(values, dict) else values
 
 
 def _value(value):
@@ -95,40 +92,14 @@ def _class(name, asked):
 
 
 def check_parameters(spec):
-    """Refuse names and values in parameters, grids and spaces that a class does not take."""
+    """Refuse names in parameters, grids and spaces that a class does not take."""
     for part in nested(spec):
         space = part.get("space")
-        tried = [part.get("grid"), *(space if isinstance(space, list) else [space])]
-        tried += [{name: [value] for name, value in (part.get("parameters") or {}).items()}]
-        asked = [pair for one in tried for pair in (one or {}).items()]
+        tried = [part.get("parameters"), part.get("grid")]
+        tried += space if isinstance(space, list) else [space]
+        asked = {name for one in tried for name in one or {}}
         if asked and isinstance(part.get("class"), str):
-            cls, accepted = _class(part["class"], {name for name, _ in asked})
-            for name, values in asked:
-                if name in accepted and isinstance(values, list):  # not from one number to another
-                    _check_values(cls, name, accepted[name].default, values)
-
-
-# What a docstring says of a parameter that is of plain types, such as "sequence of int or None".
-_PLAIN = re.compile(r"(?:(?:sequence|list) of )?(?:int|float|bool|str)")
-_TYPES = {"int": numbers.Integral, "float": numbers.Real, "bool": bool, "str": str}
-
-
-def _check_values(cls, name, default, values):
-    """Refuse values of other types than a docstring says; it may say too little to tell."""
-    found = re.search(rf"^ *{name} : (.*?)(?:,? default|, optional|$)", cls.__doc__ or "", re.M)
-    kinds = found[1].removesuffix(" or None").split(" or ") if found else []
-    if not kinds or not all(map(_PLAIN.fullmatch, kinds)):
-        return
-    for value in values:
-        if value not in (None, default) and not any(_is_of(value, kind) for kind in kinds):
-            raise ConfigError(f"{cls.__name__} takes {found[1]} for {name}, not {value!r}.")
-
-
-def _is_of(value, kind):
-    *several, single = kind.split(" of ")
-    if several:
-        return isinstance(value, list) and all(_is_of(item, single) for item in value)
-    return isinstance(value, _TYPES[single]) and isinstance(value, bool) == (single == "bool")
+            _class(part["class"], asked)
 
 
 def build(spec, **extra):

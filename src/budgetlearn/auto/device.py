@@ -14,8 +14,11 @@ from ..gif import GIFClassifier, GIFRegressor
 from ..validation import INT32_MAX, check_choice, check_number, holdout
 
 VALIDATION = 0.25
-RESIDUALS = {"split_on": "residuals", "max_features": None, "learning_rate": 0.1}
-SPLITS, PENALTIES = ({}, RESIDUALS), (1e-4, 1e-2, 1.0)
+TRIES = (
+    ("forest", {}),
+    ("forest", {"split_on": "residuals", "max_features": None, "learning_rate": 0.1}),
+    *(("perceptron", {"alpha": alpha}) for alpha in (1e-4, 1e-2, 1.0)),
+)
 # Nodes that a forest grows before it is pruned, as a multiple of what stays, and at most.
 GROWN, MOST_GROWN = 4, 8000
 
@@ -64,10 +67,8 @@ def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=N
     random = check_random_state(random_state)
     about = byte_budget, task, random.randint(INT32_MAX)
     train, valid = holdout(y, VALIDATION, random, classifies)
-    tries = [("forest", how) for how in SPLITS]
-    tries += [("perceptron", {"alpha": alpha}) for alpha in PENALTIES]
     rows, least = [], []
-    for name, setting in tries:
+    for name, setting in TRIES:
         try:
             model, chosen = KINDS[name](*about, setting, X[train], y[train], X[valid], y[valid])
             rows.append((name, chosen, model.nbytes, _error(model, X[valid], y[valid])))

@@ -19,9 +19,9 @@ class ImportedForest(CompactMethods):
     Parameters
     ----------
     model : estimator or lightgbm.Booster
-        Decision tree, random forest, extra trees, bagging of trees, gradient boosting, histogram
-        boosting or AdaBoostClassifier of scikit-learn, or any model of LightGBM that predicts
-        numbers or classes; with numerical splits. Missing values take the model's own way.
+        Decision tree, random forest, extra trees, bagging of trees, gradient boosting or
+        AdaBoostClassifier of scikit-learn, or any model of LightGBM that predicts numbers or
+        classes; with numerical splits. Missing values take the model's own way.
 
     Raises
     ------
@@ -48,13 +48,14 @@ class ImportedForest(CompactMethods):
         else:
             check_is_fitted(model)
             self.n_features, classes = model.n_features_in_, getattr(model, "classes_", None)
-            if hasattr(model, "_predictors"):
-                trees, start = convert.from_histogram_boosting(model)
-            else:
-                trees = convert.from_sklearn(model)
-                start = convert.sklearn_intercept(model) + np.zeros(trees[0].value.shape[1])
-                if get_tags(model).input_tags.allow_nan:
-                    trees = list(map(_with_gaps, trees, getattr(model, "estimators_", [model])))
+            trees = convert.from_sklearn(model)
+            start = convert.sklearn_intercept(model) + np.zeros(trees[0].value.shape[1])
+            if get_tags(model).input_tags.allow_nan:
+                members = getattr(model, "estimators_", [model])
+                trees = [
+                    replace(tree, missing_left=member.tree_.missing_go_to_left)
+                    for tree, member in zip(trees, members, strict=True)
+                ]
             n_trees = 1 if hasattr(model, "learning_rate") else len(trees)
         # The one score of two classes is what the second has more than the first.
         pad = classes is not None and start.size == 1
@@ -75,8 +76,3 @@ class ImportedForest(CompactMethods):
         """As of our forests: `CompactMethods.compact`."""
         about = {"intercept": self.intercept, "classes": self.classes, "format": format}
         return CompactForest.of(self.trees, self.n_features, **about)
-
-
-def _with_gaps(tree, member):
-    """Return a tree with the sides that missing values take in scikit-learn's."""
-    return replace(tree, missing_left=member.tree_.missing_go_to_left)

@@ -6,7 +6,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-from scipy.sparse import csr_matrix, hstack
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -329,35 +328,6 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         """
         X = complete_table(self, X)
         return self._predictor.walk(X, leaves=True, n_jobs=self.n_jobs).leaves
-
-    def decision_path(self, X):
-        """Return the nodes that each example goes through.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples, as for `predict`.
-
-        Returns
-        -------
-        indicator : csr_matrix of bool of shape (n_samples, n_nodes)
-            The nodes of all trees side by side.
-        n_nodes_ptr : ndarray of int of shape (n_trees + 1,)
-            Columns of tree i: from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
-        """
-        blocks = []
-        for at, tree in zip(self.apply(X).T, self.trees_, strict=True):
-            # From the leaves up by the parents: as many steps as the tree has levels.
-            parent, levels = tree.parents(), [at]
-            while (levels[-1] >= 0).any():
-                levels.append(np.where(levels[-1] >= 0, parent[levels[-1]], -1))
-            row, level = np.nonzero(np.column_stack(levels) >= 0)
-            where = row, np.column_stack(levels)[row, level]
-            shape = len(at), tree.node_count
-            blocks.append(csr_matrix((np.ones(row.size, dtype=bool), where), shape=shape))
-        indicator = hstack(blocks, format="csr")
-        indicator.sort_indices()
-        return indicator, np.cumsum([0, *(tree.node_count for tree in self.trees_)])
 
     def decision_tree(self, index):
         """Return a tree of the forest as scikit-learn's, to print, draw or export.

@@ -188,33 +188,6 @@ def score_scale(estimator):
     return 2.0 if getattr(estimator, "loss", None) == "exponential" else 1.0
 
 
-def from_histogram_boosting(estimator):
-    """Return the trees of scikit-learn's histogram boosting, and the scores before any of them.
-
-    Their sum is the raw score. Missing values go the way that training found.
-    """
-    if estimator.is_categorical_ is not None:
-        raise TypeError(
-            f"{type(estimator).__name__} splits categories: encode them as numbers, and set "
-            "categorical_features=None, before training."
-        )
-    if estimator.loss in ("poisson", "gamma"):
-        raise TypeError(
-            f"loss={estimator.loss!r} transforms the sum of the trees: train on the transformed "
-            "target instead."
-        )
-    start, trees = np.ravel(estimator._baseline_prediction), []
-    names = {"feature_idx": LEAF, "num_threshold": 0.0, "left": LEAF, "right": LEAF}
-    for number, predictor in enumerate(each for stage in estimator._predictors for each in stage):
-        nodes, leaf = predictor.nodes, predictor.nodes["is_leaf"] > 0
-        value = np.zeros((nodes.size, start.size))
-        value[:, number % start.size] = nodes["value"]
-        columns = [np.where(leaf, none, nodes[name]) for name, none in names.items()]
-        missing_left = ~leaf & (nodes["missing_go_to_left"] > 0)
-        trees.append(Tree(*columns, value, nodes["count"], missing_left))
-    return trees, start
-
-
 def _fields(section):
     """Return the lines `name=numbers` of one tree in LightGBM's model text as a dictionary."""
     return dict(line.split("=", 1) for line in section.splitlines() if "=" in line)
