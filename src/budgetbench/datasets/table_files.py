@@ -10,12 +10,7 @@ import pandas as pd
 
 from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.categories import (
-    INDICATOR,
-    MEDIAN,
-    refuse_blank_twins,
-    to_numbers,
-)
+from budgetlearn.preprocessing.categories import INDICATOR, MEDIAN, refuse_blank_twins, to_numbers
 from budgetlearn.preprocessing.reading import read_frame, reading
 from budgetlearn.preprocessing.reading import read_table as read_user_table
 

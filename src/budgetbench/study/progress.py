@@ -20,9 +20,9 @@ class Progress:
             self.took[record.job_id] = now - self.started.get(record.job_id, self.began)
         elif event == "progress" and self.took and now > self.said + 10:
             self.said, minutes = now, self._minutes_left(now - self.began)
-            left = f", about {minutes:.0f} min left" if minutes >= 1 else ", less than a minute left"
+            left = "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
             n_done, n_fits = len(self.took), len(self.fits)
-            self.say(f"fits {n_done} of {n_fits}{left if n_done < n_fits else ''}")
+            self.say(f"fits {n_done} of {n_fits}{f', {left} left' if n_done < n_fits else ''}")
         return True
 
     def _minutes_left(self, elapsed):

@@ -5,11 +5,7 @@ from functools import cached_property, partial
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestRegressor
 
 from ..fit_counts import fit_counted, fit_weighed
 from ..forests import RandomForestClassifier

@@ -42,10 +42,7 @@ METHODS = {
         "greedy_miser": "GreedyMiserClassifier",
         "filter_forest": "FilterForestClassifier",
     },
-    REGRESSION: {
-        AUTO: "AutoBudgetRegressor",
-        "cascade": "ScheduleCascadeRegressor",
-    },
+    REGRESSION: {AUTO: "AutoBudgetRegressor", "cascade": "ScheduleCascadeRegressor"},
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
@@ -299,11 +296,7 @@ def seen(saved, train, valid, test):
         whole = {"model": last["method"], "test_score": float(last["test_score"])}
     else:
         whole = everything(saved.task, train, valid, test)
-    return {
-        "everything": whole,
-        "rates": rates(saved, X),
-        "stops": stops(saved, X, y),
-    }
+    return {"everything": whole, "rates": rates(saved, X), "stops": stops(saved, X, y)}
 
 
 def everything(task, train, valid, test):
