@@ -21,7 +21,8 @@ def write(study, points, prices="same", **settings):
     """Write a study's points a file for each data set and method, as its jobs do."""
     for (dataset, costs, method), part in points.groupby(["dataset", "costs", "method"]):
         name = f"the settings of {method} on {dataset}"
-        sources = {name: [settings.get(method, "same")], f"the data of {dataset}": ["data"]}
+        own = np.atleast_1d(settings.get(method, "same")).tolist()
+        sources = {name: own, f"the data of {dataset}": ["data"]}
         sources |= {} if costs == "random" else {f"the {costs} prices of {dataset}": [prices]}
         place = study.points_file(dataset, costs, method, 0)
         records.write(part, place, [{"commit": "abc", "jobs": 1, "seconds": 2.0}], sources)
@@ -69,6 +70,16 @@ def test_runs_are_added_and_those_of_other_settings_replaced(study):
     runs = kept.groupby("method")["run"].unique().map(sorted).to_dict()
     assert runs["msb"] == [0, 1, 2]
     assert runs["logitb"] == [2]
+
+
+def test_runs_of_settings_spelt_in_two_ways_stay(study):
+    """Once parameters were renamed, kept runs name the hash of either spelling."""
+    points = records.table(make_points(n_runs=3))
+    write(study, points[points["run"] < 2], logitb=["old spelling", "new spelling"])
+    stored_results.keep(study)
+    write(study, points[points["run"] == 2], logitb=["new spelling"])
+    kept = stored_results.read_kept(stored_results.keep(study))
+    assert sorted(kept.loc[kept["method"] == "logitb", "run"].unique()) == [0, 1, 2]
 
 
 def kept_runs(study):

@@ -59,7 +59,8 @@ def keep(study, root="."):
 
 def _stays(kept, fresh, before, now):
     again = pd.MultiIndex.from_frame(kept[_PLACE]).isin(pd.MultiIndex.from_frame(fresh[_PLACE]))
-    changed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
+    # What was kept may be of settings spelt in two ways, known to be the same.
+    changed = {n for n in before.keys() & now.keys() if not set(now[n]) <= set(before[n])}
     stale = [
         not changed.isdisjoint(
             (f"the settings of {m} on {d}", f"the data of {d}", f"the {costs} prices of {d}")
