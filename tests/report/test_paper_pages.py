@@ -1,5 +1,6 @@
 """Every study of the papers has a page, with ours beside every printed number of its methods."""
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -70,8 +71,11 @@ def test_a_page_has_ours_beside_every_printed_number_of_its_methods(name, tmp_pa
     printed = read_published(study.published)
     report = report_of(study, made_up_points(study, printed))
     section = "published" if study.published else "coverage"
-    page = write_page(report, tmp_path, section).read_text(encoding="utf-8")
+    page = write_page(report, tmp_path, section, "downloads").read_text(encoding="utf-8")
     assert ("Printed and ours" in page) == bool(study.published)
+    schema = json.loads((tmp_path / "tables/schema.json").read_text(encoding="utf-8"))
+    described = [column for columns in schema.values() for column in columns]
+    assert {column["name"] for column in described if not column["meaning"]} == set()
     if not study.published:
         return
     shown = pd.read_csv(tmp_path / "tables" / "published.csv")
