@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss, r2_score
+from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss, r2_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -117,10 +117,31 @@ def test_a_score_of_labels_is_counted_as_scikit_learn_counts_it(scoring, labels)
     for weight in (None, random.random(60)):
         found = score_outcome(estimator, scoring, stage, y, weight)
         assert found == pytest.approx(score(y, output, sample_weight=weight), abs=1e-14)
-    drawn = np.random.default_rng(0)
-    redrawn = [score(y[rows], output[rows]) for rows in drawn.integers(60, size=(100, 60))]
     error = score_and_error(estimator, stage, y)[1]
-    assert error == pytest.approx(np.std(redrawn, ddof=1), abs=1e-14)
+    left_out = [score(np.delete(y, row), np.delete(output, row)) for row in range(60)]
+    assert error == pytest.approx(np.sqrt(59) * np.std(left_out), abs=1e-14)  # the jackknife's
+    drawn = np.random.default_rng(0).integers(60, size=(400, 60))
+    redrawn = [score(y[rows], output[rows]) for rows in drawn]
+    assert error == pytest.approx(np.std(redrawn, ddof=1), rel=0.2)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
+def test_a_score_of_probabilities_is_that_of_scikit_learn(scoring):
+    random, labels = np.random.default_rng(0), np.array(["no", "yes"])
+    chance = np.round(random.random(60), 1)  # with ties, and sure ones
+    y = labels[(random.random(60) < chance).astype(int)]
+    estimator = DummyClassifier().fit(np.zeros((2, 1)), labels)
+    stage = Stage({}, output=y, probabilities=np.column_stack([1 - chance, chance]))
+    for weight in (None, random.random(60)):
+        found = score_outcome(estimator, scoring, stage, y, weight)
+        expected = (
+            roc_auc_score(y, chance, sample_weight=weight)
+            if scoring == "roc_auc"
+            else -log_loss(y, stage.probabilities, sample_weight=weight)
+        )
+        assert found == pytest.approx(expected, abs=1e-14)
+    alike = Stage({}, output=y[:1], probabilities=stage.probabilities[:1])
+    assert np.isnan(score_outcome(estimator, scoring, alike, y[:1])) == (scoring == "roc_auc")
 
 
 @pytest.mark.parametrize("noise", [0.5, 5.0])

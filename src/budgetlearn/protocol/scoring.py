@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.metrics import check_scoring, get_scorer, log_loss, make_scorer, r2_score
+from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -125,14 +124,9 @@ def score_and_error(estimator, stage, targets):
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
-        # Any score has a standard error by resampling; a fixed seed gives all stages the same
-        # rows.
-        score, random = stage_scorer(estimator, scoring, stage, targets), np.random.default_rng(0)
-        redrawn = np.array([score(random.integers(n, size=n)) for _ in range(RESAMPLES)])
-        # Resamples of one class have no area under a ROC curve.
-        redrawn = redrawn[~np.isnan(redrawn)]
-        error = float(redrawn.std(ddof=1)) if redrawn.size > 1 else np.nan
-        return score(np.arange(n)), error
+        score = stage_scorer(estimator, scoring, stage, targets)
+        error = jackknife_error if hasattr(score, "alike") else bootstrap_error
+        return score(np.arange(n)), error(score, n)
     if is_classifier(estimator):
         # The standard error of a share.
         right = float(np.mean(stage.output == targets))
@@ -142,6 +136,23 @@ def score_and_error(estimator, stage, targets):
     outputs = zip(np.reshape(stage.output, (n, -1)).T, np.reshape(targets, (n, -1)).T, strict=True)
     rows = np.mean([r2_rows((said - y) ** 2, y) for said, y in outputs], axis=0)
     return float(r2_score(targets, stage.output)), float(rows.std(ddof=1) / np.sqrt(n))
+
+
+def bootstrap_error(score, n):
+    """Return the standard error of any score of n rows, by resampling them."""
+    random = np.random.default_rng(0)  # the same rows for all stages
+    redrawn = np.array([score(random.integers(n, size=n)) for _ in range(RESAMPLES)])
+    # Resamples of one class have no area under a ROC curve.
+    redrawn = redrawn[~np.isnan(redrawn)]
+    return float(redrawn.std(ddof=1)) if redrawn.size > 1 else np.nan
+
+
+def jackknife_error(score, n):
+    """Return the standard error of a score of n rows of few kinds, by leaving out one of each."""
+    rows = np.arange(n)
+    left = np.array([score(np.delete(rows, row)) for row in score.alike])
+    counts = np.array(list(score.alike.values()))
+    return float(np.sqrt((n - 1) / n * counts @ (left - counts @ left / n) ** 2))
 
 
 def r2_rows(losses, targets, weight=None):
@@ -193,10 +204,14 @@ class Substitute(BaseEstimator):
 
 def stage_scorer(estimator, scoring, stage, y):
     """Return score(rows, weight=None) of the stage's predictions by a scikit-learn scorer."""
+    if scoring == "roc_auc" and len(estimator.classes_) == 2:
+        return area_scorer(stage.probabilities[:, 1], y == estimator.classes_[1])
     if scoring == "neg_log_loss":
         # scikit-learn's own scorer raises on rows that lack a class, as resamples may.
-        loss, shares = partial(log_loss, labels=estimator.classes_), stage.probabilities
-        return lambda rows, weight=None: -loss(y[rows], shares[rows], sample_weight=weight)
+        own = stage.probabilities[np.arange(len(y)), np.searchsorted(estimator.classes_, y)]
+        least = np.finfo(own.dtype).eps  # as scikit-learn clips
+        gains = np.log(np.clip(own, least, 1 - least))
+        return lambda rows, weight=None: float(np.average(gains[rows], weights=weight))
     made = {"predict": stage.output, "predict_proba": stage.probabilities}
     substitute = Substitute(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"
@@ -211,14 +226,39 @@ def stage_scorer(estimator, scoring, stage, y):
     # Such a score follows from how often each label was given for each class.
     pairs = np.unique(y, return_inverse=True)[1] * len(estimator.classes_)
     pairs = pairs + np.searchsorted(estimator.classes_, stage.output)
-    _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+    _, first, pair, counts = np.unique(
+        pairs, return_index=True, return_inverse=True, return_counts=True
+    )
 
     def score_of_counts(rows, weight=None):
         counts = np.bincount(pair[rows], weight, first.size)
         there = np.flatnonzero(counts)
         return score(first[there], counts[there])
 
+    score_of_counts.alike = dict(
+        zip(first, counts, strict=True)
+    )  # a row of each kind, their number
     return score_of_counts
+
+
+def area_scorer(chances, second):
+    """Return score(rows, weight=None), the area under the ROC curve; NaN for rows of one class.
+
+    `second` are the examples of the second of two classes. scikit-learn's own scorer sorts, and
+    checks its input, for each of the resamples that a standard error takes.
+    """
+    place = np.unique(chances, return_inverse=True)[1]
+
+    def score(rows, weight=None):
+        weight = np.ones(len(rows)) if weight is None else weight
+        own, n_places = second[rows], place.max() + 1
+        high = np.bincount(place[rows], own * weight, n_places)
+        low = np.bincount(place[rows], ~own * weight, n_places)
+        # Of a pair of equal chances half counts as ordered.
+        ordered = high @ (low.cumsum() - low / 2)
+        return ordered / (high.sum() * low.sum()) if high.any() and low.any() else np.nan
+
+    return score
 
 
 def _counts_labels(scorer):
