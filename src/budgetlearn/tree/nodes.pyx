@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 cdef enum:
     LANES = 4          # copies of the class counts, so that sums do not wait for each other
@@ -36,6 +36,12 @@ cdef class Blocks:
         self.blocks[self.n_blocks] = memory
         self.n_blocks += 1
         return memory
+
+    cdef int32_t* integers(self, Py_ssize_t n) except NULL:
+        return <int32_t*> self.get(n * sizeof(int32_t))
+
+    cdef double* numbers(self, Py_ssize_t n) except NULL:
+        return <double*> self.get(n * sizeof(double))
 
 
 cdef class Builder:
@@ -113,9 +119,8 @@ cdef class Builder:
         """Return `columns_of` the nodes, and their class counts (node_count, n_classes)."""
         if self.out_of_memory:
             raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        counts = np.empty((self.n_nodes, self.n_classes))  # a copy: the next tree overwrites ours
-        cdef double[:, ::1] counts_out = counts
-        memcpy(&counts_out[0, 0], self.counts, self.n_nodes * self.n_classes * sizeof(double))
+        # A copy: the next tree overwrites ours.
+        counts = np.array(<double[:self.n_nodes, :self.n_classes]> self.counts)
         return columns_of(self.nodes, self.n_nodes), counts
 
 
