@@ -112,24 +112,17 @@ class NumberTreeSource(TreeSource):
     """Grows trees whose splits lower the variance of the target."""
 
     def _set_targets(self, forest):
-        # By powers of two targets and weights are divided without losing a digit: so the forest
-        # depends on the unit of neither.
-        self.unit, self.n_classes = _power_of_two(self.examples.y), 1
+        # By a power of two targets are divided without losing a digit: so the forest does not
+        # depend on their unit.
+        self.unit, self.n_classes = 2.0 ** (np.frexp(np.abs(self.examples.y).max())[1] - 1), 1
         self.targets = np.ascontiguousarray(self.examples.y / self.unit, dtype=np.float64)
 
     def tree(self, grower, prices, seed, *known):
-        weights = self.draw(seed)
-        tree = grower.tree(weights / _power_of_two(weights), prices, seed, *known)
+        tree = super().tree(grower, prices, seed, *known)
         return replace(tree, value=self.unit * tree.value)
 
     def _losses(self, tree):
         return lambda nodes, rows: (tree.value[nodes, 0] - self.examples.y[rows]) ** 2
-
-
-def _power_of_two(numbers):
-    """Return the largest power of two up to the largest absolute value; 1 where all are 0."""
-    largest = np.abs(numbers).max()
-    return 2.0 ** (np.frexp(largest)[1] - 1) if largest else 1.0
 
 
 @dataclass
