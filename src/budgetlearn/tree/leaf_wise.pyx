@@ -157,9 +157,9 @@ cdef class LeafWise(Blocks):
             row = self.order[i] = rows[i]
             steepest = max(steepest, abs(gradients[row]))
             most_curved = max(most_curved, curvatures[row])
-        # One more than there are: each curvature may be rounded up.
+        # One more than there are: each may be rounded up. Of many, that adds up to more than one.
         self.gradient_unit = steepest * (n + 1) / MOST_GRADIENT or 1.0
-        self.curvature_unit = most_curved * (n + 1) / ONE or 1.0
+        self.curvature_unit = most_curved * max((n + 1.0) / ONE, <double> n / (ONE - n)) or 1.0
         for i in range(n):
             row = rows[i]
             self.slopes[row] = Cell(
@@ -346,4 +346,7 @@ cdef class LeafWise(Blocks):
 
     def tree(self):
         """Return `columns_of` the nodes of the tree, and the value of each."""
-        return columns_of(self.nodes, self.n_nodes), np.array(<double[:self.n_nodes]> self.values)
+        values = np.empty(self.n_nodes)
+        cdef double[::1] out = values
+        memcpy(&out[0], self.values, self.n_nodes * sizeof(double))
+        return columns_of(self.nodes, self.n_nodes), values

@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 cdef enum:
     LANES = 4          # copies of the class counts, so that sums do not wait for each other
@@ -119,8 +119,9 @@ cdef class Builder:
         """Return `columns_of` the nodes, and their class counts (node_count, n_classes)."""
         if self.out_of_memory:
             raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        # A copy: the next tree overwrites ours.
-        counts = np.array(<double[:self.n_nodes, :self.n_classes]> self.counts)
+        counts = np.empty((self.n_nodes, self.n_classes))  # a copy: the next tree overwrites ours
+        cdef double[:, ::1] counts_out = counts
+        memcpy(&counts_out[0, 0], self.counts, self.n_nodes * self.n_classes * sizeof(double))
         return columns_of(self.nodes, self.n_nodes), counts
 
 
