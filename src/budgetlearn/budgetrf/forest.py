@@ -390,8 +390,8 @@ class GrownOnBudget:
         for name, value in best.setting.items():
             setattr(self, f"{name}_", value)
         # Set without validation data, too: those of an earlier fit would be wrong.
-        measures = (None, None) if valid is None else map(np.array, (best.costs, best.errors))
-        self.validation_costs_, self.validation_errors_ = measures
+        self.validation_costs_ = None if valid is None else np.array(best.costs)
+        self.validation_errors_ = None if valid is None else np.array(best.errors)
         self._set_forest(best, seeds, train)
 
     def _set_forest(self, forest, seeds, examples):

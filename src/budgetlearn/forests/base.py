@@ -35,11 +35,8 @@ def directions_of(monotonic_cst, estimator):
     """
     if monotonic_cst is None:
         return None
-    n_features, names, given = (
-        estimator.n_features_in_,
-        estimator.feature_costs_.names,
-        monotonic_cst,
-    )
+    n_features, names = estimator.n_features_in_, estimator.feature_costs_.names
+    given = monotonic_cst
     if isinstance(given, Mapping):
         given = dict.fromkeys(range(n_features) if names is None else names, 0) | dict(given)
     given = np.asarray(_DIRECTIONS.in_order(given, names, n_features), dtype=object).ravel()

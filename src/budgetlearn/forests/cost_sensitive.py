@@ -135,11 +135,10 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     def _sampling(self, X, labels):
         """Return how samples are drawn; None: with equal chances."""
         wanted = self.complementary
-        if is_flag(wanted):
-            return ComplementarySampling(X, labels, literal=False) if wanted else None
-        if not isinstance(wanted, str) or wanted != "literal":
+        literal = isinstance(wanted, str) and wanted == "literal"
+        if not literal and not is_flag(wanted):
             raise ParameterError(f"complementary must be True, False or 'literal', got {wanted!r}.")
-        return ComplementarySampling(X, labels, literal=True)
+        return ComplementarySampling(X, labels, literal) if wanted else None
 
     def _grown(self, train, rule, seeds):
         """Return the trees of a warm start and others, so that there is one for each seed."""

@@ -343,7 +343,7 @@ class Memory:
             far = split["feature"][split["threshold"] >= LARGEST]
             used = np.unique(split["feature"]).size + np.unique(far).size
         sizes = n_splits, n_splits - 1, n_stops, self.n_columns, self.n_features, used
-        return size(False, self.format, *sizes, missing=split["missing_left"].any())
+        return size(self.format, *sizes, missing=split["missing_left"].any())
 
 
 def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, best=False):
