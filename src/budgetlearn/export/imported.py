@@ -34,10 +34,8 @@ class ImportedForest(CompactMethods):
         booster = getattr(model, "booster_", model)
         if hasattr(booster, "model_to_string"):
             trees, self.n_features = convert.from_lightgbm(booster), booster.num_feature()
-            start, head = (
-                np.zeros(trees[0].value.shape[1]),
-                booster.model_to_string(num_iteration=1),
-            )
+            head = booster.model_to_string(num_iteration=1)
+            start = np.zeros(trees[0].value.shape[1])
             named = start.size > 1 or "objective=binary" in head
             classes = getattr(model, "classes_", np.arange(max(start.size, 2)) if named else None)
             n_trees = 1

@@ -16,7 +16,7 @@ from ..tree.bootstrap import bootstrap_weights
 from ..tree.growth import TOLERANCE, GrowthRule, TreeGrower
 from ..tree.impurity import Entropy
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_choice, check_number, is_flag
+from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest
 
 # Least weight of an example that every tree so far classifies correctly: after one tree these are
@@ -121,15 +121,8 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
         refuse_unlearned(self, valid)
-        check_choice(self.thresholds, "thresholds", ("all", "random"))
-        check_number(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
-        rule = self._rule(
-            train.X.shape[1],
-            impurity=Entropy(),
-            least_gain=TOLERANCE,  # F must be positive, and not by rounding
-            thresholds=self.thresholds,
-            min_samples_leaf=self.min_samples_leaf,
-        )
+        # F must be positive, and not by rounding.
+        rule = self._rule(train.X.shape[1], impurity=Entropy(), least_gain=TOLERANCE)
         self._set_trees(self._grown(train, rule, self._tree_seeds(seeds)))
 
     def _sampling(self, X, labels):
