@@ -161,7 +161,11 @@ cdef class Grower(Blocks):
             self._allocate_class_histogram()
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
+        cdef Py_ssize_t most_codes = self.table.most_codes(self.table.n_rows + 1)
         cdef Examples* examples = &self.examples
+        cdef Search* search = &self.search
+        cdef Side* side
+        cdef Side* sides[6]
         examples.rows, examples.spare_rows = self.integers(n), self.integers(n)
         examples.labels, examples.spare_labels = self.integers(n), self.integers(n)
         examples.weights, examples.spare_weights = self.numbers(n), self.numbers(n)
@@ -169,13 +173,7 @@ cdef class Grower(Blocks):
         self.drawn, self.path = self.integers(p), self.integers(p)
         self.places_of_classes, self.node_labels = self.integers(K), self.integers(n)
         self.column.codes = <uint32_t*> self.integers(n)
-        self._allocate_search(n, K)
-
-    def _allocate_search(self, Py_ssize_t n, Py_ssize_t K):
-        """Give the search its scratch, for n examples of K classes."""
-        cdef Search* search = &self.search
-        cdef Side* side
-        cdef Side* sides[6]
+        # The scratch of the search.
         sides[:] = [
             &search.node, &search.left, &search.right, &search.left_inside, &search.right_inside,
             &search.without,
@@ -187,7 +185,6 @@ cdef class Grower(Blocks):
         search.keys = <uint64_t*> self.get(n * sizeof(uint64_t))
         search.spare_keys = <uint64_t*> self.get(n * sizeof(uint64_t))
         # Zero between uses: whoever sets bits clears them.
-        cdef Py_ssize_t most_codes = self.table.most_codes(self.table.n_rows + 1)
         search.present = <uint64_t*> self.get((most_codes // 64 + 1) * 8, True)
         search.histogram = self.numbers(max(2 * n + 64, 256 * K))
         search.bounds = self.numbers(2 * max(n + 65, 257))
