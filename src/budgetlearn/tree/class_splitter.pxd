@@ -24,7 +24,7 @@ from .codes cimport Codes, add_up
 from .impurity cimport Impurity, Kind, Side, mean_value, quality, shift, value
 from .partition cimport Examples
 from .search cimport (
-    Column, Missing, Sample, Search, breaks_order, draw, n_stumps, offer, sorted_keys, update_limit,
+    Column, Missing, Sample, Search, draw, n_stumps, offer, sorted_keys, update_limit,
 )
 
 cdef enum:
@@ -84,13 +84,9 @@ cdef inline void offer_sides(
     """Offer a split, given its left side, and F of both."""
     # Minimax judges by the worse side (BudgetRF, Algorithm 2), else the sides' mean counts.
     cdef double after = max(left_value, right_value), left_share = left.n / search.node.n
-    if min(left.n, search.node.n - left.n) < search.rule.least_weight:
-        return
     # A node of two classes has them as 0 and 1.
-    if search.ordered and breaks_order(
-        search, left.n, left.counts[1], search.node.n - left.n,
-        search.node.counts[1] - left.counts[1],
-    ):
+    cdef double right_ones = search.node.counts[1] - left.counts[1]
+    if not allows(search, left.n, left.counts[1], search.node.n - left.n, right_ones):
         return
     if not search.rule.minimax:
         after = left_share * left_value + (1.0 - left_share) * right_value
