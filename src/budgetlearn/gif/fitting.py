@@ -227,9 +227,9 @@ def candidates(table, loss, window, learning_rate, seed, splitter=None):
     """Return the candidates of a forest, of which a window is examined at each step; None: all."""
     # Gaps of robust losses, and charges, cannot be kept up to date: all anew.
     anew = isinstance(loss, RobustLoss) or (splitter is not None and splitter.charges is not None)
-    if window is None and not anew and isinstance(loss, SquaredLoss):
-        return SquaredCandidates(table, loss, learning_rate)
     if window is None and not anew:
+        if isinstance(loss, SquaredLoss):
+            return SquaredCandidates(table, loss, learning_rate)
         return ExponentialCandidates(table, loss)
     return RandomWindow(table, loss, INT32_MAX if window is None else window, seed, splitter)
 

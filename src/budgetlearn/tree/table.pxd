@@ -233,12 +233,11 @@ cdef class Orders(Blocks):
         The children's keys go to the array that the node's own are not in. What they overwrite
         there was their grandparent's, whose children have been read.
         """
-        cdef Py_ssize_t i, place, n = end - start, left, right
+        cdef Py_ssize_t i, place, n = end - start, left, right, side
         cdef const uint32_t* keys
         cdef uint32_t* parted
         cdef uint8_t* goes_right = self.right
         cdef uint32_t key
-        cdef Py_ssize_t side
         if n == 2:
             return  # both children are leaves
         # The examples are parted already: a byte for each tells every column where it went.
