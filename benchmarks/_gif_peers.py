@@ -111,7 +111,7 @@ def prefix_sizes(features, per_step, unit):
     tree = np.repeat(np.arange(len(features)), splits)
     _, first = np.unique(np.concatenate(features), return_index=True)
     used = np.cumsum(np.bincount(tree[first], minlength=len(features)))
-    head = size(False, "int8", [], [], 0, per_step, 1, 0)
+    head = size("int8", [], [], 0, per_step, 1, 0)
     return (head + np.cumsum(2 + 3 * splits + splits + 1) + 10 * used)[per_step - 1 :: per_step]
 
 

@@ -257,3 +257,21 @@ def test_the_example_of_the_page():
     assert ImportedForest(names["forest"]).nbytes("int8") == 34_673
     assert 3900 < small.nbytes("int8") <= 4000
     assert (small.predict(digits) != label).mean() < 0.12
+
+
+@pytest.mark.parametrize(("objective", "unit"), [("regression_l1", 1.0), ("regression", 1e-10)])
+def test_sums_near_zero_are_not_taken_for_means(objective, unit):
+    x = np.linspace(-3, 3, 600)[:, None]
+    y = unit * np.where(np.abs(x[:, 0]) < 1, 0, x[:, 0])
+    model = lightgbm.LGBMRegressor(**LIGHT, objective=objective).fit(x, y)
+    found = ImportedForest(model).compact().predict(x)
+    np.testing.assert_allclose(found, model.predict(x), rtol=1e-5, atol=1e-6 * unit)
+
+
+def test_a_transformation_that_keeps_zero_is_refused():
+    x = np.linspace(-3, 3, 600)[:, None]
+    y = np.where(np.abs(x[:, 0]) < 1, 0, x[:, 0])
+    model = lightgbm.LGBMRegressor(**LIGHT, objective="regression_l1", reg_sqrt=True).fit(x, y)
+    assert model.predict([[0.0]]) == 0
+    with pytest.raises(TypeError, match="transforms the sum"):
+        ImportedForest(model)

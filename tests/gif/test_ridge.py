@@ -268,6 +268,7 @@ def test_decision_function():
         ({"joint_fit": "lasso"}, "joint_fit must be one of 'ridge', 'logistic', got 'lasso'"),
         ({"prune_factor": 2}, "set joint_fit='ridge', got joint_fit=0"),
         ({"prune_factor": 0.5, "joint_fit": "ridge"}, "prune_factor must be a number >= 1"),
+        ({"prune_factor": np.inf, "joint_fit": "ridge"}, "prune_factor must be a number >= 1 and"),
         ({"ridge": 0}, "ridge must be a number > 0"),
         ({"ridge": "gcv"}, "ridge must be one of 'auto'"),
         ({"n_estimators": "many"}, "n_estimators must be one of 'auto'"),

@@ -205,3 +205,14 @@ def test_more_rows_than_a_sum_can_count_are_thinned_out_or_refused(monkeypatch):
         grower.grow(
             np.zeros(n, np.int32), numbers, numbers, np.arange(4, dtype=np.int32), numbers, numbers
         )
+
+
+def test_sums_of_two_million_curvatures_that_are_all_rounded_up_do_not_overflow():
+    n = 2_000_000
+    codes = np.zeros((n, 1), dtype=np.uint8)
+    codes[n // 2 :] = 1
+    coded = CodedRows(codes, np.int32([0, 2]), np.array([0.5, np.inf]), np.zeros(1, dtype=bool))
+    grower, feature, numbers = LeafWise(coded, 2, 1), np.zeros(1, np.int32), np.zeros(1)
+    rows, gradients = np.arange(n, dtype=np.int32), -1.0 - codes[:, 0]
+    grower.grow(rows, gradients, np.ones(n), feature, numbers, numbers.copy())
+    np.testing.assert_allclose(grower.tree()[1], [1.5, 1, 2], rtol=1e-5)

@@ -11,8 +11,10 @@ from budgetlearn import (
 )
 from budgetlearn.budgetrf import Growth
 from budgetlearn.tree.binning import bin_features
+from budgetlearn.tree.bootstrap import bootstrap_weights
 from budgetlearn.tree.growth import GrowthRule
 from budgetlearn.tree.impurity import Entropy, Gini, ThresholdPairs, Variance
+from budgetlearn.tree.predictor import ForestPredictor
 from budgetlearn.validation import ParameterError
 from tests.tree.growing import grow_tree
 from tests.tree.test_growth import IMPURITIES, check_trees, make_table
@@ -133,6 +135,21 @@ def test_estimators_heed_it(make):
         assert (smallest > 8) == (least == 30)
     with pytest.raises(ParameterError, match=r"min_samples_leaf must be an integer >= 1, got 0"):
         make(0).fit(X, labels)
+
+
+@pytest.mark.parametrize("make", FORESTS[:2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_leaf_may_be_as_light_as_asked(make, weighted):
+    X, labels, _ = make_table(300, "continuous", 2, 0)
+    weight = np.where(np.arange(300) < 150, 0.5, 1.5) if weighted else np.ones(300)
+    forest = make(8).fit(X, labels, sample_weight=weight)
+    lightest = []
+    for tree, seed in zip(forest.trees_, forest.tree_seeds_, strict=True):
+        leaves = ForestPredictor([tree], X.shape[1]).walk(X, leaves=True).leaves[:, 0]
+        drawn = weight * bootstrap_weights(300, seed)
+        lightest.append(np.bincount(leaves, drawn, tree.node_count)[tree.is_leaf].min())
+    assert min(lightest) >= 8
+    assert max(lightest) < 12
 
 
 @pytest.mark.parametrize("make", FORESTS[:2])

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..curves import pareto_indices
 from ..exceptions import BudgetError
-from ..forests.base import ForestClassifier, ForestRegressor, directions_of
+from ..forests.base import ForestClassifier, ForestRegressor
 from ..parallel import progress
 from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned, stage_of
@@ -21,8 +21,8 @@ from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
-from ..tree.growth import TIES, GrowthRule
-from ..validation import ParameterError, check_choice, check_max_features, check_number, is_flag
+from ..tree.growth import TIES
+from ..validation import ParameterError, check_choice, check_number, is_flag
 from .growing import (
     PENALTIES,
     WEIGHTS,
@@ -390,8 +390,8 @@ class GrownOnBudget:
         for name, value in best.setting.items():
             setattr(self, f"{name}_", value)
         # Set without validation data, too: those of an earlier fit would be wrong.
-        measures = (None, None) if valid is None else map(np.array, (best.costs, best.errors))
-        self.validation_costs_, self.validation_errors_ = measures
+        self.validation_costs_ = None if valid is None else np.array(best.costs)
+        self.validation_errors_ = None if valid is None else np.array(best.errors)
         self._set_forest(best, seeds, train)
 
     def _set_forest(self, forest, seeds, examples):
@@ -441,16 +441,12 @@ class GrownOnBudget:
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
         growth = self._growth
-        if growth.max_depth is not None:
-            check_number(growth.max_depth, "growth.max_depth", low=1, integer=True)
-        check_number(growth.min_samples_leaf, "growth.min_samples_leaf", low=1, integer=True)
-        check_choice(growth.thresholds, "growth.thresholds", ("all", "random"))
-        check_choice(growth.ties, "growth.ties", TIES)
-        check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
-        drawn = check_max_features(growth.max_features, n_features)
-        directions = directions_of(growth.monotonic_cst, self)
+        ties = check_choice(growth.ties, "growth.ties", TIES)
+        discount = check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
+        how = {"score": "risk", "ties": ties, "reuse_discount": discount, "count_constants": False}
+        rule = self._rule(n_features, **how)
         adds_counts = self._leaves.voting == "counts" and growth.regrow is None
-        if directions is not None and (adds_counts or self._leaves.joint_fit):
+        if rule.directions is not None and (adds_counts or self._leaves.joint_fit):
             raise ParameterError(
                 "growth.monotonic_cst is kept by votes and means of trees as they grew: leave "
                 "leaves.voting and leaves.joint_fit as they are by default."
@@ -459,20 +455,8 @@ class GrownOnBudget:
         rules = []
         for values in product(*lists.values()):
             setting = dict(zip(lists, values, strict=True))
-            rule = GrowthRule(
-                **self._judged(setting),
-                score="risk",
-                thresholds=growth.thresholds,
-                ties=growth.ties,
-                max_features=drawn,
-                count_constants=False,
-                max_depth=growth.max_depth,
-                min_samples_leaf=growth.min_samples_leaf,
-                directions=directions,
-                reuse_discount=growth.reuse_discount,
-                cost_exponent=setting["cost_exponent"],
-            )
-            rules.append((setting, rule))
+            own = {"cost_exponent": setting["cost_exponent"], **self._judged(setting)}
+            rules.append((setting, replace(rule, **own)))
         return rules
 
     def _lists(self):

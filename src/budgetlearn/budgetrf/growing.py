@@ -112,24 +112,17 @@ class NumberTreeSource(TreeSource):
     """Grows trees whose splits lower the variance of the target."""
 
     def _set_targets(self, forest):
-        # By powers of two targets and weights are divided without losing a digit: so the forest
-        # depends on the unit of neither.
-        self.unit, self.n_classes = _power_of_two(self.examples.y), 1
+        # By a power of two targets are divided without losing a digit: so the forest does not
+        # depend on their unit.
+        self.unit, self.n_classes = 2.0 ** (np.frexp(np.abs(self.examples.y).max())[1] - 1), 1
         self.targets = np.ascontiguousarray(self.examples.y / self.unit, dtype=np.float64)
 
     def tree(self, grower, prices, seed, *known):
-        weights = self.draw(seed)
-        tree = grower.tree(weights / _power_of_two(weights), prices, seed, *known)
+        tree = super().tree(grower, prices, seed, *known)
         return replace(tree, value=self.unit * tree.value)
 
     def _losses(self, tree):
         return lambda nodes, rows: (tree.value[nodes, 0] - self.examples.y[rows]) ** 2
-
-
-def _power_of_two(numbers):
-    """Return the largest power of two up to the largest absolute value; 1 where all are 0."""
-    largest = np.abs(numbers).max()
-    return 2.0 ** (np.frexp(largest)[1] - 1) if largest else 1.0
 
 
 @dataclass
@@ -329,13 +322,9 @@ class LeafRefit:
         held = None if valid is None else LeafTable(self.trees, valid.X, self.n_jobs)
         prefixes = []
         for n_trees in prefix_sizes(len(self.trees)):
-            path = self._path(n_trees, sorted(penalties, reverse=True))
-            if held is None:
-                prefixes.append(self._prefix(n_trees, *next(path)))
-                continue
-            Z, best = held.indicator(n_trees), None
-            for penalty, values in path:
-                loss = self.loss(Z @ values, valid.y)
+            Z, best = None if held is None else held.indicator(n_trees), None
+            for penalty, values in self._path(n_trees, sorted(penalties, reverse=True)):
+                loss = None if held is None else self.loss(Z @ values, valid.y)
                 if best is None or loss < best[0]:
                     best = loss, penalty, values
             prefixes.append(self._prefix(n_trees, *best[1:], best[0]))
@@ -570,8 +559,8 @@ class Candidates:
         for exponent in exponents:
             yield from self._eliminating(exponent)
         for features in sets:
-            if features.size and tuple(features.tolist()) not in self.drops:
-                yield self.on(features)
+            if features.size:
+                yield from self._new(features)
 
     def _eliminating(self, exponent):
         """Yield the forests on fewer and fewer features, the first on all, that are new.
@@ -581,8 +570,7 @@ class Candidates:
         """
         prices, features = self.prices, np.arange(self.prices.size)
         while True:
-            if tuple(features.tolist()) not in self.drops:
-                yield self.on(features)
+            yield from self._new(features)
             paid = np.flatnonzero(prices[features] > 0)
             n_left_out = min(max(1, round(LEFT_OUT * features.size)), features.size - 1)
             if not paid.size or not n_left_out:
@@ -591,8 +579,10 @@ class Candidates:
             worth = self.drops[tuple(features.tolist())][left] / prices[left] ** exponent
             features = np.delete(features, paid[np.argsort(worth, kind="stable")[:n_left_out]])
 
-    def on(self, features):
-        """Return the first trees on some features, and note what each of these contributes."""
-        forest = self.regrowth.begun(features)
-        self.drops[tuple(features.tolist())] = drops(forest.predictor.trees, self.prices.size)
-        return forest
+    def _new(self, features):
+        """Yield the first trees on some features, unless it is known what each contributes."""
+        key = tuple(features.tolist())
+        if key not in self.drops:
+            forest = self.regrowth.begun(features)
+            self.drops[key] = drops(forest.predictor.trees, self.prices.size)
+            yield forest

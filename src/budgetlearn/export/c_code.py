@@ -32,10 +32,8 @@ def c_header(model, name="model", layout="small"):
         raise ParameterError(
             f"name must be letters, digits and underscores, a letter first, got {name!r}."
         )
-    one = model.n_columns == 1
-    predict = "sign" if model.kind == SCORES and one else "argmax"
-    if model.kind == REGRESSION:
-        predict = "regression" if one else "outputs"
+    predict = "sign" if model.kind == SCORES and model.n_columns == 1 else "argmax"
+    predict = "first" if model.kind == REGRESSION else predict
     network, n_trees = hasattr(model, "bias"), getattr(model, "n_splits", np.empty(0)).size
     # A constant has no trees to write out.
     make = _network if network else _fast if layout == "fast" and n_trees else _small

@@ -216,15 +216,8 @@ class CompactForest(CompactModel):
                 value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
         values = _values(value, constant, kind, format, len(trees))
         feature, threshold, *grid = _thresholds(forest, format)
-        splits = (
-            forest.n_splits,
-            forest.empty,
-            feature,
-            forest.n_left,
-            forest.missing_left,
-            threshold,
-        )
-        return cls(kind, format, n_features, n_classes, *splits, *values, *grid, classes)
+        shape = forest.n_splits, forest.empty, feature, forest.n_left, forest.missing_left
+        return cls(kind, format, n_features, n_classes, *shape, threshold, *values, *grid, classes)
 
     @property
     def nbytes(self):

@@ -142,19 +142,10 @@ def ensemble(forest):
     trees = forest.trees()
     numbers, leaves = [], []
     for place, (tree, values) in enumerate(zip(trees, forest.stop_values(), strict=True)):
-        node = np.arange(tree.node_count)
-        ends = np.flatnonzero(tree.is_leaf)
+        node, ends = np.arange(tree.node_count), np.flatnonzero(tree.is_leaf)
+        parts = tree.feature, tree.threshold, tree.children_left, tree.children_right
         # Of a leaf only its mode and weights count; ONNX wants numbers all the same.
-        split = [
-            np.where(tree.is_leaf, 0, of_node)
-            for of_node in (
-                tree.feature,
-                tree.threshold,
-                tree.children_left,
-                tree.children_right,
-                tree.missing_left,
-            )
-        ]
+        split = [np.where(tree.is_leaf, 0, part) for part in (*parts, tree.missing_left)]
         numbers.append(np.array([np.full(node.size, place), node, *split]))
         weights = np.eye(forest.n_columns)[values[:, 0]] if forest.kind == VOTES else values
         end, column = (part.ravel() for part in np.indices(weights.shape))

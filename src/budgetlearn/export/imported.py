@@ -21,7 +21,8 @@ class ImportedForest(CompactMethods):
     model : estimator or lightgbm.Booster
         Decision tree, random forest, extra trees, bagging of trees, gradient boosting or
         AdaBoostClassifier of scikit-learn, or any model of LightGBM that predicts numbers or
-        classes; with numerical splits. Missing values take the model's own way.
+        classes; with numerical splits. Missing values take the model's own way; of features that
+        lacked none in training they go right, where LightGBM takes them for 0.
 
     Raises
     ------
@@ -33,14 +34,17 @@ class ImportedForest(CompactMethods):
         booster = getattr(model, "booster_", model)
         if hasattr(booster, "model_to_string"):
             trees, self.n_features = convert.from_lightgbm(booster), booster.num_feature()
+            head = booster.model_to_string(num_iteration=1)
             start = np.zeros(trees[0].value.shape[1])
-            named = start.size > 1 or "objective=binary" in booster.model_to_string(num_iteration=1)
+            named = start.size > 1 or "objective=binary" in head
             classes = getattr(model, "classes_", np.arange(max(start.size, 2)) if named else None)
-            row, n_trees = np.zeros((1, self.n_features)), 1
+            n_trees = 1
             if classes is None:
-                raw, mean = booster.predict(row, raw_score=True), booster.predict(row)
-                n_trees = len(trees) if np.isclose(mean * len(trees), raw, rtol=1e-9) else 1  # "rf"
-                if not np.isclose(mean * n_trees, raw, rtol=1e-9):
+                n_trees = len(trees) if "\naverage_output\n" in head else 1  # "rf"
+                # Not one row alone, whose sum may be 0 or 1: what a transformation leaves as it is.
+                rows = np.array([[-1e30], [0.0], [1e30]]) + np.zeros(self.n_features)
+                raw, mean = booster.predict(rows, raw_score=True), booster.predict(rows)
+                if not np.allclose(mean * n_trees, raw, rtol=1e-9, atol=0):
                     raise TypeError(
                         "a forest must predict what its trees add up to, and this objective of "
                         "LightGBM transforms the sum: train on the transformed target instead."

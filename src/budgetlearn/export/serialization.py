@@ -112,7 +112,7 @@ def stored_bytes(trees, n_features, n_columns):
     """
     forest = stored(trees)
     shape = forest.n_splits, forest.n_left, len(forest.value), n_columns, n_features
-    return size(False, "float32", *shape, 0, missing=forest.missing_left.any())
+    return size("float32", *shape, 0, missing=forest.missing_left.any())
 
 
 def rebuilt(n_splits, feature, threshold, n_left, missing_left=None):
@@ -177,11 +177,11 @@ def sections(format, votes, n_splits, n_stops, n_trees, n_columns, n_used, width
     )
 
 
-def size(votes, format, n_splits, n_left, n_stops, n_columns, n_features, n_used, missing=False):
-    """Return the bytes of a model; the arrays and numbers are those of `CompactForest`."""
+def size(format, n_splits, n_left, n_stops, n_columns, n_features, n_used, missing=False):
+    """Return the bytes of sums of trees; arrays and numbers are those of `CompactForest`."""
     width = widths(n_used if format == "int8" else n_features, n_splits, n_left)
     counts = int(np.sum(n_splits)), n_stops, len(n_splits), n_columns, n_used
-    parts = sections(format, votes, *counts, width, missing)
+    parts = sections(format, False, *counts, width, missing)
     return HEADER.size + sum(np.dtype(kind).itemsize * int(np.prod(n)) for _, kind, n in parts)
 
 

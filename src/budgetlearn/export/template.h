@@ -144,16 +144,8 @@ static inline float @name@_half(uint16_t bits)
     if (!exponent) { as.number = (float)fraction * 5.96046448e-8f; }
     return bits & 0x8000u ? -as.number : as.number;
 }
-//= regression
-/* Return the predicted number. */
-static inline float @name@_predict(const float *x)
-{
-    float score;
-    @name@_scores(x, &score);
-    return score;
-}
-//= outputs
-/* Return the first of the predicted numbers; @name@_scores writes them all. */
+//= first
+/* Return the predicted number, the first one of several: @name@_scores writes them all. */
 static inline float @name@_predict(const float *x)
 {
     float scores[@NAME@_N_SCORES];

@@ -23,7 +23,13 @@ from ..tree.bootstrap import bootstrap_weights
 from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_max_features, check_number
+from ..validation import (
+    INT32_MAX,
+    ParameterError,
+    check_choice,
+    check_max_features,
+    check_number,
+)
 
 _DIRECTIONS = PerFeature("monotonic_cst", "direction", ParameterError)
 
@@ -35,11 +41,8 @@ def directions_of(monotonic_cst, estimator):
     """
     if monotonic_cst is None:
         return None
-    n_features, names, given = (
-        estimator.n_features_in_,
-        estimator.feature_costs_.names,
-        monotonic_cst,
-    )
+    n_features, names = estimator.n_features_in_, estimator.feature_costs_.names
+    given = monotonic_cst
     if isinstance(given, Mapping):
         given = dict.fromkeys(range(n_features) if names is None else names, 0) | dict(given)
     given = np.asarray(_DIRECTIONS.in_order(given, names, n_features), dtype=object).ravel()
@@ -144,8 +147,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     grown; `_answer` says what its trees' sums mean.
     """
 
-    bootstrap = True
-    codes_folder = None
+    # Of forests that have no such parameters.
+    bootstrap, codes_folder, thresholds, min_samples_leaf = True, None, "all", 1
     _vote_kind = "values"  # what a walk has to gather
     _in_shares = False  # whether values are divided by their sum
     _incremental = True  # whether a stage goes on where the one before it ended
@@ -157,6 +160,22 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     def _growth(self):
         """The object whose attributes say how trees grow."""
         return self
+
+    def _rule(self, n_features, **how):
+        """Return the rule of growth, after checking the parameters that most forests have."""
+        given = self._growth
+        prefix = "" if given is self else "growth."
+        if given.max_depth is not None:
+            check_number(given.max_depth, f"{prefix}max_depth", low=1, integer=True)
+        check_number(given.min_samples_leaf, f"{prefix}min_samples_leaf", low=1, integer=True)
+        return GrowthRule(
+            thresholds=check_choice(given.thresholds, f"{prefix}thresholds", ("all", "random")),
+            max_features=check_max_features(given.max_features, n_features),
+            max_depth=given.max_depth,
+            min_samples_leaf=given.min_samples_leaf,
+            directions=directions_of(given.monotonic_cst, self),
+            **how,
+        )
 
     def _codes(self, X, binned=None):
         """Return the codes of X: `binned`, checked, or new ones."""
@@ -424,15 +443,6 @@ class GrownTrees:
     class_weight: Any = None
     n_jobs: int | None = None
     random_state: Any = None
-
-    def _rule(self, n_features, **how):
-        """Return the rule of growth, after checking the parameters."""
-        if self.max_depth is not None:
-            check_number(self.max_depth, "max_depth", low=1, integer=True)
-        drawn = check_max_features(self.max_features, n_features)
-        directions = directions_of(self.monotonic_cst, self)
-        how |= {"max_features": drawn, "max_depth": self.max_depth, "directions": directions}
-        return GrowthRule(**how)
 
 
 class CodedFit(GrownTrees):

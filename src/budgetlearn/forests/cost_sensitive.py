@@ -16,7 +16,7 @@ from ..tree.bootstrap import bootstrap_weights
 from ..tree.growth import TOLERANCE, GrowthRule, TreeGrower
 from ..tree.impurity import Entropy
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_choice, check_number, is_flag
+from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest
 
 # Least weight of an example that every tree so far classifies correctly: after one tree these are
@@ -121,25 +121,17 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
         refuse_unlearned(self, valid)
-        check_choice(self.thresholds, "thresholds", ("all", "random"))
-        check_number(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
-        rule = self._rule(
-            train.X.shape[1],
-            impurity=Entropy(),
-            least_gain=TOLERANCE,  # F must be positive, and not by rounding
-            thresholds=self.thresholds,
-            min_samples_leaf=self.min_samples_leaf,
-        )
+        # F must be positive, and not by rounding.
+        rule = self._rule(train.X.shape[1], impurity=Entropy(), least_gain=TOLERANCE)
         self._set_trees(self._grown(train, rule, self._tree_seeds(seeds)))
 
     def _sampling(self, X, labels):
         """Return how samples are drawn; None: with equal chances."""
         wanted = self.complementary
-        if is_flag(wanted):
-            return ComplementarySampling(X, labels, literal=False) if wanted else None
-        if not isinstance(wanted, str) or wanted != "literal":
+        literal = isinstance(wanted, str) and wanted == "literal"
+        if not literal and not is_flag(wanted):
             raise ParameterError(f"complementary must be True, False or 'literal', got {wanted!r}.")
-        return ComplementarySampling(X, labels, literal=True)
+        return ComplementarySampling(X, labels, literal) if wanted else None
 
     def _grown(self, train, rule, seeds):
         """Return the trees of a warm start and others, so that there is one for each seed."""

@@ -89,10 +89,10 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
 
 def _grew_on(tree, X, drawn):
     """Return whether as many of the drawn rows reach the root of a tree, and go left there."""
-    if np.count_nonzero(drawn) != tree.n_node_samples[0] or tree.is_leaf[0]:
-        return np.count_nonzero(drawn) == tree.n_node_samples[0]
+    if np.count_nonzero(drawn) != tree.n_node_samples[0]:
+        return False
     n_left = np.count_nonzero(X[drawn, tree.feature[0]] <= tree.threshold[0])
-    return n_left == tree.n_node_samples[tree.children_left[0]]
+    return tree.is_leaf[0] or n_left == tree.n_node_samples[tree.children_left[0]]
 
 
 def _check_table(forest, X, y):

@@ -227,9 +227,9 @@ def candidates(table, loss, window, learning_rate, seed, splitter=None):
     """Return the candidates of a forest, of which a window is examined at each step; None: all."""
     # Gaps of robust losses, and charges, cannot be kept up to date: all anew.
     anew = isinstance(loss, RobustLoss) or (splitter is not None and splitter.charges is not None)
-    if window is None and not anew and isinstance(loss, SquaredLoss):
-        return SquaredCandidates(table, loss, learning_rate)
     if window is None and not anew:
+        if isinstance(loss, SquaredLoss):
+            return SquaredCandidates(table, loss, learning_rate)
         return ExponentialCandidates(table, loss)
     return RandomWindow(table, loss, INT32_MAX if window is None else window, seed, splitter)
 
@@ -343,7 +343,7 @@ class Memory:
             far = split["feature"][split["threshold"] >= LARGEST]
             used = np.unique(split["feature"]).size + np.unique(far).size
         sizes = n_splits, n_splits - 1, n_stops, self.n_columns, self.n_features, used
-        return size(False, self.format, *sizes, missing=split["missing_left"].any())
+        return size(self.format, *sizes, missing=split["missing_left"].any())
 
 
 def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, best=False):

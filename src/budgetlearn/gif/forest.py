@@ -52,7 +52,7 @@ _NUMBERS = {
     "node_budget": {"low": 1, "integer": True},
     "learning_rate": {"low": 0, "high": 2, "low_open": True},
     "cost_weight": {"low": 0},
-    "prune_factor": {"low": 1},
+    "prune_factor": {"low": 1, "high": np.inf, "high_open": True},
     "n_thresholds": {"low": 1, "high": INT32_MAX, "integer": True},
     "min_samples_leaf": {"low": 1, "high": INT32_MAX, "integer": True},
     "candidate_window": {"low": 1, "integer": True},

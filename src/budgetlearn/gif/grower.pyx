@@ -10,6 +10,7 @@ import numpy as np
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+from ..tree.nodes cimport Blocks
 from ..tree.random cimport as_below, next_xorshift
 from .loss_kernels cimport ExponentialLoss, Loss, SquaredLoss
 from .nodes cimport ForestNode, NodeTable, Split, Splitter, fetch_ahead
@@ -93,7 +94,7 @@ cdef class RandomWindow(Pool):
 
     cdef:
         Candidate* candidates
-        object memory
+        Blocks memory        # owns what `candidates` points to
         int32_t n_window
         int32_t next         # the candidate that is likely to be drawn next
         double[::1] stats, trial
@@ -105,9 +106,8 @@ cdef class RandomWindow(Pool):
         if splitter is not None and splitter.charges is not None:
             self.splitter = splitter
         # There are never more candidates than nodes; what is not used takes no memory.
-        self.memory = np.empty(table.records.shape[0] * sizeof(Candidate), dtype=np.uint8)
-        cdef uint8_t[::1] memory = self.memory
-        self.candidates = <Candidate*> &memory[0]
+        self.memory = Blocks()
+        self.candidates = <Candidate*> self.memory.get(table.records.shape[0] * sizeof(Candidate))
         self.n_window = min(n_window, table.records.shape[0])
         self.stats = np.empty(loss.width)
         self.trial = np.empty(loss.n_outputs)
@@ -191,10 +191,7 @@ cdef class RandomWindow(Pool):
 
     cdef void add(self, int32_t node) noexcept nogil:
         cdef ForestNode* added = &self.table.nodes[node]
-        cdef Candidate* candidate = &self.candidates[self.n_candidates]
-        candidate.samples = self.table.kept(added)
-        candidate.size = added.size
-        candidate.node = node
+        self.candidates[self.n_candidates] = Candidate(self.table.kept(added), added.size, node)
         self.n_candidates += 1
 
     cdef void remove(self) noexcept nogil:

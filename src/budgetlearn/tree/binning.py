@@ -57,8 +57,29 @@ class BinnedData:
 
     @cached_property
     def bundles(self):
-        """`Bundles` of the features in this view, found when they are asked for."""
-        return find_bundles(self)
+        """`Bundles` of the features with two codes in this view, first fit."""
+        found = []  # (taken, members) of each bundle
+        for feature in np.flatnonzero((self.n_codes == 2) & ~self.missing):
+            ones = np.flatnonzero(self.codes[self.columns[feature]])
+            for taken, members in found:
+                room = len(members) < MOST_MEMBERS
+                if room and not (taken[ones[:FIRST_ROWS]].any() or taken[ones].any()):
+                    members.append(feature)
+                    taken[ones] = len(members)
+                    break
+            else:
+                if len(found) < MOST_BUNDLES:
+                    taken = np.zeros(self.n_samples, dtype=self.codes.dtype)
+                    taken[ones] = 1
+                    found.append((taken, [feature]))
+        found = [(taken, members) for taken, members in found if len(members) > 1]
+        bundle = np.full(self.n_features, -1, dtype=np.int32)
+        member = np.zeros(self.n_features, dtype=np.int32)
+        for index, (_, members) in enumerate(found):
+            bundle[members] = index
+            member[members] = np.arange(1, len(members) + 1)
+        codes = np.array([taken for taken, _ in found], dtype=self.codes.dtype)
+        return Bundles(codes.reshape(len(found), self.n_samples), bundle, member)
 
     def take(self, features):
         """Return a view of some features, in that order; nothing is copied."""
@@ -77,32 +98,6 @@ class Bundles(NamedTuple):
     codes: np.ndarray  # (n_bundles, n_samples): the member with its one in a row, from 1; 0: none
     bundle: np.ndarray  # (n_features,): where each feature belongs, -1: to none
     member: np.ndarray  # (n_features,): which code of the bundle stands for its one
-
-
-def find_bundles(data):
-    """Bundle the features with two codes, first fit."""
-    found = []  # (taken, members) of each bundle
-    for feature in np.flatnonzero((data.n_codes == 2) & ~data.missing):
-        ones = np.flatnonzero(data.codes[data.columns[feature]])
-        for taken, members in found:
-            room = len(members) < MOST_MEMBERS
-            if room and not (taken[ones[:FIRST_ROWS]].any() or taken[ones].any()):
-                members.append(feature)
-                taken[ones] = len(members)
-                break
-        else:
-            if len(found) < MOST_BUNDLES:
-                taken = np.zeros(data.n_samples, dtype=data.codes.dtype)
-                taken[ones] = 1
-                found.append((taken, [feature]))
-    found = [(taken, members) for taken, members in found if len(members) > 1]
-    bundle = np.full(data.n_features, -1, dtype=np.int32)
-    member = np.zeros(data.n_features, dtype=np.int32)
-    for index, (_, members) in enumerate(found):
-        bundle[members] = index
-        member[members] = np.arange(1, len(members) + 1)
-    codes = np.array([taken for taken, _ in found], dtype=data.codes.dtype)
-    return Bundles(codes.reshape(len(found), data.n_samples), bundle, member)
 
 
 def _code_type(n_codes):

@@ -145,10 +145,8 @@ def predictions_of(scores, n_classes):
     if n_classes is None:
         return scores
     if n_classes == 2:
-        found = np.empty((len(scores), 2))
-        expit(scores[:, 0], out=found[:, 1])
-        np.subtract(1, found[:, 1], out=found[:, 0])
-        return found
+        second = expit(scores)
+        return np.hstack([1 - second, second])
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     return shares / shares.sum(axis=1, keepdims=True)
 

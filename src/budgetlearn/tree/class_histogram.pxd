@@ -75,17 +75,14 @@ cdef inline void count_classes(
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes), i
     cdef uint64_t* marks = histogram.marks
     # Where cells are many, most stay empty: their bits spare visiting them.
-    if 2 * n_cells > column.size:
-        add_up(
-            histogram.weights, n_cells, LANES, codes, rows, 0, 0, 1 << histogram.bits,
-            column.labels, column.weights, column.size, marks, n_words,
-        )
-        return
-    # Nearly all of few cells are in use: to visit them all is cheaper than to note which are.
+    cdef bint sparse = 2 * n_cells > column.size
     add_up(
         histogram.weights, n_cells, LANES, codes, rows, 0, 0, 1 << histogram.bits, column.labels,
-        column.weights, column.size, NULL, 0,
+        column.weights, column.size, marks if sparse else NULL, n_words,
     )
+    if sparse:
+        return
+    # Nearly all of few cells are in use: to visit them all is cheaper than to note which are.
     for i in range(n_words):
         marks[i] = ~(<uint64_t> 0)
     if n_cells & 63:

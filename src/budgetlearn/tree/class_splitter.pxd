@@ -24,7 +24,7 @@ from .codes cimport Codes, add_up
 from .impurity cimport Impurity, Kind, Side, mean_value, quality, shift, value
 from .partition cimport Examples
 from .search cimport (
-    Column, Missing, Sample, Search, breaks_order, draw, n_stumps, offer, sorted_keys, update_limit,
+    Column, Missing, Sample, Search, draw, n_stumps, offer, sorted_keys, update_limit,
 )
 
 cdef enum:
@@ -84,13 +84,9 @@ cdef inline void offer_sides(
     """Offer a split, given its left side, and F of both."""
     # Minimax judges by the worse side (BudgetRF, Algorithm 2), else the sides' mean counts.
     cdef double after = max(left_value, right_value), left_share = left.n / search.node.n
-    if min(left.n, search.node.n - left.n) < search.rule.least_weight:
-        return
     # A node of two classes has them as 0 and 1.
-    if search.ordered and breaks_order(
-        search, left.n, left.counts[1], search.node.n - left.n,
-        search.node.counts[1] - left.counts[1],
-    ):
+    cdef double right_ones = search.node.counts[1] - left.counts[1]
+    if not allows(search, left.n, left.counts[1], search.node.n - left.n, right_ones):
         return
     if not search.rule.minimax:
         after = left_share * left_value + (1.0 - left_share) * right_value
@@ -240,13 +236,6 @@ cdef inline Py_ssize_t scan_bounds(
     return n_buckets
 
 
-cdef inline bint mark(uint64_t* present, uint32_t code) noexcept nogil:
-    """Set the bit of a code; say whether it was not set before."""
-    cdef uint64_t word = present[code >> 6], bit = <uint64_t> 1 << (code & 63)
-    present[code >> 6] = word | bit
-    return (word & bit) == 0
-
-
 cdef inline void draw_buckets(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets, Sample* samples
 ) noexcept nogil:
@@ -257,6 +246,8 @@ cdef inline void draw_buckets(
     cdef Py_ssize_t i, bucket, _, first = 0, last = (column.high - column.low) >> bits
     cdef Sample sample = Sample(search.n_sampled, 0)
     cdef uint32_t code
+    cdef uint64_t* word
+    cdef uint64_t bit
     # Below `first` the right side is too impure at every threshold: these take no random number.
     while first < n_buckets and search.rights[first + 1] > search.limit:
         search.lefts[first] = INFINITY
@@ -267,7 +258,9 @@ cdef inline void draw_buckets(
     memset(samples, 0, (last + 1) * sizeof(Sample))
     for i in range(column.size):
         code = column.codes[i] - column.low
-        samples[code >> bits].n_left += mark(search.present, code)
+        word, bit = &search.present[code >> 6], <uint64_t> 1 << (code & 63)
+        samples[code >> bits].n_left += (word[0] & bit) == 0
+        word[0] |= bit
     for i in range(column.size):
         search.present[(column.codes[i] - column.low) >> 6] = 0
     samples[last].n_left -= 1  # no threshold is above the last code
@@ -355,7 +348,7 @@ cdef inline void refine(
         start = end
 
 
-cdef inline int coarseness(Search* search, const Column* column) noexcept nogil:
+cdef inline int coarseness(const Column* column) noexcept nogil:
     """Return the bits of codes that share a bucket: about sqrt(size) buckets are best."""
     cdef int bits = 0
     cdef Py_ssize_t wanted = 8, spread = column.high - column.low
@@ -395,7 +388,7 @@ cdef inline void scan_histogram(
 cdef inline void examine(Search* search, Column* column) noexcept nogil:
     """Offer the thresholds of one feature, that is not constant, to the node's best split."""
     cdef Py_ssize_t spread = column.high - column.low, n_buckets
-    cdef int bits = coarseness(search, column) if search.rule.bounded else 0
+    cdef int bits = coarseness(column) if search.rule.bounded else 0
     begin_feature(search, column)
     n_buckets = (spread >> bits) + 1
     # To clear and visit many cells for few examples takes longer than to sort these.
@@ -445,7 +438,7 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
     cdef Side* left = &search.left
     cdef Side* right = &search.right
     cdef Py_ssize_t c
-    cdef double zeros, n_ones = 0.0, left_value, found
+    cdef double zeros, n_ones = 0.0, found
     for c in range(search.n_classes):
         n_ones += ones[c]
     # Exact, as counts are whole numbers: no rest is left by rounding.
@@ -466,9 +459,7 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
             found = mean_value(impurity.kind, found, search.node.n)
             offer(search, search.impurity - found, search.impurity, 0, 1)
         return True
-    left_value = value(impurity, left)
-    if not search.rule.bounded or left_value <= search.limit:
-        offer_sides(search, left, left_value, value(impurity, right), 0)
+    offer_sides(search, left, value(impurity, left), value(impurity, right), 0)
     return True
 
 

@@ -2,7 +2,6 @@
 
 from libc.math cimport INFINITY, pow
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 from .class_histogram cimport LANES, ClassHistogram, count_classes, n_mark_words, scan_classes
 from .codes cimport Codes, gather, midpoint
@@ -14,7 +13,9 @@ from .regression_splitter cimport (
 from .partition cimport Examples, partition_by_codes
 from .random cimport below, by_chances
 from .search cimport Best, Column, Missing, Search, Ties, begin_node, sorted_keys
-from .class_splitter cimport examine, examine_both_sides, examine_ones, examine_tally
+from .class_splitter cimport (
+    clear_side, examine, examine_both_sides, examine_ones, examine_tally,
+)
 from .table cimport Orders, Table
 
 cdef enum:
@@ -96,7 +97,7 @@ cdef class NodePrices:
                 self.acquired[self.prices.shape[0] + group, rows[i]] = 1
 
 
-cdef class Grower:
+cdef class Grower(Blocks):
     """Grows trees on one table, one after another in the same memory.
 
     Where targets are numbers, the label of each row is the row itself, of one class. `rule` has the
@@ -134,7 +135,6 @@ cdef class Grower:
         double* targets               # (n,): by label; NULL: there are classes
         Part* parts                   # (n,): of the node's examples
         Orders orders                 # None: columns are not kept in order
-        Blocks blocks                 # own all that pointers point to
 
     def __cinit__(
         self, data, const int32_t[::1] labels, int n_classes, const double[::1] targets, rule
@@ -148,8 +148,8 @@ cdef class Grower:
         self.labels = labels
         self._allocate(labels.shape[0], self.table.n_features, n_classes)
         if targets is not None:
-            self.parts = <Part*> self.blocks.get(labels.shape[0] * sizeof(Part))
-            self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))
+            self.parts = <Part*> self.get(labels.shape[0] * sizeof(Part))
+            self.targets = self.numbers(targets.shape[0])
             for i in range(targets.shape[0]):
                 self.targets[i] = targets[i]
         # Cells by code and class: for the mean of Gini's impurity or of entropy, all thresholds.
@@ -161,43 +161,33 @@ cdef class Grower:
             self._allocate_class_histogram()
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
-        self.blocks = Blocks()
-        self.examples.rows = <int32_t*> self.blocks.get(n * sizeof(int32_t))
-        self.examples.labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
-        self.examples.weights = <double*> self.blocks.get(n * sizeof(double))
-        self.examples.spare_rows = <int32_t*> self.blocks.get(n * sizeof(int32_t))
-        self.examples.spare_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
-        self.examples.spare_weights = <double*> self.blocks.get(n * sizeof(double))
-        self.features = <int32_t*> self.blocks.get(p * sizeof(int32_t))
-        self.places = <int32_t*> self.blocks.get(p * sizeof(int32_t))
-        self.drawn = <int32_t*> self.blocks.get(p * sizeof(int32_t))
-        self.path = <int32_t*> self.blocks.get(p * sizeof(int32_t))
-        self.places_of_classes = <int32_t*> self.blocks.get(K * sizeof(int32_t))
-        self.node_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
-        self.column.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
-        self._allocate_search(n, K)
-
-    def _allocate_search(self, Py_ssize_t n, Py_ssize_t K):
-        """Give the search its scratch, for n examples of K classes."""
+        cdef Py_ssize_t most_codes = self.table.most_codes(self.table.n_rows + 1)
+        cdef Examples* examples = &self.examples
         cdef Search* search = &self.search
         cdef Side* side
         cdef Side* sides[6]
+        examples.rows, examples.spare_rows = self.integers(n), self.integers(n)
+        examples.labels, examples.spare_labels = self.integers(n), self.integers(n)
+        examples.weights, examples.spare_weights = self.numbers(n), self.numbers(n)
+        self.features, self.places = self.integers(p), self.integers(p)
+        self.drawn, self.path = self.integers(p), self.integers(p)
+        self.places_of_classes, self.node_labels = self.integers(K), self.integers(n)
+        self.column.codes = <uint32_t*> self.integers(n)
+        # The scratch of the search.
         sides[:] = [
             &search.node, &search.left, &search.right, &search.left_inside, &search.right_inside,
             &search.without,
         ]
         for side in sides:
-            side.counts = <double*> self.blocks.get(K * sizeof(double))
-        search.inside.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
-        search.inside.labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
-        search.inside.weights = <double*> self.blocks.get(n * sizeof(double))
-        search.keys = <uint64_t*> self.blocks.get(n * sizeof(uint64_t))
-        search.spare_keys = <uint64_t*> self.blocks.get(n * sizeof(uint64_t))
+            side.counts = self.numbers(K)
+        search.inside.codes = <uint32_t*> self.integers(n)
+        search.inside.labels, search.inside.weights = self.integers(n), self.numbers(n)
+        search.keys = <uint64_t*> self.get(n * sizeof(uint64_t))
+        search.spare_keys = <uint64_t*> self.get(n * sizeof(uint64_t))
         # Zero between uses: whoever sets bits clears them.
-        cdef Py_ssize_t most_codes = self.table.most_codes(self.table.n_rows + 1)
-        search.present = <uint64_t*> self.blocks.get((most_codes // 64 + 1) * 8, True)
-        search.histogram = <double*> self.blocks.get(max(2 * n + 64, 256 * K) * sizeof(double))
-        search.bounds = <double*> self.blocks.get(2 * max(n + 65, 257) * sizeof(double))
+        search.present = <uint64_t*> self.get((most_codes // 64 + 1) * 8, True)
+        search.histogram = self.numbers(max(2 * n + 64, 256 * K))
+        search.bounds = self.numbers(2 * max(n + 65, 257))
 
     def _allocate_class_histogram(self):
         cdef ClassHistogram* histogram = &self.class_histogram
@@ -208,10 +198,9 @@ cdef class Grower:
         while 1 << histogram.bits < K:
             histogram.bits += 1
         n_cells, n_words = most << histogram.bits, n_mark_words(histogram, most)
-        histogram.weights = <double*> self.blocks.get(LANES * n_cells * sizeof(double), True)
-        histogram.marks = <uint64_t*> self.blocks.get(LANES * n_words * sizeof(uint64_t), True)
-        histogram.left = <double*> self.blocks.get(K * sizeof(double))
-        histogram.right = <double*> self.blocks.get(K * sizeof(double))
+        histogram.weights = <double*> self.get(LANES * n_cells * sizeof(double), True)
+        histogram.marks = <uint64_t*> self.get(LANES * n_words * sizeof(uint64_t), True)
+        histogram.left, histogram.right = self.numbers(K), self.numbers(K)
 
     cdef void begin(self, const double[::1] weights) noexcept nogil:
         """Forget the tree before, and take the examples that weigh anything."""
@@ -330,8 +319,7 @@ cdef class Grower:
         if self.targets != NULL:
             return self.begin_numbers(task)
         self.search.low, self.search.high = task.low, task.high
-        side.n = side.sum = side.cubes = 0.0
-        memset(side.counts, 0, K * sizeof(double))
+        clear_side(side, K)
         self.search.rule.impurity.whole = False
         # Deep nodes have few of many classes: what loops over classes then loops over those alone.
         self.search.rule.impurity.n_classes = K
@@ -370,7 +358,7 @@ cdef class Grower:
             self.orders.enter(
                 self.table, &self.examples, task.start, task.end,
                 self.tree.nodes[task.node].depth, self.features, task.n_varying, self.targets,
-                self.search.keys, self.search.spare_keys, self.column.codes,
+                &self.search, &self.column,
             )
         return False
 
@@ -489,11 +477,7 @@ cdef class Grower:
             if column.low < column.high == <uint32_t> missing:
                 examine_both_sides(search, column, &self.examples, missing)
                 return True
-        # Marks are visited whatever the node: there must not be many more than examples.
-        if (
-            self.counts_classes and n_codes <= MOST_COUNTED
-            and n_mark_words(histogram, n_codes) <= 8 + column.size // 4
-        ):
+        if self.counts_classes and self.counting_pays(n_codes):
             count_classes(histogram, column, codes, rows, n_codes)
             return scan_classes(search, histogram, n_codes)
         # Few codes, many examples: counted in place, without a copy of the codes.
@@ -503,6 +487,12 @@ cdef class Grower:
         if column.low < column.high:
             examine(search, column)
         return column.low < column.high
+
+    cdef inline bint counting_pays(self, Py_ssize_t n_codes) noexcept nogil:
+        """Say whether cells are a faster way to order a node's examples than a sort."""
+        # Marks are visited whatever the node: there must not be many more than examples.
+        cdef Py_ssize_t n_words = n_mark_words(&self.class_histogram, n_codes)
+        return n_codes <= MOST_COUNTED and n_words <= 8 + self.column.size // 4
 
     cdef bint examine_numbers(
         self, int32_t feature, Codes codes, const Task* task
@@ -524,10 +514,7 @@ cdef class Grower:
                 self.parts, &cut,
             ):
                 return False
-        elif (
-            not self.search.rule.stumps and n_codes <= MOST_COUNTED
-            and n_mark_words(&self.class_histogram, n_codes) <= 8 + column.size // 4
-        ):
+        elif not self.search.rule.stumps and self.counting_pays(n_codes):
             count_numbers(&self.class_histogram, column, codes, rows, n_codes, self.parts)
             if not scan_numbers(&self.search, &self.class_histogram, n_codes, missing, &cut):
                 return False

@@ -9,7 +9,7 @@ cdef enum Kind:
     POLYNOMIAL = 3        # sum over i != j of n_i^2 n_j
     GINI = 4
     ENTROPY = 5
-    VARIANCE = 6          # of numbers, without classes: `numbers` has its own statistics
+    VARIANCE = 6          # of numbers, without classes: see `regression_splitter`
 
 
 cdef struct Impurity:

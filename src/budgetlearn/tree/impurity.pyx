@@ -12,15 +12,11 @@ from libc.stdint cimport int32_t
 from ..validation import ParameterError, check_number
 
 
-cdef void tabulate() noexcept:
-    """Fill the tables, of which other modules read."""
-    cdef int32_t whole
-    for whole in range(1, N_TABLED):  # of 0 it stays 0, the limit
-        LOGS[whole] = log2(<double> whole)
-        X_LOGS[whole] = whole * LOGS[whole]
-
-
-tabulate()
+# The tables, of which other modules read. Of 0 they stay 0, the limit.
+cdef int32_t whole
+for whole in range(1, N_TABLED):
+    LOGS[whole] = log2(<double> whole)
+    X_LOGS[whole] = whole * LOGS[whole]
 
 
 def _evaluate(int kind, double parameter, counts):

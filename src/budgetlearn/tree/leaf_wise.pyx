@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from .nodes cimport Blocks, GrownNode, columns_of
 
@@ -94,10 +94,8 @@ cdef class LeafWise(Blocks):
         self.n_leaves, self.least, self.max_depth = n_leaves, least, max_depth
         cdef Py_ssize_t n_nodes = 2 * n_leaves - 1, n = self.codes.shape[0]
         self.nodes = <GrownNode*> self.get(n_nodes * sizeof(GrownNode))
-        self.values = <double*> self.get(n_nodes * sizeof(double))
-        self.split = <int32_t*> self.get(n_nodes * sizeof(int32_t))
-        self.order = <int32_t*> self.get(n * sizeof(int32_t))
-        self.right = <int32_t*> self.get(n * sizeof(int32_t))
+        self.values, self.split = self.numbers(n_nodes), self.integers(n_nodes)
+        self.order, self.right = self.integers(n), self.integers(n)
         self.slopes = <Cell*> self.get(n * sizeof(Cell))
         self.leaves = <Leaf*> self.get(n_leaves * sizeof(Leaf))
         self.cells = <Cell*> self.get(n_leaves * self.cuts.shape[0] * sizeof(Cell))
@@ -159,9 +157,9 @@ cdef class LeafWise(Blocks):
             row = self.order[i] = rows[i]
             steepest = max(steepest, abs(gradients[row]))
             most_curved = max(most_curved, curvatures[row])
-        # One more than there are: each curvature may be rounded up.
+        # One more than there are: each may be rounded up. Of many, that adds up to more than one.
         self.gradient_unit = steepest * (n + 1) / MOST_GRADIENT or 1.0
-        self.curvature_unit = most_curved * (n + 1) / ONE or 1.0
+        self.curvature_unit = most_curved * max((n + 1.0) / ONE, <double> n / (ONE - n)) or 1.0
         for i in range(n):
             row = rows[i]
             self.slopes[row] = Cell(
@@ -314,8 +312,7 @@ cdef class LeafWise(Blocks):
             order[to], right[n_right] = row, row
             to += left
             n_right += not left
-        for i in range(n_right):
-            order[to + i] = right[i]
+        memcpy(order + to, right, n_right * sizeof(int32_t))
         return to
 
     cdef int32_t absent(self, int32_t feature) noexcept nogil:
@@ -351,7 +348,5 @@ cdef class LeafWise(Blocks):
         """Return `columns_of` the nodes of the tree, and the value of each."""
         values = np.empty(self.n_nodes)
         cdef double[::1] out = values
-        cdef Py_ssize_t i
-        for i in range(self.n_nodes):
-            out[i] = self.values[i]
+        memcpy(&out[0], self.values, self.n_nodes * sizeof(double))
         return columns_of(self.nodes, self.n_nodes), values

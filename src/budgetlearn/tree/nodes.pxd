@@ -51,6 +51,8 @@ cdef class Blocks:
         Py_ssize_t n_blocks
 
     cdef void* get(self, Py_ssize_t size, bint zero=*) except NULL
+    cdef int32_t* integers(self, Py_ssize_t n) except NULL
+    cdef double* numbers(self, Py_ssize_t n) except NULL
 
 
 cdef class Builder:

@@ -9,14 +9,10 @@ from libc.string cimport memcpy, memset
 cdef enum:
     LANES = 4          # copies of the class counts, so that sums do not wait for each other
 
-# NumPy's types are taken from the structs, so that both agree.
-cdef GrownNode grown_node
+# NumPy's type is taken from the struct, so that both agree.
 cdef Node node
-cdef GrownNode[:] grown_nodes = <GrownNode[:1]> &grown_node
-cdef Node[:] walked_nodes = <Node[:1]> &node
 
-GROWN_NODE_DTYPE = np.asarray(grown_nodes).dtype
-NODE_DTYPE = np.asarray(walked_nodes).dtype
+NODE_DTYPE = np.asarray(<Node[:1]> &node).dtype
 
 
 cdef class Blocks:
@@ -36,6 +32,12 @@ cdef class Blocks:
         self.blocks[self.n_blocks] = memory
         self.n_blocks += 1
         return memory
+
+    cdef int32_t* integers(self, Py_ssize_t n) except NULL:
+        return <int32_t*> self.get(n * sizeof(int32_t))
+
+    cdef double* numbers(self, Py_ssize_t n) except NULL:
+        return <double*> self.get(n * sizeof(double))
 
 
 cdef class Builder:

@@ -46,20 +46,19 @@ cdef class WaitingTrees:
         const int32_t[::1] roots
         Py_ssize_t n_samples, n_trees
         bint one_by_one, until_refused
-        double* X                     # (n_features, n_samples)
-        uint8_t* cells                # (n_features, n_samples): a `Cell` each
+        double[:, ::1] X              # (n_features, n_samples)
+        uint8_t[:, ::1] cells         # (n_features, n_samples): a `Cell` each
         long long[::1] n_known, n_refused, counts  # (n_features,)
-        int32_t* stop                 # (n_samples,): trees from this one on are void
-        int32_t* order                # (n_trees, n_samples): examples, those of a part together
+        int32_t[::1] stop             # (n_samples,): trees from this one on are void
+        int32_t[:, ::1] order         # (n_trees, n_samples): examples, those of a part together
         int32_t[::1] n_started        # (n_trees,): how many examples `order` holds
-        int32_t* leaves               # (n_trees, n_samples): leaf that was reached, or -1
-        int32_t* spare                # (n_samples,)
+        int32_t[:, ::1] leaves        # (n_trees, n_samples): leaf that was reached, or -1
+        int32_t[::1] spare            # (n_samples,)
         int32_t[::1] lists            # (n_features,): first part that waits for the feature, or -1
         Part* parts
         int32_t n_parts, unused, to_do  # `unused` and `to_do` are lists too
         bint any_stopped, out_of_memory
         readonly object waiting
-        list owners                   # the arrays that the pointers lead into
 
     def __init__(
         self, nodes, roots, Py_ssize_t n_samples, Py_ssize_t n_features, bint one_by_one,
@@ -69,18 +68,14 @@ cdef class WaitingTrees:
         self.nodes, self.roots = nodes, roots
         self.n_samples, self.n_trees = n_samples, n_trees
         self.one_by_one, self.until_refused = one_by_one, until_refused
-        # Kept here: the pointers do not own what they point to.
-        self.owners = []
-        self.X = <double*> self.own(np.empty(n_features * n_samples))
-        cells = np.full(n_features * n_samples, <int> Cell.UNKNOWN, dtype=np.uint8)
-        self.cells = <uint8_t*> self.own(cells)
+        self.X = np.empty((n_features, n_samples))
+        self.cells = np.full((n_features, n_samples), <int> Cell.UNKNOWN, dtype=np.uint8)
         self.n_known, self.n_refused = np.zeros((2, n_features), dtype=np.int64)
         self.counts = self.waiting = np.zeros(n_features, dtype=np.int64)
         every = np.arange(n_samples, dtype=np.int32)
-        self.stop = <int32_t*> self.own(np.full(n_samples, n_trees, dtype=np.int32))
-        self.order = <int32_t*> self.own(np.tile(every, n_trees))
-        self.leaves = <int32_t*> self.own(np.full(n_trees * n_samples, -1, dtype=np.int32))
-        self.spare = <int32_t*> self.own(every)
+        self.stop = np.full(n_samples, n_trees, dtype=np.int32)
+        self.order, self.spare = np.tile(every, (n_trees, 1)), every
+        self.leaves = np.full((n_trees, n_samples), -1, dtype=np.int32)
         self.n_started = np.zeros(n_trees, dtype=np.int32)
         self.lists = np.full(n_features, -1, dtype=np.int32)
         self.unused = self.to_do = -1
@@ -96,12 +91,6 @@ cdef class WaitingTrees:
 
     def __dealloc__(self):
         free(self.parts)
-
-    cdef void* own(self, array):
-        """Keep an array of numbers for as long as the kernel, and return where it begins."""
-        cdef const unsigned char[::1] content = array.view(np.uint8)
-        self.owners.append(array)
-        return <void*> &content[0]
 
     cdef object check_memory(self):
         if self.out_of_memory:
@@ -152,7 +141,7 @@ cdef class WaitingTrees:
                 continue
             feature = self.nodes[part.node].feature
             if feature < 0:
-                rows, leaves = self.rows_of(part.tree), self.leaves + part.tree * self.n_samples
+                rows, leaves = self.rows_of(part.tree), &self.leaves[part.tree, 0]
                 for i in range(part.start, part.end):
                     leaves[rows[i]] = part.node
                 self.leave_tree(part.tree, part.start, part.end)
@@ -165,9 +154,7 @@ cdef class WaitingTrees:
     cdef inline void split(self, const Part* part, int32_t feature) noexcept nogil:
         """Sort a part by the test of its node, and put both sides at the children."""
         cdef const Node* node = &self.nodes[part.node]
-        cdef int32_t middle = self.move_up(
-            part, self.X + feature * self.n_samples, node.threshold
-        )
+        cdef int32_t middle = self.move_up(part, &self.X[feature, 0], node.threshold)
         if middle < part.end:
             self.put(&self.to_do, part.tree, node.child + 1, middle, part.end)
         if part.start < middle:
@@ -178,7 +165,7 @@ cdef class WaitingTrees:
     ) noexcept nogil:
         """Bring the examples with a value up to a cut to the front; return where others begin."""
         cdef Examples examples
-        examples.rows, examples.spare_rows = self.rows_of(part.tree), self.spare
+        examples.rows, examples.spare_rows = self.rows_of(part.tree), &self.spare[0]
         return <int32_t> partition(
             &examples, part.start, part.end, column, cut, False, False, <value_t*> NULL,
             <value_t*> NULL,
@@ -191,7 +178,7 @@ cdef class WaitingTrees:
         if self.n_known[feature] == self.n_samples:
             return part.end
         if self.n_known[feature] > 0:
-            left = self.move_up(part, self.cells + feature * self.n_samples, Cell.KNOWN)
+            left = self.move_up(part, &self.cells[feature, 0], Cell.KNOWN)
         if self.n_refused[feature] or self.any_stopped:
             kept = self.give_up(part.tree, left, part.end, feature)
         if left < kept:
@@ -207,7 +194,7 @@ cdef class WaitingTrees:
         cdef int32_t i, row, kept = start, n_refused = 0
         for i in range(start, end):
             row = rows[i]
-            if self.cells[feature * self.n_samples + row] == Cell.REFUSED:
+            if self.cells[feature, row] == Cell.REFUSED:
                 self.refuse(tree, row)
                 self.spare[n_refused] = row
                 n_refused += 1
@@ -217,7 +204,7 @@ cdef class WaitingTrees:
                 kept += 1
         # A mean goes on without this tree: its examples are through with it.
         if not self.until_refused:
-            memcpy(rows + end - n_refused, self.spare, n_refused * sizeof(int32_t))
+            memcpy(rows + end - n_refused, &self.spare[0], n_refused * sizeof(int32_t))
             self.leave_tree(tree, end - n_refused, end)
         return kept
 
@@ -253,8 +240,8 @@ cdef class WaitingTrees:
         """Walk one example from a node until it waits or is through."""
         cdef Py_ssize_t feature, n = self.n_samples
         cdef const Node* nodes = &self.nodes[0]
-        cdef const uint8_t* cells = self.cells + row
-        cdef const double* values = self.X + row
+        cdef const uint8_t* cells = &self.cells[0, row]
+        cdef const double* values = &self.X[0, row]
         # Invariant: the example stands at `node` of `tree`, which is not void for it.
         while self.stop[row] > tree:
             feature = nodes[node].feature
@@ -262,7 +249,7 @@ cdef class WaitingTrees:
                 node = nodes[node].child + (not values[feature * n] <= nodes[node].threshold)
                 feature = nodes[node].feature
             if feature < 0:
-                self.leaves[tree * n + row] = node
+                self.leaves[tree, row] = node
             elif cells[feature * n] == Cell.REFUSED:
                 self.refuse(tree, row)
             else:
@@ -275,7 +262,7 @@ cdef class WaitingTrees:
             node = self.roots[tree]
 
     cdef inline int32_t* rows_of(self, Py_ssize_t tree) noexcept nogil:
-        return self.order + tree * self.n_samples
+        return &self.order[tree, 0]
 
     def rows(self, int32_t feature):
         """Return the examples of which some tree waits for a feature, ascending."""
@@ -302,8 +289,8 @@ cdef class WaitingTrees:
         cdef Py_ssize_t i
         cdef int32_t waiting
         cdef Part part
-        cdef double* column = self.X + feature * self.n_samples
-        cdef uint8_t* cells = self.cells + feature * self.n_samples
+        cdef double* column = &self.X[feature, 0]
+        cdef uint8_t* cells = &self.cells[feature, 0]
         with nogil:
             for i in range(rows.shape[0]):
                 column[rows[i]] = values[i]
@@ -339,11 +326,11 @@ cdef class WaitingTrees:
             if per_step > 0:
                 for tree in range(self.n_trees - 1, -1, -1):
                     for row in range(self.n_samples):
-                        if self.leaves[tree * self.n_samples + row] < 0:
+                        if self.leaves[tree, row] < 0:
                             end[row] = <int32_t> (tree - tree % per_step)
             for tree in range(self.n_trees):
                 for row in range(self.n_samples):
-                    leaf = self.leaves[tree * self.n_samples + row]
+                    leaf = self.leaves[tree, row]
                     if leaf < 0 or tree >= end[row]:
                         continue
                     finished[row] += 1

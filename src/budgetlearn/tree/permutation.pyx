@@ -29,7 +29,7 @@ cdef struct Stretch:
     int32_t leaf
 
 
-cdef class Walker:
+cdef class Walker(Blocks):
     """Trees to walk, and scratch for one example."""
 
     cdef:
@@ -41,16 +41,13 @@ cdef class Walker:
         Stretch* own             # (n_features,): the stretch that leads to `leaf`
         Stretch* stretches       # (n_repeats,): those met beside it, of one feature
         Py_ssize_t n_features, n_stretches
-        Blocks blocks            # own all that pointers point to
 
     def __cinit__(self, const Node[::1] nodes, Py_ssize_t n_features, Py_ssize_t n_repeats):
         cdef Py_ssize_t feature
         self.nodes, self.n_features = nodes, n_features
-        self.blocks = Blocks()
-        self.features = <int32_t*> self.blocks.get(n_features * sizeof(int32_t))
-        self.first = <int32_t*> self.blocks.get(n_features * sizeof(int32_t))
-        self.own = <Stretch*> self.blocks.get(n_features * sizeof(Stretch))
-        self.stretches = <Stretch*> self.blocks.get(n_repeats * sizeof(Stretch))
+        self.features, self.first = self.integers(n_features), self.integers(n_features)
+        self.own = <Stretch*> self.get(n_features * sizeof(Stretch))
+        self.stretches = <Stretch*> self.get(n_repeats * sizeof(Stretch))
         for feature in range(n_features):
             self.first[feature] = -1
 

@@ -126,17 +126,18 @@ cdef inline void consider(
         cut.least = numerator * (1 - search.rule.equal)
 
 
-cdef inline void consider_both_sides(
-    Search* search, Cut* cut, double total, const Part* left, const Part* absent,
+cdef inline void consider_sides(
+    Search* search, Cut* cut, double total, const Part* left, const Part* absent, bint has_missing,
     Py_ssize_t place, bint any_right,
 ) noexcept nogil:
-    """Consider a threshold with the examples without a value on the right, and on the left.
+    """Consider a threshold; examples without a value, if any, on the right, and on the left.
 
     They are the last ones of the feature: with them on the left, some that have a value have to be
     on the right.
     """
-    consider(search, cut, total, left.weight, left.sum, place, Missing.RIGHT)
-    if any_right:
+    cdef Missing missing = Missing.RIGHT if has_missing else Missing.NONE
+    consider(search, cut, total, left.weight, left.sum, place, missing)
+    if has_missing and any_right:
         consider(
             search, cut, total, left.weight + absent.weight, left.sum + absent.sum, place,
             Missing.LEFT,
@@ -198,10 +199,7 @@ cdef inline bint scan_keys(
             continue  # no threshold parts equal values
         if sample.n_left and not draw(search, &sample):
             continue
-        if has_missing:
-            consider_both_sides(search, &best, total, &left, &absent, i, i < n_known)
-        else:
-            consider(search, &best, total, left.weight, left.sum, i, Missing.NONE)
+        consider_sides(search, &best, total, &left, &absent, has_missing, i, i < n_known)
     cut[0] = best
     return True
 
@@ -250,12 +248,9 @@ cdef inline bint scan_numbers(
             marks &= marks - 1
             if before >= 0:
                 varies = True
-                if has_missing:
-                    consider_both_sides(
-                        search, &best, total, &left, &absent, before, cell >> 1 != missing
-                    )
-                else:
-                    consider(search, &best, total, left.weight, left.sum, before, Missing.NONE)
+                consider_sides(
+                    search, &best, total, &left, &absent, has_missing, before, cell >> 1 != missing
+                )
             before = cell >> 1
             left.weight += take_cell(histogram, cell, n_cells)
             left.sum += take_cell(histogram, cell + 1, n_cells)

@@ -17,7 +17,7 @@ from libc.string cimport memset
 from .codes cimport Codes, add_up, at, gather
 from .nodes cimport Blocks
 from .partition cimport Examples
-from .search cimport Column, sort_keys
+from .search cimport Column, Search, sorted_keys
 
 cdef enum:
     # A copy of fewer examples, or of more than this part of the table, gains nothing.
@@ -26,7 +26,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Table:
+cdef class Table(Blocks):
     cdef:
         const uint8_t[:, ::1] bytes_of_codes  # owns what `codes` points to
         const uint8_t* codes          # (n_columns, n_rows), of `width` bytes each
@@ -43,7 +43,6 @@ cdef class Table:
         Py_ssize_t n_members, n_cells  # most codes of a bundle; cells that a bundle has room for
         int32_t* counted              # (n_bundles,): the last node that each was counted for
         double* cells                 # (n_bundles, n_cells): weights of (code, class)
-        Blocks blocks                 # own all that pointers point to
         uint8_t* copy                 # (n_features + n_bundles, most): of a node's examples
         Py_ssize_t most               # examples that it has room for
         Py_ssize_t start, end         # the node's examples; none: no feature is copied
@@ -158,7 +157,7 @@ cdef inline void copy_codes(
 
 
 @cython.final
-cdef class Orders:
+cdef class Orders(Blocks):
     cdef:
         Py_ssize_t most               # examples that there is room for; 0: no node is sorted
         Py_ssize_t start, end         # the sorted node's examples
@@ -167,7 +166,6 @@ cdef class Orders:
         uint8_t* right                # (most,): whether the example of a label goes right
         int32_t* rows                 # (most,): row of the table of each label
         double* targets               # (most,): target of each label
-        Blocks blocks                 # own all that pointers point to
 
     cdef inline int32_t code(self, Codes codes, uint32_t key) noexcept nogil:
         """Return the code of the example of a key."""
@@ -193,26 +191,26 @@ cdef class Orders:
         const int32_t* features,  # IN the first `n_varying` may vary at or below the node
         Py_ssize_t n_varying,
         const double* targets,    # IN by the labels as they come
-        uint64_t* scratch,        # (end - start,) each
-        uint64_t* spare_scratch,
-        uint32_t* codes,
+        Search* search,           # its keys are scratch, as are the codes of `column`
+        Column* column,
     ) noexcept nogil:
         """Sort the columns of the examples [start, end). Requires at most `most` of them."""
         cdef Py_ssize_t i, place, n = end - start
-        cdef uint32_t low, high, rank
+        cdef uint32_t rank
         cdef uint32_t* keys
         cdef uint64_t* ordered
-        self.start, self.end = start, end
+        self.start, self.end, column.size = start, end, n
         # Labels name places of small arrays from here on: what the scans look up stays near.
         for i in range(n):
             self.targets[i] = targets[examples.labels[start + i]]
             self.rows[i] = examples.rows[start + i]
             examples.labels[start + i] = <int32_t> i
         for place in range(n_varying):
-            gather(table.codes_of(features[place]), self.rows, n, codes, &low, &high)
-            for i in range(n):
-                scratch[i] = <uint64_t> (codes[i] - low) << 32 | <uint64_t> i
-            ordered = sort_keys(scratch, spare_scratch, n, high - low)
+            gather(
+                table.codes_of(features[place]), self.rows, n, column.codes, &column.low,
+                &column.high,
+            )
+            ordered = sorted_keys(search, column)
             keys = self.of(features[place], start, depth)
             # Ranks leave no gaps, so that 16 bits hold them whatever the codes are.
             rank = 0
@@ -235,12 +233,11 @@ cdef class Orders:
         The children's keys go to the array that the node's own are not in. What they overwrite
         there was their grandparent's, whose children have been read.
         """
-        cdef Py_ssize_t i, place, n = end - start, left, right
+        cdef Py_ssize_t i, place, n = end - start, left, right, side
         cdef const uint32_t* keys
         cdef uint32_t* parted
         cdef uint8_t* goes_right = self.right
         cdef uint32_t key
-        cdef Py_ssize_t side
         if n == 2:
             return  # both children are leaves
         # The examples are parted already: a byte for each tells every column where it went.

@@ -3,7 +3,7 @@
 cimport cython
 import numpy as np
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from .nodes cimport Blocks
 
@@ -18,11 +18,10 @@ cdef enum:
 
 
 @cython.final
-cdef class Table:
+cdef class Table(Blocks):
     """Codes, and what they mean; with `bundled` the features of bundles are asked for by those."""
 
     def __cinit__(self, data, bint bundled, Py_ssize_t n_classes):
-        self.blocks = Blocks()
         self.bytes_of_codes = data.codes.view(np.uint8)
         self.codes = &self.bytes_of_codes[0, 0]
         self.width, self.stride = data.codes.itemsize, self.bytes_of_codes.shape[1]
@@ -39,14 +38,14 @@ cdef class Table:
             self.bundle = np.full(self.n_features, -1, dtype=np.int32)
         # So many examples' codes fit, of all features and bundles.
         self.most = COPY_BYTES // (self.width * (self.n_features + self.n_bundles))
-        self.copy = <uint8_t*> self.blocks.get(COPY_BYTES)
+        self.copy = <uint8_t*> self.get(COPY_BYTES)
         self.n_cells = self.n_members * n_classes
-        self.counted = <int32_t*> self.blocks.get(self.n_bundles * sizeof(int32_t))
-        self.cells = <double*> self.blocks.get(self.n_bundles * self.n_cells * sizeof(double))
+        self.counted = self.integers(self.n_bundles)
+        self.cells = self.numbers(self.n_bundles * self.n_cells)
 
 
 @cython.final
-cdef class Orders:
+cdef class Orders(Blocks):
     """Sorted columns of one node at a time, and of all nodes below it.
 
     Within the sorted node examples have labels 0, 1, ..., which no split changes. A key is the rank
@@ -57,9 +56,7 @@ cdef class Orders:
     def __cinit__(self, Table table, Py_ssize_t n):
         cdef Py_ssize_t p = table.n_features, most_codes = table.most_codes(table.n_rows + 1)
         self.most = min(n, MOST_LABELS, KEY_BYTES // (8 * p), PER_CODE * most_codes)
-        self.blocks = Blocks()
-        self.keys[0] = <uint32_t*> self.blocks.get(p * self.most * sizeof(uint32_t))
-        self.keys[1] = <uint32_t*> self.blocks.get(p * self.most * sizeof(uint32_t))
-        self.right = <uint8_t*> self.blocks.get(self.most)
-        self.rows = <int32_t*> self.blocks.get(self.most * sizeof(int32_t))
-        self.targets = <double*> self.blocks.get(self.most * sizeof(double))
+        self.keys[0] = <uint32_t*> self.integers(p * self.most)
+        self.keys[1] = <uint32_t*> self.integers(p * self.most)
+        self.right = <uint8_t*> self.get(self.most)
+        self.rows, self.targets = self.integers(self.most), self.numbers(self.most)
