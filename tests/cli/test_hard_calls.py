@@ -287,7 +287,40 @@ def test_cells_that_training_did_not_have_are_refused(predicted, change, said):
 def test_new_categories_are_told(predicted):
     status, rows, err = predicted(ROWS.assign(smoker="YES"))
     assert (status, len(rows)) == (0, len(ROWS))
-    assert "smoker has categories unknown in training, taken as missing: YES" in err
+    assert "Column 'smoker' has categories unknown in training, taken as missing: 'YES'" in err
+
+
+# Words that are no numbers together, and what some of them alone would be read as.
+CODES = {
+    "leading zeros": {"yes": "01", "no": "1A", "former": "002"},
+    "decimals": {"yes": "1.50", "no": "V2", "former": "7.0"},
+    "truth values": {"yes": "true", "no": "unknown", "former": "false"},
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_words_are_read_as_they_were_written_in_training(folder, told, name):
+    table = patients().assign(smoker=patients()["smoker"].map(CODES[name]))
+    words = (*FOREST, "--categorical", "smoker", "--out", "m.joblib")
+    assert fit(told, table, *words)[0] == 0
+    some = table[table["smoker"] != CODES[name]["no"]].dropna().head(9)
+    some.to_csv("some.csv", index=False)
+    table.loc[[*some.index, table.index[table["smoker"] == CODES[name]["no"]][0]]].to_csv(
+        "more.csv", index=False
+    )
+    status, out, err = told("predict", "m.joblib", "some.csv")
+    assert (status, err) == (0, "")
+    assert told("predict", "m.joblib", "more.csv")[1].startswith(out)
+
+
+def test_marks_between_thousands_are_refused_as_in_training(folder, told):
+    patients().to_csv("table.csv", sep=";", decimal=",", index=False)
+    assert told("fit", "table.csv", *FOREST, "--decimal", ",", "--out", "m.joblib")[0] == 0
+    ROWS.assign(glucose="1.234").to_csv("new.csv", sep=";", decimal=",", index=False)
+    status, out, err = told("predict", "m.joblib", "new.csv")
+    assert (status, out) == (2, "")
+    assert "Column 'glucose' holds numbers that are stored as text" in err
+    assert "Is --decimal right? Marks between thousands must be taken out." in err
 
 
 def test_a_table_without_rows_is_refused(predicted):
