@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli import output
 from budgetlearn.cli.commands import run
-from budgetlearn.cli.fit import fit_table, parts_of
+from budgetlearn.cli.fit import fit_table, parts_of, telling
 from budgetlearn.cli.output import amount, lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
@@ -144,6 +144,26 @@ def test_what_cannot_be_right_is_refused(folder, told, name):
     status, out, err = fit(told, change(patients()))
     assert (status, out) == (2, "")
     assert said in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_column_written_down_afterwards_is_told_whatever_it_costs(folder, told, kind):
+    table = patients()
+    if kind == "numbers":
+        table["ill"] = table["glucose"] + RANDOM.normal(0, 20, N)
+    leak = {"yes": 1.0, "no": 0.0}
+    leaking = table.assign(leak=table["ill"].map(leak) if kind == "classes" else -table["ill"])
+    (folder / "prices.csv").write_text(f"{PRICES}leak,900,,\n")
+    method = "filter_forest" if kind == "classes" else "cascade"
+    words = ("--target", "ill", "--costs", "prices.csv", "--method", method)
+    status, _, err = fit(told, leaking, *words)
+    assert status == 0
+    assert "leak alone predicts ill almost perfectly" in err
+
+
+def test_always_saying_a_frequent_class_tells_nothing():
+    rows = pd.DataFrame({"same": np.zeros(4_000)}), np.where(np.arange(4_000), "no", "yes")
+    assert telling("classification", rows, rows) is None
 
 
 def test_a_target_of_few_amounts_is_estimated(folder, told):

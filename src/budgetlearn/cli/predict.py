@@ -125,8 +125,7 @@ def _tell_beyond(saved, frame):
     ranges = saved.reading.get("ranges", {})
     for name in frame.columns.intersection(list(ranges), sort=False):
         low, high = ranges[name]
-        numbers = pd.to_numeric(frame[name], errors="coerce")
-        outside = ((numbers < low) | (numbers > high)).sum()
+        outside = ((frame[name] < low) | (frame[name] > high)).sum()
         if outside > 0.05 * len(frame):
             note(
                 f"{shown(name)} is outside of {low:.10g} to {high:.10g}, which training held, in "

@@ -131,12 +131,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         codes = words.get_indexer(cells).astype(np.float64)
         unknown = sorted(cells[codes < 0].dropna().unique())
         if unknown:
-            warnings.warn(
-                f"Column {column.name!r} has categories unknown in training, taken as missing: "
-                f"{listed(unknown, form=repr)}.",
-                BudgetlearnWarning,
-                stacklevel=4,
-            )
+            text = f"Column {column.name!r} has categories unknown in training, taken as missing: "
+            warnings.warn(text + listed(unknown, form=repr), BudgetlearnWarning, stacklevel=4)
         return np.where(codes < 0, self._fills[column.name], codes)
 
     def transform(self, X):
