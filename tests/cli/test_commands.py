@@ -80,7 +80,7 @@ def test_predict_tells_unknown_words_and_missing_columns(folder, told):
     assert told(*FIT, "--method", "cascade", "--out", "m.joblib")[0] == 0
     patients().head(5).assign(smoker="maybe").to_csv("new.csv", index=False)
     _, _, err = told("predict", "m.joblib", "new.csv")
-    assert "smoker has categories unknown in training, taken as missing: maybe" in err
+    assert "Column 'smoker' has categories unknown in training, taken as missing: 'maybe'" in err
     patients()[["insulin"]].head(3).to_csv("new.csv", index=False)
     status, _, err = told("predict", "m.joblib", "new.csv")
     assert status == 2

@@ -376,7 +376,7 @@ CALLS = {
         PREDICT,
         new(lambda t: t.assign(smoker="sometimes")),
         out=("ill,",),
-        err=("smoker has categories unknown in training, taken as missing: sometimes",),
+        err=("Column 'smoker' has categories unknown in training, taken as missing: 'sometimes'",),
     ),
     "one gap in 47 rows": Call(
         PREDICT,

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli import output
 from budgetlearn.cli.commands import run
-from budgetlearn.cli.fit import fit_table, parts_of
+from budgetlearn.cli.fit import fit_table, parts_of, telling
 from budgetlearn.cli.output import amount, lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
@@ -144,6 +144,26 @@ def test_what_cannot_be_right_is_refused(folder, told, name):
     status, out, err = fit(told, change(patients()))
     assert (status, out) == (2, "")
     assert said in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_column_written_down_afterwards_is_told_whatever_it_costs(folder, told, kind):
+    table = patients()
+    if kind == "numbers":
+        table["ill"] = table["glucose"] + RANDOM.normal(0, 20, N)
+    leak = {"yes": 1.0, "no": 0.0}
+    leaking = table.assign(leak=table["ill"].map(leak) if kind == "classes" else -table["ill"])
+    (folder / "prices.csv").write_text(f"{PRICES}leak,900,,\n")
+    method = "filter_forest" if kind == "classes" else "cascade"
+    words = ("--target", "ill", "--costs", "prices.csv", "--method", method)
+    status, _, err = fit(told, leaking, *words)
+    assert status == 0
+    assert "leak alone predicts ill almost perfectly" in err
+
+
+def test_always_saying_a_frequent_class_tells_nothing():
+    rows = pd.DataFrame({"same": np.zeros(4_000)}), np.where(np.arange(4_000), "no", "yes")
+    assert telling("classification", rows, rows) is None
 
 
 def test_a_target_of_few_amounts_is_estimated(folder, told):
@@ -287,7 +307,40 @@ def test_cells_that_training_did_not_have_are_refused(predicted, change, said):
 def test_new_categories_are_told(predicted):
     status, rows, err = predicted(ROWS.assign(smoker="YES"))
     assert (status, len(rows)) == (0, len(ROWS))
-    assert "smoker has categories unknown in training, taken as missing: YES" in err
+    assert "Column 'smoker' has categories unknown in training, taken as missing: 'YES'" in err
+
+
+# Words that are no numbers together, and what some of them alone would be read as.
+CODES = {
+    "leading zeros": {"yes": "01", "no": "1A", "former": "002"},
+    "decimals": {"yes": "1.50", "no": "V2", "former": "7.0"},
+    "truth values": {"yes": "true", "no": "unknown", "former": "false"},
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_words_are_read_as_they_were_written_in_training(folder, told, name):
+    table = patients().assign(smoker=patients()["smoker"].map(CODES[name]))
+    words = (*FOREST, "--categorical", "smoker", "--out", "m.joblib")
+    assert fit(told, table, *words)[0] == 0
+    some = table[table["smoker"] != CODES[name]["no"]].dropna().head(9)
+    some.to_csv("some.csv", index=False)
+    table.loc[[*some.index, table.index[table["smoker"] == CODES[name]["no"]][0]]].to_csv(
+        "more.csv", index=False
+    )
+    status, out, err = told("predict", "m.joblib", "some.csv")
+    assert (status, err) == (0, "")
+    assert told("predict", "m.joblib", "more.csv")[1].startswith(out)
+
+
+def test_marks_between_thousands_are_refused_as_in_training(folder, told):
+    patients().to_csv("table.csv", sep=";", decimal=",", index=False)
+    assert told("fit", "table.csv", *FOREST, "--decimal", ",", "--out", "m.joblib")[0] == 0
+    ROWS.assign(glucose="1.234").to_csv("new.csv", sep=";", decimal=",", index=False)
+    status, out, err = told("predict", "m.joblib", "new.csv")
+    assert (status, out) == (2, "")
+    assert "Column 'glucose' holds numbers that are stored as text" in err
+    assert "Is --decimal right? Marks between thousands must be taken out." in err
 
 
 def test_a_table_without_rows_is_refused(predicted):

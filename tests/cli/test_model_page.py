@@ -85,6 +85,12 @@ def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged):
     assert everything["test_score"] > saved.free["test_score"]
 
 
+def test_scores_out_of_fold_are_not_called_those_of_validation_data(paged):
+    page = paged[0]
+    assert "validation data" not in page
+    assert page.count("as the model measured itself, ") == 2
+
+
 def test_what_is_bought_first_is_what_the_rows_held_out_bought(paged):
     page, saved = paged
     rates = saved.held_out["rates"]

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
-from budgetlearn.exceptions import DatasetError, MissingValueError
+from budgetlearn.exceptions import BudgetlearnWarning, DatasetError, MissingValueError
 
 TABLE = pd.DataFrame(
     {
@@ -61,7 +61,9 @@ def test_a_gap_where_training_had_none_stays_one():
 def test_an_unknown_word_is_a_gap_and_can_be_told():
     made = BudgetPreprocessor().fit(TABLE)
     new = TABLE.assign(colour="green")
-    assert made.transform(new)["colour"].tolist() == [-1] * 4
+    said = "Column 'colour' has categories unknown in training, taken as missing: 'green'"
+    with pytest.warns(BudgetlearnWarning, match=said):
+        assert made.transform(new)["colour"].tolist() == [-1] * 4
     assert made.unknown_words(new) == {"colour": ["green"]}
     assert made.unknown_words(TABLE) == {}
 

@@ -15,8 +15,6 @@ from .options import note, shown
 MOST_NAMES = 5
 MOST_STEPS = 12
 MOST_COLUMNS, MOST_WORDS = 500, 50
-# A column with such a score may have been written down after the target was known.
-TOO_GOOD = 0.999
 # The picture of the curve, in its own units; drawn without a drawing library.
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
@@ -136,8 +134,8 @@ def print_schedule(saved):
     for method, why in getattr(saved.model, "skipped_", {}).items():
         click.echo(f"Not compared: {method}, {why}.")
     click.echo(for_nothing(saved))
-    alone = saved.curve[saved.curve["variables"].map(len) == 1]
-    for (column,) in alone["variables"][alone["test_score"] >= TOO_GOOD].unique()[:1]:
+    column = saved.held_out["telling"]
+    if column is not None:
         note(
             f"{shown(column)} alone predicts {shown(saved.target)} almost perfectly on the "
             f"rows held out. If it is not known beforehand: --drop {shlex.quote(column)}"

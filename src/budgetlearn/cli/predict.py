@@ -11,6 +11,7 @@ import pandas as pd
 from ..costs import affords
 from ..exceptions import DatasetError
 from ..files import csv_text, write_whole
+from ..preprocessing.categories import as_words, is_number, refuse_numbers
 from ..preprocessing.reading import MISSING_MARKS, read_table
 from ..protocol.checked_data import checked_table, missing_cells
 from ..protocol.documenting import Limits
@@ -48,11 +49,12 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
     # Only these columns are parsed: others may be broken, or missing altogether.
     wanted = needed(saved, budget)
     names = _names(source, table, row_id, learned.get("id"))
-    frame = with_days(_frame(source, table, wanted), learned.get("dates", {}))
-    for name, words in saved.preprocessor.unknown_words(frame).items():
-        known = ", ".join(map(shown, words[:5]))
-        note(f"{shown(name)} has categories unknown in training, taken as missing: {known}")
+    categories = saved.preprocessor.categories_
+    frame = with_days(_frame(source, table, wanted, categories), learned.get("dates", {}))
     X = saved.preprocessor.transform(frame)
+    for name in frame:  # 1.234 beside decimal commas, which may be thousands
+        if name not in categories and not is_number(frame[name]):
+            refuse_numbers(frame[name])
     _tell_beyond(saved, frame)
     lacking = cells_to_do_without(saved, X, budget)
     absent = [name for name in wanted if name not in frame.columns]
@@ -89,7 +91,7 @@ def _names(source, table, asked, remembered):
     return None
 
 
-def _frame(source, table, wanted):
+def _frame(source, table, wanted, categories):
     """Return the columns to acquire; where there are none, the rows are still counted."""
     if not wanted:
         return source()[[]]
@@ -99,6 +101,12 @@ def _frame(source, table, wanted):
             f"{table} has none of the columns that are bought: "
             f"{needed_and_found(wanted, source().columns)}. Is --separator right?"
         )
+    words = [name for name in frame if name in categories]
+    # As they are written: of 01 and 1A, a file of 01 alone would be read as numbers.
+    written = source(columns=words, text=True) if words else frame
+    for name in words:
+        text = as_words(written[name])
+        frame[name] = text.where(text.isin(categories[name]), as_words(frame[name]))
     return frame
 
 
@@ -117,8 +125,7 @@ def _tell_beyond(saved, frame):
     ranges = saved.reading.get("ranges", {})
     for name in frame.columns.intersection(list(ranges), sort=False):
         low, high = ranges[name]
-        numbers = pd.to_numeric(frame[name], errors="coerce")
-        outside = ((numbers < low) | (numbers > high)).sum()
+        outside = ((frame[name] < low) | (frame[name] > high)).sum()
         if outside > 0.05 * len(frame):
             note(
                 f"{shown(name)} is outside of {low:.10g} to {high:.10g}, which training held, in "

@@ -1,11 +1,13 @@
 """`BudgetPreprocessor`: a table of numbers and words, with gaps, to numbers alone."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import DatasetError
+from ..exceptions import BudgetlearnWarning, DatasetError
 from ..validation import all_or_nothing, check_choice, in_row, listed
 from . import categories
 from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
@@ -124,9 +126,13 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             )
 
     def _coded(self, column):
-        """Return the codes of a column of words."""
-        words = pd.Index(self.categories_[column.name], dtype=object)
-        codes = words.get_indexer(as_words(column)).astype(np.float64)
+        """Return the codes of a column of words; a warning names those unknown in training."""
+        words, cells = pd.Index(self.categories_[column.name], dtype=object), as_words(column)
+        codes = words.get_indexer(cells).astype(np.float64)
+        unknown = sorted(cells[codes < 0].dropna().unique())
+        if unknown:
+            text = f"Column {column.name!r} has categories unknown in training, taken as missing: "
+            warnings.warn(text + listed(unknown, form=repr), BudgetlearnWarning, stacklevel=4)
         return np.where(codes < 0, self._fills[column.name], codes)
 
     def transform(self, X):
@@ -136,7 +142,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
             Columns that `fit` did not see are left out. Missing ones are missing in the result
-            too: a prediction that does not look at them does without.
+            too: a prediction that does not look at them does without. Words that `fit` did not see
+            are taken as missing, and a warning names them.
 
         Returns
         -------
