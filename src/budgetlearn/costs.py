@@ -95,16 +95,15 @@ class FeatureCosts:
 
     def _numbered(self, groups, charges):
         """Return groups and charges by number where they are given by name."""
-        names = list(charges.keys()) if hasattr(charges, "keys") else []
-        named = names and all(isinstance(name, str) for name in names)
-        if not (named and hasattr(groups, "keys")):
+        names, values = _CHARGES.labelled(charges)
+        members, named = _GROUPS.labelled(groups)
+        if not (names and members and all(isinstance(name, str) for name in names)):
             return groups, charges
-        unknown = sorted({str(group) for group in dict(groups).values() if group not in names})
+        unknown = sorted({str(group) for group in named if group not in names})
         if unknown:
             raise CostError(f"groups names {', '.join(unknown)}, which group_costs does not.")
-        numbers = {feature: names.index(group) for feature, group in groups.items()}
         alone = dict.fromkeys(self.names or range(self.n_features), -1)
-        return alone | numbers, list(dict(charges).values())
+        return alone | dict(zip(members, map(names.index, named), strict=True)), values
 
     def _checked_groups(self, groups):
         raw = np.asarray(groups)

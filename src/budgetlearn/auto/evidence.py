@@ -69,18 +69,18 @@ class Comparison:
             assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random)
             for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
         ]
-        policies = self._compared(CONSTANT[self.classes is not None], [0], repeats, None)
         skipped = {}
+        for method in methods:  # wrong parameters are a mistake: refused before hours of fits
+            method.make(self.costs, self.seed, self.n_jobs)
+        policies = self._compared(CONSTANT[self.classes is not None], [0], repeats, None)
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
             # What everything bought is worth must be known, whatever time there is.
             deadline = None if method.everything else self.deadline
-            # A method with wrong parameters is a mistake, one that cannot learn these rows is not.
-            method.make(self.costs, self.seed, self.n_jobs)
             try:
                 policies += self._compared(method, places, repeats, deadline)
-            except (BudgetlearnError, ValueError) as error:
+            except (BudgetlearnError, ValueError, RuntimeError) as error:  # the last: glmnet's
                 skipped[method.name] = str(error).rstrip(".")
         return policies, skipped
 

@@ -14,7 +14,7 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import learned_together, n_classes_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
-from ..protocol.scoring import score_and_error, score_outcome
+from ..protocol.scoring import refuse_unknown_score, score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
@@ -374,6 +374,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _check_parameters(self, n_samples):
         check_number(self.n_stages, "n_stages", low=2, integer=True)
         check_number(self.cv, "cv", low=2, integer=True)
+        refuse_unknown_score(self)
         if self.budget not in (None, ONE_SE):
             check_number(self.budget, "budget", low=0)
         if not is_flag(self.dynamic) and self.dynamic != "auto":

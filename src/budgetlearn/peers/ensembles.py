@@ -115,9 +115,12 @@ class ForestStages(SklearnStages, MetaStaged):
         X, y = train.X, train.targets
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         model = clone(self.estimator)
-        if "n_jobs" in model.get_params():
-            model.set_params(n_jobs=self.n_jobs)
-        model.set_params(n_estimators=n_trees[-1], random_state=self.random_state)
+        known = model.get_params()
+        for name in ("n_jobs", "random_state"):
+            # None: as the estimator has it.
+            if name in known and getattr(self, name) is not None:
+                model.set_params(**{name: getattr(self, name)})
+        model.set_params(n_estimators=n_trees[-1])
         self.estimator_ = fit_counted(model, X, y)
         self._models = first_trees(model, X.shape[1], n_trees)
         self.stage_settings_ = [{"trees": n} for n in n_trees]

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -221,8 +221,10 @@ class Examples:
 
     def joined(self, other):
         """Return these and the other examples, without those of classes unknown in training."""
-        # Nothing can be learned from a class that the models have no column for.
-        other = other.take(np.flatnonzero(other.y != -1)) if other.y.ndim == 1 else other
+        # Nothing can be learned from a class that the models have no column for; -1 among numbers,
+        # which validation data have as floats, is one like others.
+        if other.y.dtype.kind == "i":
+            other = other.take(np.flatnonzero(other.y != -1))
         weight = None
         if self.weight is not None or other.weight is not None:
             weight = np.concatenate([self.weights, other.weights])
@@ -294,6 +296,8 @@ def learned_together(estimator, train, valid):
     if valid is not None:
         train = train.joined(valid)
         estimator.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
+        weight = train.weighed_for(estimator).weight
+        estimator.constant_ = _constant(train.y, weight, n_classes_of(estimator))
     return words_by_target(estimator, train)[0]
 
 
@@ -378,7 +382,7 @@ def _validation(estimator, X, y):
     """Return checked validation examples."""
     check_consistent_length(X, y)
     if not is_classifier(estimator):
-        y = np.asarray(y, dtype=np.float64)
+        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y_val")
         return Examples(X, y if estimator._multi_output else column_or_1d(y), y)
     y = column_or_1d(y)
     # -1 equals no class, so that an unknown label is an error of every prediction.

@@ -30,7 +30,7 @@ from .documenting import EXPECTED, Limits, described, estimator_class, limited
 from .feature_requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .operating_points import Certificate
 from .prediction import Session
-from .scoring import score_outcome
+from .scoring import refuse_unknown_score, score_outcome
 
 Array = NDArray[Any]
 
@@ -238,6 +238,7 @@ class BudgetedEstimator(BaseEstimator):
             train, valid = train.held_out(self.validation_fraction, source, self)
         train, valid = words_by_target(self, train, valid)
         # Refused before the fit, which may take hours.
+        refuse_unknown_score(self)
         if valid is not None:
             operating_points.refuse_alike(self, train, valid)
         # Those of an earlier fit, where this one has no validation data.

@@ -82,9 +82,10 @@ def _limit_of_mean(estimator, budget, max_cost):
         return (
             max_cost if affords(max_cost, points_to_choose_from(estimator)["cost"]).any() else None
         )
-    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing.
+    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing, but it
+    # stands in for the estimator's own.
     void = estimator._spends_caps and budget is not None and budget >= max_cost
-    return None if void else budget
+    return np.inf if void else budget
 
 
 def each_stage(estimator, X, want):
@@ -339,19 +340,20 @@ class Session:
             For unknown features, and for what is not a number or no word that training knows.
         """
         given = {**(values or {}), **named}
-        # All names are checked first: a call is taken as a whole or not at all.
         unknown = [name for name in given if name not in self._names]
         if unknown:
             raise ValueError(
                 f"unknown features: {', '.join(map(str, unknown))}. The model knows "
                 f"{', '.join(map(str, self._names))}."
             )
+        numbers = {}
         for name, value in given.items():
-            number = _number(value, name, self._categories)
             feature = self._names.index(name)
-            if self._ledger.acquired[0, feature] or feature in self._given:
+            if feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")
-            self._given[feature] = number
+            numbers[feature] = _number(value, name, self._categories)
+        # Now that all are checked: a call is taken as a whole or not at all.
+        self._given |= numbers
         self._go_on()
         return self
 

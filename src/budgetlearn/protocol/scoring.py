@@ -113,6 +113,12 @@ def make_budget_scorer(
     return BudgetScorer(scorer, limits | {"budget_mode": budget_mode})
 
 
+def refuse_unknown_score(estimator):
+    """Raise for a `scoring` that scikit-learn does not know."""
+    if getattr(estimator, "scoring", None) is not None:
+        check_scoring(Substitute(estimator), scoring=estimator.scoring)
+
+
 def score_outcome(estimator, scoring, stage, y, weight=None):
     """Return the score of a stage's predictions by `scoring`; None: accuracy, in regression R²."""
     check_consistent_length(stage.output, y)
