@@ -14,15 +14,13 @@ from .validation import ParameterError, listed
 
 def columns_of(X):
     """Return the names of a table's columns; None where they only count from 0."""
-    names = _labels(X, "columns")
-    if names is None:
-        return None
-    if len(set(names)) < len(names):
+    names = own_names(_labels(X, "columns"))
+    if names is not None and len(set(names)) < len(names):
         raise ParameterError(
             f"columns of X need different names, but several are called {_repeated(names)}. "
             "Rename them."
         )
-    return own_names(names)
+    return names
 
 
 def _labels(values, attribute):

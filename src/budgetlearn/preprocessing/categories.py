@@ -190,7 +190,7 @@ def refuse_infinity(name, numbers):
 
 def _refuse_dates(column):
     kind = column.dtype
-    typed = kind.kind in "Mm" or isinstance(kind, (pd.PeriodDtype, pd.DatetimeTZDtype))
+    typed = kind.kind in "Mm" or isinstance(kind, pd.PeriodDtype)
     if not typed:
         cells = column.dropna().map(str).str.strip().unique()
         dates = [cell for cell in cells if _DATE.fullmatch(cell)]

@@ -107,15 +107,12 @@ def one_row(estimator, x):
     """Return one example, an array, dict, Series or frame, as a checked table of one row."""
     if not hasattr(x, "columns"):
         check_is_fitted(estimator)
-        names = estimator.feature_costs_.names
-        if estimator.categories_:
-            # Words beside numbers, which one type of array would turn into words.
-            labels, values = _EXAMPLE.labelled(x)
-            x = np.array(values, dtype=object)
-            x = x if labels is None else x[_EXAMPLE.places(labels, names, len(names))]
-        else:
-            x = _EXAMPLE.in_order(x, names, estimator.n_features_in_)
-        x = np.atleast_2d(x)
+        labels, values = _EXAMPLE.labelled(x)
+        # Of any type: beside words numbers would become words.
+        x = np.atleast_2d(np.array(values, dtype=object))
+        if labels is not None:
+            names = estimator.feature_costs_.names
+            x = x[:, _EXAMPLE.places(labels, names, estimator.n_features_in_)]
     if len(x) != 1:
         raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
     return checked_table(estimator, x)[0]

@@ -102,18 +102,17 @@ def decided(estimator, X, want, limits):
     """Return a `Stage` with the wanted parts of the predictions within `Limits`."""
     X, absent = checked_table(estimator, X)
     index = chosen_stage(estimator, *limits)
-    _, max_cost, fallback, _ = limits
     # With fixed costs the cap was settled by the choice of the stage.
-    capped = max_cost is not None and not estimator._has_fixed_costs
+    capped = limits.max_cost is not None and not estimator._has_fixed_costs
     if index is not None and not capped:
         missing = missing_cells(estimator, X, index)
         # The fast way: one stage on the whole table, without a ledger.
-        if missing is None or not fallback:
+        if missing is None or not limits.fallback:
             refuse_missing(estimator, missing, absent)
             return stage_of(estimator, X, index, want)
     # A cap or a missing cell: only acquiring one feature after another says who gets which model.
-    how = index, max_cost, fallback, True
-    made = acquired_from(estimator, from_table(estimator, X), len(X), *how)
+    source = from_table(estimator, X)
+    made = acquired_from(estimator, source, len(X), index, limits, at_hand=True)
     return Stage({}, made.prediction, made.probabilities, made.acquired)
 
 
@@ -138,8 +137,9 @@ def requests_of(estimator, n_samples, stage, ledger):
     return estimator._acquisitions(n_samples, stage, ledger)
 
 
-def acquired_from(estimator, source, n_samples, stage, max_cost, fallback, at_hand=False):
+def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
+    _, max_cost, fallback, _ = limits
     # One ledger for all examples: it is what charges, and what the cap is compared with.
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
