@@ -173,14 +173,14 @@ class Comparison:
     def _policy(self, method, place, found, spent, seen):
         """Return a policy of predictions and costs, of each repeat; `seen`: costs of seen rows."""
         y, weight, temperature = self.train.y, self.train.weight, 1.0
-        if self.n_classes is not None and method.name != "constant":
-            # The repeats as so many more rows: one temperature for the policy.
-            weights = None if weight is None else np.tile(weight, len(found))
-            labels = np.tile(y, len(found))
-            temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
-            found = np.array([with_temperature(each, temperature) for each in found])
         decided = [None] * len(found)
         if self.n_classes is not None:
+            if method.name != "constant":
+                # The repeats as so many more rows: one temperature for the policy.
+                weights = None if weight is None else np.tile(weight, len(found))
+                labels = np.tile(y, len(found))
+                temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
+                found = [with_temperature(each, temperature) for each in found]
             costs = self.objective.decision_costs(y, self.n_classes)
             decided = [decide(each, costs) for each in found]
         parts = zip(found, decided, spent, strict=True)
@@ -220,17 +220,6 @@ class Field:
     places: np.ndarray  # int (n_policies,): index of its budget
     everything: np.ndarray  # bool (n_policies,): whether it acquires all features of every row
     spends: bool = True  # whether a budget is there to be spent; not where purchases are scored
-
-    @classmethod
-    def of(cls, policies, spends):
-        """Return the field of some policies."""
-        return cls(
-            np.array([policy.rows for policy in policies]),
-            [policy.method.name for policy in policies],
-            np.array([policy.place for policy in policies]),
-            np.array([policy.method.everything for policy in policies]),
-            spends,
-        )
 
 
 def best_at_budgets(field, weights=None):

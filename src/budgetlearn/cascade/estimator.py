@@ -448,19 +448,19 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         fixed = (c.cascade for c in (*front, *self._routes) if not c.cascade.dynamic)
         self.models_ = models.only(fixed)
         names = np.array(self.feature_costs_.labels, dtype=object)
-        last = [each.cascade.stages[each.last_stage] for each in front]
         self.operating_points_ = pd.DataFrame(
             {
-                "cost": [each.cost for each in front],
-                "cost_se": [each.cost_se for each in front],
-                "score": [each.score for each in front],
-                "score_se": [each.observed_se for each in front],
-                "observed": [each.observed for each in front],
+                "cost": each.cost,
+                "cost_se": each.cost_se,
+                "score": each.score,
+                "score_se": each.observed_se,
+                "observed": each.observed,
                 "nodes": np.nan,
-                "n_features": [each.n_features for each in front],
-                "setting": [self._setting(each) for each in front],
-                "variables": [tuple(names[list(features)]) for features in last],
+                "n_features": each.n_features,
+                "setting": self._setting(each),
+                "variables": tuple(names[list(each.cascade.stages[each.last_stage])]),
             }
+            for each in front
         )
 
     @staticmethod

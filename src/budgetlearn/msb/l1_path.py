@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,9 +65,9 @@ class L1Path:
 
     def at(self, step):
         """Return the model of one step, as a classifier of class indices."""
-        one = {"step": step}
         return SimpleNamespace(
-            predict=partial(self.predict, **one), predict_proba=partial(self.predict_proba, **one)
+            predict=lambda X: self.predict(X, step),
+            predict_proba=lambda X: self.predict_proba(X, step),
         )
 
 
