@@ -253,8 +253,10 @@ class FeatureCosts:
         -------
         ndarray of shape (n_samples,)
         """
-        acquired = _ACQUIRED.columns_in_order(acquired, self.names, self.n_features)
+        labels = getattr(acquired, "columns", None)
         acquired = np.asarray(acquired, dtype=bool)
+        if labels is not None:
+            acquired = acquired[:, _ACQUIRED.places(labels, self.names, self.n_features)]
         if acquired.ndim != 2 or acquired.shape[1] != self.n_features:
             raise CostError(
                 f"acquired must have shape (n_samples, {self.n_features}), got {acquired.shape}."

@@ -94,12 +94,6 @@ class PerFeature:
             return values
         return np.asarray(values)[self.places(labels, names, n_features)]
 
-    def columns_in_order(self, table, names, n_features):
-        """Return a table of one column for each feature as an array in their order."""
-        labels = tuple(table.columns) if hasattr(table, "columns") else None
-        table = np.asarray(table)
-        return table if labels is None else table[:, self.places(labels, names, n_features)]
-
     def places(self, labels, names, n_features=None):
         """Return the place of each feature's value among values with labels."""
         counted = range(len(labels) if n_features is None else n_features)

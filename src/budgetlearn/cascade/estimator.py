@@ -14,7 +14,12 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import learned_together, n_classes_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
-from ..protocol.scoring import refuse_unknown_score, score_and_error, score_outcome
+from ..protocol.scoring import (
+    refuse_unknown_score,
+    resampled_error,
+    score_outcome,
+    stage_scorer,
+)
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
@@ -364,7 +369,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             return replace(point, score=scores[best], observed=scores[best], leaning=leanings[best])
 
         def error(point):
-            return score_and_error(self, made(point, point.leaning), targets)[1]
+            score = stage_scorer(self, self.scoring, made(point, point.leaning), targets)
+            return resampled_error(score, len(targets), table.counted)
 
         found = [scored(each) for each in found]
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))

@@ -131,14 +131,8 @@ def score_and_error(estimator, stage, targets):
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
-        # Any score has a standard error by resampling; a fixed seed gives all stages the same
-        # rows.
-        score, random = stage_scorer(estimator, scoring, stage, targets), np.random.default_rng(0)
-        redrawn = np.array([score(random.integers(n, size=n)) for _ in range(RESAMPLES)])
-        # Resamples of one class have no area under a ROC curve.
-        redrawn = redrawn[~np.isnan(redrawn)]
-        error = float(redrawn.std(ddof=1)) if redrawn.size > 1 else np.nan
-        return score(np.arange(n)), error
+        score = stage_scorer(estimator, scoring, stage, targets)
+        return score(np.arange(n)), resampled_error(score, n)
     if is_classifier(estimator):
         # The standard error of a share.
         right = float(np.mean(stage.output == targets))
@@ -148,6 +142,16 @@ def score_and_error(estimator, stage, targets):
     outputs = zip(np.reshape(stage.output, (n, -1)).T, np.reshape(targets, (n, -1)).T, strict=True)
     rows = np.mean([r2_rows((said - y) ** 2, y) for said, y in outputs], axis=0)
     return float(r2_score(targets, stage.output)), float(rows.std(ddof=1) / np.sqrt(n))
+
+
+def resampled_error(score, n, weight=None):
+    """Return the standard error of `score(rows, weight)` of n examples, which count so much."""
+    random = np.random.default_rng(0)  # a fixed seed gives all stages the same rows
+    drawn = [random.integers(n, size=n) for _ in range(RESAMPLES)]
+    found = [score(rows, None if weight is None else weight[rows]) for rows in drawn]
+    # Resamples of one class have no area under a ROC curve.
+    known = np.array(found)[~np.isnan(found)]
+    return float(known.std(ddof=1)) if known.size > 1 else np.nan
 
 
 def r2_rows(losses, targets, weight=None):
