@@ -4,6 +4,7 @@ import csv
 import difflib
 import math
 import re
+from copy import copy
 from itertools import chain
 
 import numpy as np
@@ -193,7 +194,7 @@ class FeatureCosts:
     def _called(self, names):
         """Return the same prices for features of these names, or of none."""
         # A new object: the user's own prices may be shared by several estimators.
-        called = FeatureCosts(self.costs, self.groups, self.group_costs)
+        called = copy(self)
         called.names = names
         return called
 

@@ -266,7 +266,7 @@ class SubsetSearch(ScheduleClassifier):
         other = clone(self)
         # The same draws, in the same order, as in `fit`: else the importance would be another one.
         train, valid = checked_examples(other, X, y, X_val, y_val, None)
-        seed, random = other._seeds(check_random_state(other.random_state))
+        seed, random = self._seeds(check_random_state(other.random_state))
         if valid is None:
             train, valid = train.held_out(other.validation_fraction, random, other)
         train, valid = words_by_target(other, train, valid)

@@ -197,9 +197,8 @@ class Examples:
         for at, ranks in self.given.items():
             known = ~np.isnan(self.X[:, at])
             if ranks.size > 1 and known.any():
-                weight = None if self.weight is None else self.weight[known]
                 places = self.X[known, at].astype(np.intp)
-                order = target_order(places, self.y[known], weight, n_classes, ranks)
+                order = target_order(places, self.y[known], self.weights[known], n_classes, ranks)
                 codes[at] = np.argsort(order)
         return codes
 
@@ -435,7 +434,6 @@ def recoded(X, codes):
 
 def target_order(places, targets, weight, n_classes, ranks):
     """Return the words 0, 1, … in the order of their targets, equal ones by their ranks."""
-    weight = np.ones(len(places)) if weight is None else weight
     if n_classes is not None:
         targets = np.eye(n_classes)[targets]
     targets = np.reshape(targets, (len(places), -1))
