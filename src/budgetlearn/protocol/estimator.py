@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -438,6 +438,7 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         y = np.asarray(y)
         check_consistent_length(X, y)
+        assert_all_finite(y, input_name="y")
         stages = prediction.each_stage(self, X, operating_points.scored_parts(self))
         return operating_points.measured(self, stages, y)
 
