@@ -326,8 +326,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             stage.cost = self.feature_costs_.total(stage.acquired)
             rows = self._score_rows(stage, y, weight)
             points.loc[index, ["cost", "cost_se"]] = cost_and_error(stage.cost)
-            points.loc[index, "score"] = rows.mean()
-            points.loc[index, "score_se"] = rows.std() / np.sqrt(rows.size)
+            points.loc[index, ["score", "score_se"]] = rows.mean(), rows.std() / np.sqrt(rows.size)
             points.loc[index, "n_features"] = stage.acquired.sum(axis=1).mean()
         return points
 

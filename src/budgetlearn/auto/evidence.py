@@ -89,19 +89,18 @@ class Comparison:
         n, n_outputs = len(self.train.y), self.n_classes or 1
         found = np.zeros((len(repeats), len(places), n, n_outputs))
         spent, seen = np.zeros((2, len(repeats), len(places), n))
-        start, done = monotonic(), 0
-        total = sum(int(folds.max()) + 1 for folds in repeats) + 1  # and the fit on all rows
-        for repeat, folds in enumerate(repeats):
-            for fold in range(int(folds.max()) + 1):
-                out = folds == fold
-                budgets = [self.budgets[place] for place in places]
-                made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
-                found[repeat][:, out], spent[repeat][:, out], costs = made
-                seen[repeat][:, out] = costs[:, None]
-                done += 1
-                ends = start + (monotonic() - start) / done * total
-                if deadline is not None and ends > deadline:
-                    raise BudgetlearnError("which would take longer than the time allows.")
+        left_out = [
+            (k, folds == fold) for k, folds in enumerate(repeats) for fold in np.unique(folds)
+        ]
+        budgets, start = [self.budgets[place] for place in places], monotonic()
+        for done, (repeat, out) in enumerate(left_out, 1):
+            made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
+            found[repeat][:, out], spent[repeat][:, out], costs = made
+            seen[repeat][:, out] = costs[:, None]
+            # One fit for each part that is left out, and one on all rows.
+            ends = start + (monotonic() - start) / done * (len(left_out) + 1)
+            if deadline is not None and ends > deadline:
+                raise BudgetlearnError("which would take longer than the time allows.")
         return [
             self._policy(method, place, found[:, k], spent[:, k], seen[:, k])
             for k, place in enumerate(places)

@@ -206,9 +206,7 @@ class LogitPathClassifier(ScheduleClassifier):
         scores = [score(self.path_.at(step), valid.X) for step in steps]
         self.schedule_ = self._schedule_of(costs, scores, variables)
         # Equal (cost, score) pairs may stand at several steps: the first is the sparsest path's.
-        where = {}
-        for step in steps:
-            where.setdefault((variables[step], scores[step]), step)
+        where = {(variables[step], scores[step]): step for step in reversed(steps)}
         chosen = zip(self.schedule_.variables, self.schedule_.scores, strict=True)
         self._steps = [where[subset, float(score)] for subset, score in chosen]
 

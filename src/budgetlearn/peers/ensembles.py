@@ -296,13 +296,10 @@ class GIFNodeShares(NodeShares):
         own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
         # Weights of a refitted forest are right for its own size only: one fit for each budget.
         grown = self.node_budgets_ if own.joint_fit else self.node_budgets_[-1:]
-        forests = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
-        self.estimator_ = forests[-1]
-        self.forests_ = (
-            forests
-            if own.joint_fit
-            else [forests[-1].within(budget) for budget in self.node_budgets_]
-        )
+        self.forests_ = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
+        self.estimator_ = self.forests_[-1]
+        if not own.joint_fit:
+            self.forests_ = [self.estimator_.within(budget) for budget in self.node_budgets_]
 
     def _stages(self, X, which, want):
         for index in which:
