@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.costs import read_prices
+from budgetlearn.costs import FeatureCosts, read_prices
 from budgetlearn.exceptions import BudgetlearnWarning, CostError
 from tests.looping import for_each
 
@@ -115,3 +115,12 @@ def test_any_bytes_are_prices_or_one_kind_of_error(tmp_path_factory, content):
         return
     assert found["cost"].notna().all()
     assert found["feature"].map(len).gt(0).all()
+
+
+def test_names_that_repeat_in_groups_are_refused():
+    twice = pd.Series(["g", "h", "g"], index=["a", "a", "b"])
+    with pytest.raises(CostError, match="groups name features more than once: a"):
+        FeatureCosts({"a": 1, "b": 2}, groups=twice, group_costs={"g": 5, "h": 7})
+    charges = pd.Series([5, 6, 7], index=["g", "g", "h"])
+    with pytest.raises(CostError, match="group_costs name groups more than once: g"):
+        FeatureCosts({"a": 1, "b": 2}, groups={"a": "g", "b": "h"}, group_costs=charges)

@@ -1,6 +1,7 @@
 """Fits that can take long show how far they are."""
 
 import io
+import sys
 import time
 
 import pytest
@@ -39,7 +40,7 @@ def bars(monkeypatch):
             made.append(self)
 
     monkeypatch.setattr(parallel, "tqdm", Bar)
-    monkeypatch.setattr(parallel, "_on_terminal", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     return made
 
 

@@ -4,6 +4,7 @@ import csv
 import difflib
 import math
 import re
+from copy import copy
 from itertools import chain
 
 import numpy as np
@@ -95,16 +96,15 @@ class FeatureCosts:
 
     def _numbered(self, groups, charges):
         """Return groups and charges by number where they are given by name."""
-        names = list(charges.keys()) if hasattr(charges, "keys") else []
-        named = names and all(isinstance(name, str) for name in names)
-        if not (named and hasattr(groups, "keys")):
+        names, values = _CHARGES.labelled(charges)
+        members, named = _GROUPS.labelled(groups)
+        if not (names and members and all(isinstance(name, str) for name in names)):
             return groups, charges
-        unknown = sorted({str(group) for group in dict(groups).values() if group not in names})
+        unknown = sorted({str(group) for group in named if group not in names})
         if unknown:
             raise CostError(f"groups names {', '.join(unknown)}, which group_costs does not.")
-        numbers = {feature: names.index(group) for feature, group in groups.items()}
         alone = dict.fromkeys(self.names or range(self.n_features), -1)
-        return alone | numbers, list(dict(charges).values())
+        return alone | dict(zip(members, map(names.index, named), strict=True)), values
 
     def _checked_groups(self, groups):
         raw = np.asarray(groups)
@@ -194,7 +194,7 @@ class FeatureCosts:
     def _called(self, names):
         """Return the same prices for features of these names, or of none."""
         # A new object: the user's own prices may be shared by several estimators.
-        called = FeatureCosts(self.costs, self.groups, self.group_costs)
+        called = copy(self)
         called.names = names
         return called
 
@@ -254,8 +254,10 @@ class FeatureCosts:
         -------
         ndarray of shape (n_samples,)
         """
-        acquired = _ACQUIRED.columns_in_order(acquired, self.names, self.n_features)
+        labels = getattr(acquired, "columns", None)
         acquired = np.asarray(acquired, dtype=bool)
+        if labels is not None:
+            acquired = acquired[:, _ACQUIRED.places(labels, self.names, self.n_features)]
         if acquired.ndim != 2 or acquired.shape[1] != self.n_features:
             raise CostError(
                 f"acquired must have shape (n_samples, {self.n_features}), got {acquired.shape}."

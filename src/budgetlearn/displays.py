@@ -24,27 +24,6 @@ ax : matplotlib Axes, default=None
     Passed to the line."""
 
 
-def axes_of(ax):
-    """Return the axes to draw on: `ax`, or those of a new figure."""
-    # Here, so that fitting and predicting do without matplotlib.
-    with extra(None, "budgetlearn.displays"):
-        from matplotlib import pyplot
-    if ax is not None:
-        return ax
-    return pyplot.subplots(layout="constrained")[1]
-
-
-def chosen_points(estimator):
-    """Return the indices of the stages that some budget chooses, from the least expensive.
-
-    Those on the front of validation cost and score; all stages of an estimator that measured none.
-    """
-    if "operating_points_" not in vars(estimator):
-        return np.arange(estimator.n_stages_)
-    points = estimator.operating_points_
-    return pareto_indices(points["cost"], points["score"])
-
-
 @dataclass(eq=False)
 class CostAccuracyDisplay:
     """Score of each operating point against what its predictions cost.
@@ -96,11 +75,15 @@ class CostAccuracyDisplay:
         CostAccuracyDisplay
         """
         scoring, points = getattr(estimator, "scoring", None), estimator.measure(X, y)
+        chosen = np.arange(len(points))
+        # Budgets choose by what was measured before; where nothing was, by the order of stages.
+        if (known := vars(estimator).get("operating_points_")) is not None:
+            chosen = pareto_indices(known["cost"], known["score"])
         plain = "accuracy" if is_classifier(estimator) else "R²"
         display = cls(
             points["cost"].to_numpy(),
             points["score"].to_numpy(),
-            chosen_points(estimator),
+            chosen,
             estimator_name=type(estimator).__name__ if name is None else name,
             score_name=plain if scoring is None else str(getattr(scoring, "__name__", scoring)),
         )
@@ -114,7 +97,10 @@ class CostAccuracyDisplay:
         -------
         self
         """
-        self.ax_ = ax = axes_of(ax)
+        # Here, so that fitting and predicting do without matplotlib.
+        with extra(None, "budgetlearn.displays"):
+            from matplotlib import pyplot
+        self.ax_ = ax = pyplot.subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = ax.figure
         # The front of the validation data, in the order of what it costs here.
         line = self.chosen[np.argsort(self.costs[self.chosen], kind="stable")]

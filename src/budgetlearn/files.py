@@ -56,11 +56,7 @@ def is_gzip(path):
 @contextmanager
 def _opened_bytes(path):
     with path.open("rb") as stream:
-        if not is_gzip(path):
-            yield stream
-        else:
-            with gzip.GzipFile(fileobj=stream) as plain:
-                yield plain
+        yield gzip.GzipFile(fileobj=stream) if is_gzip(path) else stream
 
 
 @contextmanager

@@ -26,13 +26,9 @@ def one_thread(user_api=None):
     return _libraries().limit(limits=1, user_api=user_api)
 
 
-def _on_terminal():
-    return sys.stderr.isatty()
-
-
 def progress(items, unit, total=None):
     """Yield the items (or return a bar to move), with a bar on a terminal after five seconds."""
-    if items is not None and not _on_terminal():
+    if items is not None and not sys.stderr.isatty():
         return items  # even a bar that is never shown takes its time
     return tqdm(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
 

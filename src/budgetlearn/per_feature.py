@@ -14,15 +14,13 @@ from .validation import ParameterError, listed
 
 def columns_of(X):
     """Return the names of a table's columns; None where they only count from 0."""
-    names = _labels(X, "columns")
-    if names is None:
-        return None
-    if len(set(names)) < len(names):
+    names = own_names(_labels(X, "columns"))
+    if names is not None and len(set(names)) < len(names):
         raise ParameterError(
             f"columns of X need different names, but several are called {_repeated(names)}. "
             "Rename them."
         )
-    return own_names(names)
+    return names
 
 
 def _labels(values, attribute):
@@ -95,12 +93,6 @@ class PerFeature:
         if labels is None:
             return values
         return np.asarray(values)[self.places(labels, names, n_features)]
-
-    def columns_in_order(self, table, names, n_features):
-        """Return a table of one column for each feature as an array in their order."""
-        labels = tuple(table.columns) if hasattr(table, "columns") else None
-        table = np.asarray(table)
-        return table if labels is None else table[:, self.places(labels, names, n_features)]
 
     def places(self, labels, names, n_features=None):
         """Return the place of each feature's value among values with labels."""

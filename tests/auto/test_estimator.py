@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.metrics import f1_score
+from sklearn.naive_bayes import GaussianNB
 
 from budgetlearn import (
     AutoBudgetClassifier,
@@ -14,6 +15,7 @@ from budgetlearn import (
     BudgetRFClassifier,
     FilterForestClassifier,
     ScheduleCascadeClassifier,
+    SparseLinearClassifier,
 )
 from budgetlearn.auto.estimator import Entry, _increasing
 from budgetlearn.auto.evidence import Comparison
@@ -321,3 +323,32 @@ def test_the_constant_stays_the_first_row_where_free_features_tell_more(fast):
     assert (points["cost"].iloc[1], points["score"].iloc[1] > points["score"].iloc[0]) == (0, True)
     assert len(set(next(made.staged_predict(X[:9])))) == 1
     assert made.choose(0) == 1
+
+
+@pytest.mark.usefixtures("fast")
+def test_the_free_prediction_is_that_of_all_rows_that_are_learned_from():
+    # Most of the training rows are of the first class, most of all rows of the second.
+    first, second = np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)
+    train, valid = np.r_[first[:30], second[:20]], np.r_[first[30:35], second[20:80]]
+    made = AutoBudgetClassifier(feature_costs=PRICES, max_minutes=1e-6, random_state=0)
+    made.fit(X[train], Y[train], X[valid], Y[valid])
+    every = np.r_[Y[train], Y[valid]]
+    assert made.predict(X[:1], budget=0) == [1]
+    assert made.operating_points_["score"][0] == np.mean(every == 1)
+    np.testing.assert_allclose(made.predict_proba(X[:1], budget=0)[0, 1], every.mean())
+
+
+def test_what_cannot_compete_is_refused_before_any_fit(monkeypatch):
+    monkeypatch.setattr(Comparison, "_compared", lambda *_: pytest.fail("a method was fitted"))
+    with pytest.raises(ValueError, match="feature_costs"):
+        AutoBudgetClassifier(others={"mine": GaussianNB()}).fit(X, Y)
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_solver_that_finds_nothing_skips_its_method(monkeypatch):
+    def fails(self, *_):
+        raise RuntimeError("glmnet found no solution.")
+
+    monkeypatch.setattr(SparseLinearClassifier, "_path", fails)
+    made = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
+    assert made.skipped_ == {"sparse linear": "glmnet found no solution"}

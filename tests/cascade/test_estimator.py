@@ -1,6 +1,7 @@
 """`ScheduleCascadeClassifier` and `-Regressor` on the protocol."""
 
 import pickle
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -504,3 +505,10 @@ def test_numbers_far_from_zero_are_learned_as_well(numbers, kind):
     assert moved.score(X[250:], y[250:] + far) > near.score(X[250:], y[250:]) - 0.03
     told, again = (each.operating_points_["score"].iloc[-1] for each in (near, moved))
     assert again == pytest.approx(told, abs=0.03)
+
+
+def test_a_budget_above_the_cap_stands_in_for_the_one_of_the_constructor(fitted):
+    limited = copy(fitted).set_params(budget=0.5)
+    assert limited.choose() == 0
+    full = fitted.feature_costs_.full
+    assert limited.choose(full, max_cost=full) == limited.choose(full) > 0

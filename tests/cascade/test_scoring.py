@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, make_scorer
 from sklearn.naive_bayes import GaussianNB
 
-from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, estimator
 from budgetlearn.validation import ParameterError
 
 pytestmark = pytest.mark.usefixtures("quick_scores", "quick_cascade")
@@ -88,3 +88,17 @@ def test_a_score_that_is_no_number_is_refused(table):
     nothing = make_scorer(lambda y, predicted: np.nan)
     with pytest.raises(ParameterError, match="scoring gives no number"):
         fitted(table, scoring=nothing)
+
+
+def test_the_standard_error_of_a_score_counts_the_weights(table, monkeypatch):
+    X, y = table[0][:600], table[1][:600]
+    counted, weight = [], np.where(np.arange(600) % 2, 0.5, 1.0)
+    monkeypatch.setattr(
+        estimator, "standard_error", lambda score, n, weight: counted.append(weight) or 0.0
+    )
+    settings = QUICK | {"scoring": "balanced_accuracy", "n_stages": 2, "cv": 2, "dynamic": False}
+    made = ScheduleCascadeClassifier(estimators=GaussianNB(), **settings)
+    made.fit(X, y, sample_weight=weight)
+    assert len(counted) == len(made.operating_points_)
+    for each in counted:
+        np.testing.assert_allclose(each, weight / weight.mean())

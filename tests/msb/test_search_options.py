@@ -203,3 +203,10 @@ def test_a_pipeline_takes_missing_values_where_its_steps_do(holed, steps, takes)
 )
 def test_the_protocol_holds(search):
     check_budgeted_estimator(search)
+
+
+def test_a_look_at_the_importance_leaves_what_was_fitted(rare):
+    X, y, X_val, _ = rare
+    search = ModelScheduleSearch(GaussianNB(), random_state=0).fit(*rare)
+    search.variable_importance(X[:, :3], y == "ill")
+    assert set(search.predict(X_val)) <= {"well", "ill"}

@@ -2,10 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes, load_wine
+from sklearn.datasets import load_diabetes, load_wine, make_classification
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from budgetlearn.peers import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
+from budgetlearn.peers import (
+    AllFeaturesClassifier,
+    ForestStages,
+    FreeConstantClassifier,
+    FreeConstantRegressor,
+)
 from tests.looping import check_conventions
 
 
@@ -40,3 +46,14 @@ def test_all_features_cost_everything():
     ).fit(X, y)
     assert (model.acquisition_cost(X) == 78).all()
     assert np.mean(model.predict(X) == y) == 1
+
+
+def test_a_seed_of_the_estimator_s_own_is_kept():
+    X, y = make_classification(200, flip_y=0.3, random_state=0)
+    for kind, engine in (
+        (AllFeaturesClassifier, ExtraTreesClassifier(5, random_state=0)),
+        (ForestStages, ExtraTreesClassifier(random_state=0)),
+    ):
+        size = {"n_trees": [5]} if kind is ForestStages else {}
+        one, two = (kind(engine, **size).fit(X[:100], y[:100]).predict_proba(X) for _ in range(2))
+        np.testing.assert_array_equal(one, two)

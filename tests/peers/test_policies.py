@@ -12,6 +12,7 @@ from budgetlearn.policies import AACOClassifier, DIMEClassifier, GDFSClassifier
 from budgetlearn.policies.aaco import free_with
 from budgetlearn.policies.classifier import Walk
 from budgetlearn.policies.networks import RankCode
+from budgetlearn.protocol.documenting import Limits
 from budgetlearn.protocol.prediction import acquired_from, from_table
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
@@ -165,7 +166,7 @@ def test_lower_thresholds_acquire_more_where_more_is_to_gain(indicated):
             assert ended[row] == 8 or walk.rating[row, ended[row]] < stage.setting["threshold"]
     assert len(np.unique(stages[3].acquired.sum(axis=1))) > 1
     for index, stage in enumerate(stages):
-        asked = acquired_from(model, from_table(model, X[:50]), 50, index, None, False)
+        asked = acquired_from(model, from_table(model, X[:50]), 50, index, Limits())
         np.testing.assert_array_equal(asked.acquired, stage.acquired[:50])
 
 

@@ -1,11 +1,14 @@
 """Sparse linear models: what is expensive is penalised more, and so enters later."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from budgetlearn.msb import LogitPathClassifier
-from budgetlearn.peers import SparseLinearClassifier
+from budgetlearn.msb.l1_path import fit_l1_path
+from budgetlearn.peers import SparseLinearClassifier, baselines
 from budgetlearn.peers.baselines import penalty_factors
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
@@ -72,3 +75,16 @@ def test_powers_are_checked(wrong):
     X, y = load_wine(return_X_y=True)
     with pytest.raises((ParameterError, TypeError), match="cost_exponents"):
         SparseLinearClassifier(cost_exponents=wrong).fit(X, y)
+
+
+def test_paths_are_complete_where_all_are(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+
+    def cut_with_prices(*data, penalty_factors, **options):
+        path = fit_l1_path(*data, penalty_factors=penalty_factors, **options)
+        return replace(path, complete=len(set(penalty_factors)) == 1)
+
+    monkeypatch.setattr(baselines, "fit_l1_path", cut_with_prices)
+    settings = {"feature_costs": range(1, 14), **SMALL}
+    assert SparseLinearClassifier(cost_exponents=[0], **settings).fit(X, y).path_.complete
+    assert not SparseLinearClassifier(cost_exponents=[0, 1], **settings).fit(X, y).path_.complete

@@ -254,3 +254,12 @@ def test_categories_are_the_same_whatever_type_they_are_read_as(kind):
     encoder = BudgetPreprocessor(categorical=["region"]).fit(TABLE)
     again = TABLE.assign(region=TABLE["region"].astype(kind))
     assert encoder.transform(again)["region"].tolist() == [0, 1, 0, 2]
+
+
+def test_only_a_column_with_gaps_needs_a_number_below():
+    lowest = -np.finfo(float).max
+    table = pd.DataFrame({"full": [lowest, 1.0, 2.0], "gap": [1.0, None, 3.0]})
+    assert BudgetPreprocessor().fit_transform(table)["gap"].tolist() == [1, -2, 3]
+    table = pd.DataFrame({"small": [None, 1.0, 2.0], "gap": [lowest, None, 3.0]})
+    with pytest.raises(DatasetError, match=r"'gap' holds -1\.79769e\+308"):
+        BudgetPreprocessor().fit(table)

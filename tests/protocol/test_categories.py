@@ -33,6 +33,7 @@ def fitted(table=TABLE, y=Y, **options):
 
 def ordered(places, targets, weight, n_classes, n_words=None):
     ranks = np.arange(n_words or places.max() + 1)
+    weight = np.ones(places.size) if weight is None else weight
     return target_order(places, targets, weight, n_classes, ranks)
 
 
@@ -74,7 +75,7 @@ def test_rare_words_stay_in_the_middle():
 def test_words_that_are_alike_keep_their_order():
     places = np.tile(np.arange(7), 10)
     ranks = np.array([3, 0, 6, 1, 2, 5, 4])  # where they were given, not where codes have them
-    equals = target_order(places, np.repeat([0, 1], 35), None, 2, ranks)
+    equals = target_order(places, np.repeat([0, 1], 35), np.ones(70), 2, ranks)
     assert ranks[equals].tolist() == list(range(7))
     assert ordered(places, np.repeat([0, 1], 35), None, 2).tolist() == list(range(7))
 

@@ -14,6 +14,7 @@ from budgetlearn import (
     BudgetRFRegressor,
     FreeConstantClassifier,
     GIFRegressor,
+    ScheduleCascadeClassifier,
 )
 from budgetlearn.budgetrf import Leaves
 from budgetlearn.exceptions import DatasetError
@@ -127,3 +128,32 @@ def test_a_score_that_is_no_number_chooses_nothing():
     model = BudgetRFClassifier(n_estimators=3, scoring="roc_auc", random_state=0)
     with pytest.raises(ParameterError, match="scoring gives no number"):
         model.fit(X, y, X_val[y_val == 1], y_val[y_val == 1])
+
+
+@pytest.mark.parametrize("gap", [np.nan, np.inf])
+def test_validation_targets_that_are_no_numbers_are_refused_before_the_fit(gap, monkeypatch):
+    ((X, y), (X_val, y_val), _), _ = example_data(BudgetRFRegressor())
+    monkeypatch.setattr(BudgetRFRegressor, "_fit", breaking(BudgetRFRegressor._fit))
+    with pytest.raises(ValueError, match="y_val contains"):
+        BudgetRFRegressor().fit(X, y, X_val, np.append(y_val[1:], gap))
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"), [(BudgetRFClassifier, "_fit"), (ScheduleCascadeClassifier, "_models")]
+)
+def test_a_misspelt_score_is_refused_before_the_fit(kind, step, monkeypatch):
+    ((X, y), *_), _ = example_data(kind())
+    monkeypatch.setattr(kind, step, lambda *_: pytest.fail("models were fitted"))
+    with pytest.raises(ValueError, match="scoring"):
+        kind(scoring="acuracy").fit(X, y)
+
+
+@pytest.mark.parametrize("labels", [np.array([0.0, 1.0]), np.array(["no", "yes"], dtype=object)])
+def test_a_missing_label_is_refused_and_counts_as_no_error(labels):
+    ((X, y), (X_val, y_val), _), _ = example_data(BudgetRFClassifier())
+    y, y_val = labels[y], np.append(labels[y_val[1:]], np.nan)
+    model = BudgetRFClassifier(n_estimators=3, random_state=0)
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(X, y, X_val, y_val)
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(X, y).measure(X_val, y_val)

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError, CostError, MissingValueError
 from budgetlearn.msb import ModelScheduleSearch
+from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from tests.protocol.estimators import NeverFree, SignOfFirst
 
@@ -231,3 +232,12 @@ def test_nullable_labels_of_pandas_stay_what_they_are(table, nullable, plain):
     gaps[0] = pd.NA
     with pytest.raises(ValueError, match="NaN"):
         ModelScheduleSearch(random_state=0).fit(X, gaps)
+
+
+def test_numbers_of_minus_one_are_learned_from_like_others():
+    # Among classes -1 stands for one that training does not know.
+    X, numbers = np.zeros((3, 1)), np.array([-1.0, 2.0, 5.0])
+    train, valid = Examples(X, numbers, numbers), Examples(X, numbers, numbers)
+    assert train.joined(valid).y.tolist() == [-1, 2, 5, -1, 2, 5]
+    codes = np.array([-1, 0, 1])
+    assert train.joined(Examples(X, codes, codes)).y.tolist() == [-1, 2, 5, 0, 1]

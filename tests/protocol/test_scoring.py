@@ -20,7 +20,7 @@ from budgetlearn import (
 )
 from budgetlearn.exceptions import BudgetError
 from budgetlearn.protocol import Stage
-from budgetlearn.protocol.scoring import r2_rows, score_and_error, score_outcome
+from budgetlearn.protocol.scoring import r2_rows, score_and_error, score_outcome, standard_error
 from budgetlearn.validation import ParameterError
 from tests.protocol.conftest import COSTS, fit
 from tests.protocol.estimators import NeverFree
@@ -181,3 +181,14 @@ def test_the_mean_surely_has_no_r2():
     y = np.arange(5.0)
     np.testing.assert_allclose(r2_rows((y - y.mean()) ** 2, y), 0, atol=1e-12)
     np.testing.assert_array_equal(r2_rows(np.array([0.0, 4.0]), np.ones(2)), [1, -3])
+
+
+def test_a_weighted_score_is_as_uncertain_as_one_of_fewer_rows():
+    values, weight = np.random.default_rng(0).normal(size=400), np.repeat([10.0, 0.1], [40, 360])
+
+    def mean(rows, weight):
+        return np.average(values[rows], weights=weight)
+
+    as_many = weight.sum() ** 2 / (weight**2).sum()  # Kish's effective sample size
+    assert standard_error(mean, 400, weight) == pytest.approx(1 / np.sqrt(as_many), rel=0.3)
+    assert standard_error(mean, 400) == pytest.approx(1 / 20, rel=0.3)

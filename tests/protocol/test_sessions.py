@@ -188,3 +188,10 @@ def test_only_members_without_a_price_are_free_with_another():
     assert [name for name, *_ in session.wanted] == [1]  # the first is acquired
     session.give({1: 0.1})
     assert [name for name, *_ in session.wanted] == [2]
+
+
+def test_a_value_that_is_refused_takes_no_other_with_it(single):
+    session = single.session()
+    with pytest.raises(ValueError, match="'mcv' needs a finite number"):
+        session.give(age=0.1, mcv="high")
+    assert session.give(age=0.1, mcv=0.2).cost == 3

@@ -155,8 +155,14 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _keep(self, comparison, policies):
         """Fit the chosen methods on all rows and keep the schedule."""
-        train, spends = comparison.train, self.objective_.scoring != "total_cost"
-        field = evidence.Field.of(policies, spends)
+        train = comparison.train
+        field = evidence.Field(
+            np.array([policy.rows for policy in policies]),
+            [policy.method.name for policy in policies],
+            np.array([policy.place for policy in policies]),
+            np.array([policy.method.everything for policy in policies]),
+            spends=self.objective_.scoring != "total_cost",
+        )
         chosen = evidence.best_at_budgets(field)
         flattery = evidence.optimism(field, comparison.seed)
         quotes = evidence.quoted_scores(field, chosen, flattery)
@@ -168,12 +174,12 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             score = quotes.get(k, policy.rows.mean())
             error = evidence.score_error(policy.rows, k > 0)
             entry = Entry(method.name, score, error, k in sure, k == last)
-            if k and method.name not in fitted:
-                model = comparison.fitted(method, train)
-                stages = Stages(model, comparison.seen_by(model, train.X), train.weight is not None)
-                stages.settle()
-                fitted[method.name] = stages
             if k:
+                if method.name not in fitted:
+                    model = comparison.fitted(method, train)
+                    seen = comparison.seen_by(model, train.X)
+                    fitted[method.name] = Stages(model, seen, train.weight is not None)
+                    fitted[method.name].settle()
                 entry = self._bought(entry, policy, fitted[method.name], comparison)
             found.append(entry)
         self.entries_ = _increasing(filter(None, found))
@@ -320,8 +326,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             stage.cost = self.feature_costs_.total(stage.acquired)
             rows = self._score_rows(stage, y, weight)
             points.loc[index, ["cost", "cost_se"]] = cost_and_error(stage.cost)
-            points.loc[index, "score"] = rows.mean()
-            points.loc[index, "score_se"] = rows.std() / np.sqrt(rows.size)
+            points.loc[index, ["score", "score_se"]] = rows.mean(), rows.std() / np.sqrt(rows.size)
             points.loc[index, "n_features"] = stage.acquired.sum(axis=1).mean()
         return points
 

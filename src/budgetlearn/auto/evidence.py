@@ -69,18 +69,18 @@ class Comparison:
             assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random)
             for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
         ]
-        policies = self._compared(CONSTANT[self.classes is not None], [0], repeats, None)
         skipped = {}
+        for method in methods:  # wrong parameters are a mistake: refused before hours of fits
+            method.make(self.costs, self.seed, self.n_jobs)
+        policies = self._compared(CONSTANT[self.classes is not None], [0], repeats, None)
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
             # What everything bought is worth must be known, whatever time there is.
             deadline = None if method.everything else self.deadline
-            # A method with wrong parameters is a mistake, one that cannot learn these rows is not.
-            method.make(self.costs, self.seed, self.n_jobs)
             try:
                 policies += self._compared(method, places, repeats, deadline)
-            except (BudgetlearnError, ValueError) as error:
+            except (BudgetlearnError, ValueError, RuntimeError) as error:  # the last: glmnet's
                 skipped[method.name] = str(error).rstrip(".")
         return policies, skipped
 
@@ -89,19 +89,18 @@ class Comparison:
         n, n_outputs = len(self.train.y), self.n_classes or 1
         found = np.zeros((len(repeats), len(places), n, n_outputs))
         spent, seen = np.zeros((2, len(repeats), len(places), n))
-        start, done = monotonic(), 0
-        total = sum(int(folds.max()) + 1 for folds in repeats) + 1  # and the fit on all rows
-        for repeat, folds in enumerate(repeats):
-            for fold in range(int(folds.max()) + 1):
-                out = folds == fold
-                budgets = [self.budgets[place] for place in places]
-                made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
-                found[repeat][:, out], spent[repeat][:, out], costs = made
-                seen[repeat][:, out] = costs[:, None]
-                done += 1
-                ends = start + (monotonic() - start) / done * total
-                if deadline is not None and ends > deadline:
-                    raise BudgetlearnError("which would take longer than the time allows.")
+        left_out = [
+            (k, folds == fold) for k, folds in enumerate(repeats) for fold in np.unique(folds)
+        ]
+        budgets, start = [self.budgets[place] for place in places], monotonic()
+        for done, (repeat, out) in enumerate(left_out, 1):
+            made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
+            found[repeat][:, out], spent[repeat][:, out], costs = made
+            seen[repeat][:, out] = costs[:, None]
+            # One fit for each part that is left out, and one on all rows.
+            ends = start + (monotonic() - start) / done * (len(left_out) + 1)
+            if deadline is not None and ends > deadline:
+                raise BudgetlearnError("which would take longer than the time allows.")
         return [
             self._policy(method, place, found[:, k], spent[:, k], seen[:, k])
             for k, place in enumerate(places)
@@ -173,14 +172,14 @@ class Comparison:
     def _policy(self, method, place, found, spent, seen):
         """Return a policy of predictions and costs, of each repeat; `seen`: costs of seen rows."""
         y, weight, temperature = self.train.y, self.train.weight, 1.0
-        if self.n_classes is not None and method.name != "constant":
-            # The repeats as so many more rows: one temperature for the policy.
-            weights = None if weight is None else np.tile(weight, len(found))
-            labels = np.tile(y, len(found))
-            temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
-            found = np.array([with_temperature(each, temperature) for each in found])
         decided = [None] * len(found)
         if self.n_classes is not None:
+            if method.name != "constant":
+                # The repeats as so many more rows: one temperature for the policy.
+                weights = None if weight is None else np.tile(weight, len(found))
+                labels = np.tile(y, len(found))
+                temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
+                found = [with_temperature(each, temperature) for each in found]
             costs = self.objective.decision_costs(y, self.n_classes)
             decided = [decide(each, costs) for each in found]
         parts = zip(found, decided, spent, strict=True)
@@ -220,17 +219,6 @@ class Field:
     places: np.ndarray  # int (n_policies,): index of its budget
     everything: np.ndarray  # bool (n_policies,): whether it acquires all features of every row
     spends: bool = True  # whether a budget is there to be spent; not where purchases are scored
-
-    @classmethod
-    def of(cls, policies, spends):
-        """Return the field of some policies."""
-        return cls(
-            np.array([policy.rows for policy in policies]),
-            [policy.method.name for policy in policies],
-            np.array([policy.place for policy in policies]),
-            np.array([policy.method.everything for policy in policies]),
-            spends,
-        )
 
 
 def best_at_budgets(field, weights=None):

@@ -14,7 +14,12 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import learned_together, n_classes_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
-from ..protocol.scoring import score_and_error, score_outcome
+from ..protocol.scoring import (
+    refuse_unknown_score,
+    score_outcome,
+    stage_scorer,
+    standard_error,
+)
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
@@ -364,7 +369,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             return replace(point, score=scores[best], observed=scores[best], leaning=leanings[best])
 
         def error(point):
-            return score_and_error(self, made(point, point.leaning), targets)[1]
+            score = stage_scorer(self, self.scoring, made(point, point.leaning), targets)
+            return standard_error(score, len(targets), table.counted)
 
         found = [scored(each) for each in found]
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
@@ -374,6 +380,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _check_parameters(self, n_samples):
         check_number(self.n_stages, "n_stages", low=2, integer=True)
         check_number(self.cv, "cv", low=2, integer=True)
+        refuse_unknown_score(self)
         if self.budget not in (None, ONE_SE):
             check_number(self.budget, "budget", low=0)
         if not is_flag(self.dynamic) and self.dynamic != "auto":
@@ -447,19 +454,19 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         fixed = (c.cascade for c in (*front, *self._routes) if not c.cascade.dynamic)
         self.models_ = models.only(fixed)
         names = np.array(self.feature_costs_.labels, dtype=object)
-        last = [each.cascade.stages[each.last_stage] for each in front]
         self.operating_points_ = pd.DataFrame(
             {
-                "cost": [each.cost for each in front],
-                "cost_se": [each.cost_se for each in front],
-                "score": [each.score for each in front],
-                "score_se": [each.observed_se for each in front],
-                "observed": [each.observed for each in front],
+                "cost": each.cost,
+                "cost_se": each.cost_se,
+                "score": each.score,
+                "score_se": each.observed_se,
+                "observed": each.observed,
                 "nodes": np.nan,
-                "n_features": [each.n_features for each in front],
-                "setting": [self._setting(each) for each in front],
-                "variables": [tuple(names[list(features)]) for features in last],
+                "n_features": each.n_features,
+                "setting": self._setting(each),
+                "variables": tuple(names[list(each.cascade.stages[each.last_stage])]),
             }
+            for each in front
         )
 
     @staticmethod

@@ -94,9 +94,9 @@ class ExhaustiveSearch(SubsetSearch):
         codes = np.arange(1, 2**n_variables)
         self.subsets_ = codes[np.bitwise_count(codes) >= min(smallest, n_variables)]
         # Before any fit: a file of other data is refused at once, not after hours.
-        weight = () if train.weight is None else (train.weight,)
-        tables = (train.X, train.y, *weight), (valid.X, valid.y)
-        key = fingerprint(self._engine(), seed, *tables, scoring=self.scoring)
+        weight = [] if train.weight is None else [train.weight]
+        arrays = [train.X, train.y, *weight, valid.X, valid.y]
+        key = fingerprint(self._engine(), seed, arrays, self.scoring)
         known = SubsetScores(n_variables, self.checkpoint, key)
         done = ~np.isnan(known.scores[self.subsets_])
         self.resumed_seconds_ = float(known.seconds[self.subsets_[done]].sum())
@@ -181,21 +181,17 @@ def variables_of(subset):
     return tuple(j for j in range(int(subset).bit_length()) if subset >> j & 1)
 
 
-def fingerprint(estimator, seed, *tables, scoring=None):
-    """Return a hash of all that the scores depend on; prices, which change no score, do not count.
-
-    `tables` are X, y and, where there are any, weights of each part of the data.
-    """
+def fingerprint(estimator, seed, arrays, scoring):
+    """Return a hash of all that scores depend on: not of prices, which change none."""
     digest = hashlib.sha256()
     # The shape and type, too: the same bytes in another shape are other data.
-    for array in (array for table in tables for array in table):
+    for array in arrays:
         digest.update(f"{array.shape} {array.dtype}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     # What changes no result is left out, and `random_state`, which the seed replaces.
-    parameters = estimator.get_params()
     decisive = {
         name: f"{type(value).__qualname__} {value!r}"
-        for name, value in parameters.items()
+        for name, value in estimator.get_params().items()
         if name.split("__")[-1] not in ("n_jobs", "verbose", "random_state")
     }
     digest.update(f"{type(estimator).__qualname__} {sorted(decisive.items())} {seed}".encode())
@@ -213,15 +209,14 @@ class SubsetScores:
     scores belong to; a file with another key is refused.
     """
 
-    def __init__(self, n_variables, path=None, key=""):
+    def __init__(self, n_variables, path, key):
         self.scores = np.full(2**n_variables, np.nan)
         self.seconds = np.full(2**n_variables, np.nan)
         self.path = None if path is None else Path(path)
         self._header = json.dumps({"format": FORMAT, "variables": n_variables, "key": key})
-        if self.path is not None:
-            if self.path.exists():
-                self._read()
-                return
+        if self.path is not None and self.path.exists():
+            self._read()
+        elif self.path is not None:
             write_whole(self.path, f"# {self._header}\n{COLUMNS}\n")
 
     def _read(self):

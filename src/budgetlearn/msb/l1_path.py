@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,9 +65,9 @@ class L1Path:
 
     def at(self, step):
         """Return the model of one step, as a classifier of class indices."""
-        one = {"step": step}
         return SimpleNamespace(
-            predict=partial(self.predict, **one), predict_proba=partial(self.predict_proba, **one)
+            predict=lambda X: self.predict(X, step),
+            predict_proba=lambda X: self.predict_proba(X, step),
         )
 
 
@@ -207,9 +206,7 @@ class LogitPathClassifier(ScheduleClassifier):
         scores = [score(self.path_.at(step), valid.X) for step in steps]
         self.schedule_ = self._schedule_of(costs, scores, variables)
         # Equal (cost, score) pairs may stand at several steps: the first is the sparsest path's.
-        where = {}
-        for step in steps:
-            where.setdefault((variables[step], scores[step]), step)
+        where = {(variables[step], scores[step]): step for step in reversed(steps)}
         chosen = zip(self.schedule_.variables, self.schedule_.scores, strict=True)
         self._steps = [where[subset, float(score)] for subset, score in chosen]
 

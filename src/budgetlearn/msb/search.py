@@ -262,13 +262,15 @@ class SubsetSearch(ScheduleClassifier):
         ndarray of shape (n_features,)
             Mean fall in the validation score of the full model when a variable is permuted.
         """
+        # A copy learns the classes and columns: what was fitted before stays what it is.
+        other = clone(self)
         # The same draws, in the same order, as in `fit`: else the importance would be another one.
-        train, valid = checked_examples(self, X, y, X_val, y_val, None)
-        seed, random = self._seeds(check_random_state(self.random_state))
+        train, valid = checked_examples(other, X, y, X_val, y_val, None)
+        seed, random = self._seeds(check_random_state(other.random_state))
         if valid is None:
-            train, valid = train.held_out(self.validation_fraction, random, self)
-        train, valid = words_by_target(self, train, valid)
-        return self._problem(train.weighed_for(self), valid, seed).importance
+            train, valid = train.held_out(other.validation_fraction, random, other)
+        train, valid = words_by_target(other, train, valid)
+        return other._problem(train.weighed_for(other), valid, seed).importance
 
     def _problem(self, train, valid, seed):
         min_variables = check_number(self.min_variables, "min_variables", low=1, integer=True)

@@ -84,7 +84,7 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
     estimator : classifier, default=None
         None: a random forest of 100 trees.
     random_state : int, RandomState instance or None, default=None
-        Given to the estimator where it has such a parameter.
+        Given to the estimator where it has such a parameter; None: it keeps its own.
     """
 
     _acquires = True
@@ -98,7 +98,7 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
         given = self.estimator
         model = ensemble.RandomForestClassifier() if given is None else clone(given)
         # Not every classifier draws anything.
-        if "random_state" in model.get_params():
+        if self.random_state is not None and "random_state" in model.get_params():
             model.set_params(random_state=self.random_state)
         return model
 
@@ -282,7 +282,7 @@ class SparseLinearClassifier(LogitPathClassifier):
             name: np.concatenate([getattr(path, name) for path in paths])
             for name in ("coef", "intercept", "penalties")
         }
-        return replace(paths[0], **joined)
+        return replace(paths[0], complete=all(path.complete for path in paths), **joined)
 
 
 def penalty_factors(prices, power):

@@ -115,9 +115,12 @@ class ForestStages(SklearnStages, MetaStaged):
         X, y = train.X, train.targets
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         model = clone(self.estimator)
-        if "n_jobs" in model.get_params():
-            model.set_params(n_jobs=self.n_jobs)
-        model.set_params(n_estimators=n_trees[-1], random_state=self.random_state)
+        known = model.get_params()
+        for name in ("n_jobs", "random_state"):
+            # None: as the estimator has it.
+            if name in known and getattr(self, name) is not None:
+                model.set_params(**{name: getattr(self, name)})
+        model.set_params(n_estimators=n_trees[-1])
         self.estimator_ = fit_counted(model, X, y)
         self._models = first_trees(model, X.shape[1], n_trees)
         self.stage_settings_ = [{"trees": n} for n in n_trees]
@@ -293,13 +296,10 @@ class GIFNodeShares(NodeShares):
         own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
         # Weights of a refitted forest are right for its own size only: one fit for each budget.
         grown = self.node_budgets_ if own.joint_fit else self.node_budgets_[-1:]
-        forests = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
-        self.estimator_ = forests[-1]
-        self.forests_ = (
-            forests
-            if own.joint_fit
-            else [forests[-1].within(budget) for budget in self.node_budgets_]
-        )
+        self.forests_ = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
+        self.estimator_ = self.forests_[-1]
+        if not own.joint_fit:
+            self.forests_ = [self.estimator_.within(budget) for budget in self.node_budgets_]
 
     def _stages(self, X, which, want):
         for index in which:

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -42,9 +41,7 @@ def to_numbers(features, categorical):
         refuse_blank_twins(coded.categories, f"Column {name!r}")
         features[name] = np.where(coded.codes < 0, np.nan, coded.codes)
         categories[str(name)] = tuple(word.strip() for word in coded.categories)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
-        return features.to_numpy(np.float64), categories
+    return features.to_numpy(np.float64), categories
 
 
 def refuse_blank_twins(words, where):
@@ -190,7 +187,7 @@ def refuse_infinity(name, numbers):
 
 def _refuse_dates(column):
     kind = column.dtype
-    typed = kind.kind in "Mm" or isinstance(kind, (pd.PeriodDtype, pd.DatetimeTZDtype))
+    typed = kind.kind in "Mm" or isinstance(kind, pd.PeriodDtype)
     if not typed:
         cells = column.dropna().map(str).str.strip().unique()
         dates = [cell for cell in cells if _DATE.fullmatch(cell)]

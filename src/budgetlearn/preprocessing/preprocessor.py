@@ -101,7 +101,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             fills = np.nanmedian(numbers, axis=0)
         elif self.missing == INDICATOR and gaps.any():
             # Only columns with gaps get a value for them: elsewhere no model learns what one means.
-            fills[gaps] = _below(numbers, frame.columns)[gaps]
+            fills[gaps] = _below(numbers[:, gaps], frame.columns[gaps])
         return dict(zip(frame.columns, fills.tolist(), strict=True))
 
     def _words_of(self, column):
@@ -244,11 +244,11 @@ def _below(numbers, names):
         # Beside a large number that hardly varies 1 less is the same number.
         below = np.where(near < low - APART * np.abs(low), near, low - np.abs(low))
     below = np.maximum(below, np.finfo(np.float64).min)
-    if (below >= low).any():
-        name = names[np.argmax(below >= low)]
+    lowest = np.flatnonzero(below >= low)
+    if lowest.size:
         raise DatasetError(
-            f"Column {name!r} holds {low.min():g}, and no number is left below it that could stand "
-            'for empty cells. Divide the column by ten, or take missing="median".'
+            f"Column {names[lowest[0]]!r} holds {low[lowest[0]]:g}, and no number is left below it "
+            'that could stand for empty cells. Divide the column by ten, or take missing="median".'
         )
     return below
 

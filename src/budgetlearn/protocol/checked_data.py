@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.utils import column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -107,15 +107,12 @@ def one_row(estimator, x):
     """Return one example, an array, dict, Series or frame, as a checked table of one row."""
     if not hasattr(x, "columns"):
         check_is_fitted(estimator)
-        names = estimator.feature_costs_.names
-        if estimator.categories_:
-            # Words beside numbers, which one type of array would turn into words.
-            labels, values = _EXAMPLE.labelled(x)
-            x = np.array(values, dtype=object)
-            x = x if labels is None else x[_EXAMPLE.places(labels, names, len(names))]
-        else:
-            x = _EXAMPLE.in_order(x, names, estimator.n_features_in_)
-        x = np.atleast_2d(x)
+        labels, values = _EXAMPLE.labelled(x)
+        # Of any type: beside words numbers would become words.
+        x = np.atleast_2d(np.array(values, dtype=object))
+        if labels is not None:
+            names = estimator.feature_costs_.names
+            x = x[:, _EXAMPLE.places(labels, names, estimator.n_features_in_)]
     if len(x) != 1:
         raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
     return checked_table(estimator, x)[0]
@@ -200,9 +197,8 @@ class Examples:
         for at, ranks in self.given.items():
             known = ~np.isnan(self.X[:, at])
             if ranks.size > 1 and known.any():
-                weight = None if self.weight is None else self.weight[known]
                 places = self.X[known, at].astype(np.intp)
-                order = target_order(places, self.y[known], weight, n_classes, ranks)
+                order = target_order(places, self.y[known], self.weights[known], n_classes, ranks)
                 codes[at] = np.argsort(order)
         return codes
 
@@ -221,8 +217,10 @@ class Examples:
 
     def joined(self, other):
         """Return these and the other examples, without those of classes unknown in training."""
-        # Nothing can be learned from a class that the models have no column for.
-        other = other.take(np.flatnonzero(other.y != -1)) if other.y.ndim == 1 else other
+        # Nothing can be learned from a class that the models have no column for; -1 among numbers,
+        # which validation data have as floats, is one like others.
+        if other.y.dtype.kind == "i":
+            other = other.take(np.flatnonzero(other.y != -1))
         weight = None
         if self.weight is not None or other.weight is not None:
             weight = np.concatenate([self.weights, other.weights])
@@ -294,6 +292,8 @@ def learned_together(estimator, train, valid):
     if valid is not None:
         train = train.joined(valid)
         estimator.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
+        weight = train.weighed_for(estimator).weight
+        estimator.constant_ = _constant(train.y, weight, n_classes_of(estimator))
     return words_by_target(estimator, train)[0]
 
 
@@ -378,9 +378,10 @@ def _validation(estimator, X, y):
     """Return checked validation examples."""
     check_consistent_length(X, y)
     if not is_classifier(estimator):
-        y = np.asarray(y, dtype=np.float64)
+        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y_val")
         return Examples(X, y if estimator._multi_output else column_or_1d(y), y)
     y = column_or_1d(y)
+    assert_all_finite(y, input_name="y_val")  # a missing label is no class that training lacks
     # -1 equals no class, so that an unknown label is an error of every prediction.
     place = {label: code for code, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
@@ -434,7 +435,6 @@ def recoded(X, codes):
 
 def target_order(places, targets, weight, n_classes, ranks):
     """Return the words 0, 1, … in the order of their targets, equal ones by their ranks."""
-    weight = np.ones(len(places)) if weight is None else weight
     if n_classes is not None:
         targets = np.eye(n_classes)[targets]
     targets = np.reshape(targets, (len(places), -1))

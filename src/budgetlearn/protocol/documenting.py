@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import namedtuple
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import NamedTuple, dataclass_transform
+from typing import dataclass_transform
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -48,15 +49,6 @@ def check_limits(budget, max_cost, budget_mode):
     check_choice(budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
 
 
-class Limits(NamedTuple):
-    """Limits of the cost of a prediction, as its caller sets them."""
-
-    budget: float | None = None
-    max_cost: float | None = None
-    fallback: bool = False
-    budget_mode: str = EXPECTED
-
-
 def _taken(
     budget: float | None = None,
     max_cost: float | None = None,
@@ -67,6 +59,13 @@ def _taken(
     """Show the signature of what takes the limits one by one."""
 
 
+_TAKEN = inspect.signature(_taken).parameters
+
+
+class Limits(namedtuple("Limits", _TAKEN, defaults=[each.default for each in _TAKEN.values()])):
+    """Limits of the cost of a prediction, as its caller sets them."""
+
+
 def limited(method):
     """Let a method whose last parameter is `limits` take the four, one by one, in its place.
 
@@ -74,7 +73,7 @@ def limited(method):
     """
     own = inspect.signature(method)
     before = [each for name, each in own.parameters.items() if name != "limits"]
-    taken = own.replace(parameters=[*before, *inspect.signature(_taken).parameters.values()])
+    taken = own.replace(parameters=[*before, *_TAKEN.values()])
 
     @wraps(method)
     def called(*args, **named):

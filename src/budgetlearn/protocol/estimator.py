@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -30,7 +30,7 @@ from .documenting import EXPECTED, Limits, described, estimator_class, limited
 from .feature_requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .operating_points import Certificate
 from .prediction import Session
-from .scoring import score_outcome
+from .scoring import refuse_unknown_score, score_outcome
 
 Array = NDArray[Any]
 
@@ -154,7 +154,7 @@ class BudgetedEstimator(BaseEstimator):
         return score_outcome(self, getattr(self, "scoring", None), stage, y, weight)
 
     def _more_to_explain(self, x, max_cost):
-        """Return further columns of `explain`: by name, the values of acquired features."""
+        """Return further columns of `explain` of a checked row: by name, the values of features."""
         return {}
 
     def __sklearn_tags__(self):
@@ -238,6 +238,7 @@ class BudgetedEstimator(BaseEstimator):
             train, valid = train.held_out(self.validation_fraction, source, self)
         train, valid = words_by_target(self, train, valid)
         # Refused before the fit, which may take hours.
+        refuse_unknown_score(self)
         if valid is not None:
             operating_points.refuse_alike(self, train, valid)
         # Those of an earlier fit, where this one has no validation data.
@@ -437,6 +438,7 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         y = np.asarray(y)
         check_consistent_length(X, y)
+        assert_all_finite(y, input_name="y")
         stages = prediction.each_stage(self, X, operating_points.scored_parts(self))
         return operating_points.measured(self, stages, y)
 
@@ -492,9 +494,8 @@ class BudgetedEstimator(BaseEstimator):
         Decisions
         """
         X, _ = checked_table(self, X)
-        stage = prediction.chosen_stage(self, *limits)
-        source, (_, max_cost, fallback, _) = prediction.from_table(self, X), limits
-        return prediction.acquired_from(self, source, len(X), stage, max_cost, fallback, True)
+        stage, source = prediction.chosen_stage(self, *limits), prediction.from_table(self, X)
+        return prediction.acquired_from(self, source, len(X), stage, limits, at_hand=True)
 
     @limited
     def predict_acquiring(
@@ -518,8 +519,8 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
         stage = prediction.chosen_stage(self, *limits)
-        source, (_, max_cost, fallback, _) = prediction.translated(self, source, word_code), limits
-        return prediction.acquired_from(self, source, n_samples, stage, max_cost, fallback)
+        source = prediction.translated(self, source, word_code)
+        return prediction.acquired_from(self, source, n_samples, stage, limits)
 
     @described
     def session(
@@ -562,16 +563,16 @@ class BudgetedEstimator(BaseEstimator):
             also `value`: what the feature was chosen for, less its weighted price; NaN of one that
             could not be had.
         """
-        source = prediction.from_table(self, one_row(self, x))
-        stage, max_cost = prediction.chosen_stage(self, *limits), limits.max_cost
+        x = one_row(self, x)
+        stage, source = prediction.chosen_stage(self, *limits), prediction.from_table(self, x)
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not limits.fallback:  # raises what predict raises
-            prediction.acquired_from(self, source, 1, stage, max_cost, False)
+            prediction.acquired_from(self, source, 1, stage, limits)
         # Values as people know them: numbers, and words.
         translate = prediction.translated(
             self, source, lambda code, name, words: code if np.isnan(code) else words[int(code)]
         )
-        session = Session(self, stage, max_cost)
+        session = Session(self, stage, limits.max_cost)
         row, rows = np.zeros(1, dtype=np.intp), []
         while not session.done:
             name, price, _ = session.wanted[0]
@@ -579,7 +580,7 @@ class BudgetedEstimator(BaseEstimator):
             session.give({name: value})
             rows.append((name, value, price, session.cost, session.prediction, session.probability))
         columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
-        steps, more = pd.DataFrame(rows, columns=columns), self._more_to_explain(x, max_cost)
+        steps, more = pd.DataFrame(rows, columns=columns), self._more_to_explain(x, limits.max_cost)
         return steps.assign(**{name: steps["feature"].map(each) for name, each in more.items()})
 
 

@@ -5,6 +5,7 @@ Measured on validation data or out of fold; a guarantee needs calibration data t
 
 import warnings
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 import pandas as pd
@@ -197,10 +198,9 @@ def _aligned(refit, X, n_stages, want):
     places = np.rint(np.linspace(0, refit.n_stages_ - 1, n_stages)).astype(int)
     if n_stages == 1:
         places[:] = refit.n_stages_ - 1
-    different = np.unique(places)
-    made = refit._stages(X, different.tolist(), want)
-    for stage, place in zip(made, different, strict=True):
-        yield from (stage for _ in range((places == place).sum()))
+    different, times = np.unique(places, return_counts=True)
+    for stage, n in zip(refit._stages(X, different.tolist(), want), times, strict=True):
+        yield from repeat(stage, n)
 
 
 @dataclass(frozen=True)

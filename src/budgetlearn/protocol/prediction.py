@@ -82,9 +82,10 @@ def _limit_of_mean(estimator, budget, max_cost):
         return (
             max_cost if affords(max_cost, points_to_choose_from(estimator)["cost"]).any() else None
         )
-    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing.
+    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing, but it
+    # stands in for the estimator's own.
     void = estimator._spends_caps and budget is not None and budget >= max_cost
-    return None if void else budget
+    return np.inf if void else budget
 
 
 def each_stage(estimator, X, want):
@@ -101,18 +102,17 @@ def decided(estimator, X, want, limits):
     """Return a `Stage` with the wanted parts of the predictions within `Limits`."""
     X, absent = checked_table(estimator, X)
     index = chosen_stage(estimator, *limits)
-    _, max_cost, fallback, _ = limits
     # With fixed costs the cap was settled by the choice of the stage.
-    capped = max_cost is not None and not estimator._has_fixed_costs
+    capped = limits.max_cost is not None and not estimator._has_fixed_costs
     if index is not None and not capped:
         missing = missing_cells(estimator, X, index)
         # The fast way: one stage on the whole table, without a ledger.
-        if missing is None or not fallback:
+        if missing is None or not limits.fallback:
             refuse_missing(estimator, missing, absent)
             return stage_of(estimator, X, index, want)
     # A cap or a missing cell: only acquiring one feature after another says who gets which model.
-    how = index, max_cost, fallback, True
-    made = acquired_from(estimator, from_table(estimator, X), len(X), *how)
+    source = from_table(estimator, X)
+    made = acquired_from(estimator, source, len(X), index, limits, at_hand=True)
     return Stage({}, made.prediction, made.probabilities, made.acquired)
 
 
@@ -137,8 +137,9 @@ def requests_of(estimator, n_samples, stage, ledger):
     return estimator._acquisitions(n_samples, stage, ledger)
 
 
-def acquired_from(estimator, source, n_samples, stage, max_cost, fallback, at_hand=False):
+def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
+    _, max_cost, fallback, _ = limits
     # One ledger for all examples: it is what charges, and what the cap is compared with.
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
@@ -339,19 +340,20 @@ class Session:
             For unknown features, and for what is not a number or no word that training knows.
         """
         given = {**(values or {}), **named}
-        # All names are checked first: a call is taken as a whole or not at all.
         unknown = [name for name in given if name not in self._names]
         if unknown:
             raise ValueError(
                 f"unknown features: {', '.join(map(str, unknown))}. The model knows "
                 f"{', '.join(map(str, self._names))}."
             )
+        numbers = {}
         for name, value in given.items():
-            number = _number(value, name, self._categories)
             feature = self._names.index(name)
-            if self._ledger.acquired[0, feature] or feature in self._given:
+            if feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")
-            self._given[feature] = number
+            numbers[feature] = _number(value, name, self._categories)
+        # Now that all are checked: a call is taken as a whole or not at all.
+        self._given |= numbers
         self._go_on()
         return self
 

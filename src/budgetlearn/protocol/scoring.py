@@ -112,6 +112,12 @@ def make_budget_scorer(
     return BudgetScorer(scorer, limits | {"budget_mode": budget_mode})
 
 
+def refuse_unknown_score(estimator):
+    """Raise for a `scoring` that scikit-learn does not know."""
+    if getattr(estimator, "scoring", None) is not None:
+        check_scoring(Substitute(estimator), scoring=estimator.scoring)
+
+
 def score_outcome(estimator, scoring, stage, y, weight=None):
     """Return the score of a stage's predictions by `scoring`; None: accuracy, in regression R²."""
     check_consistent_length(stage.output, y)
@@ -125,8 +131,7 @@ def score_and_error(estimator, stage, targets):
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
         score = stage_scorer(estimator, scoring, stage, targets)
-        error = jackknife_error if hasattr(score, "alike") else bootstrap_error
-        return score(np.arange(n)), error(score, n)
+        return score(np.arange(n)), standard_error(score, n)
     if is_classifier(estimator):
         # The standard error of a share.
         right = float(np.mean(stage.output == targets))
@@ -138,21 +143,19 @@ def score_and_error(estimator, stage, targets):
     return float(r2_score(targets, stage.output)), float(rows.std(ddof=1) / np.sqrt(n))
 
 
-def bootstrap_error(score, n):
-    """Return the standard error of any score of n rows, by resampling them."""
-    random = np.random.default_rng(0)  # the same rows for all stages
-    redrawn = np.array([score(random.integers(n, size=n)) for _ in range(RESAMPLES)])
+def standard_error(score, n, weight=None):
+    """Return the standard error of `score(rows, weight)` of n examples, which count so much."""
+    if weight is None and hasattr(score, "alike"):
+        # The jackknife: which of alike examples is left out does not matter.
+        rows, counts = np.arange(n), np.array(list(score.alike.values()))
+        left = np.array([score(np.delete(rows, row)) for row in score.alike])
+        return float(np.sqrt((n - 1) / n * counts @ (left - counts @ left / n) ** 2))
+    random = np.random.default_rng(0)  # a fixed seed gives all stages the same rows
+    drawn = [random.integers(n, size=n) for _ in range(RESAMPLES)]
+    found = [score(rows, None if weight is None else weight[rows]) for rows in drawn]
     # Resamples of one class have no area under a ROC curve.
-    redrawn = redrawn[~np.isnan(redrawn)]
-    return float(redrawn.std(ddof=1)) if redrawn.size > 1 else np.nan
-
-
-def jackknife_error(score, n):
-    """Return the standard error of a score of n rows of few kinds, by leaving out one of each."""
-    rows = np.arange(n)
-    left = np.array([score(np.delete(rows, row)) for row in score.alike])
-    counts = np.array(list(score.alike.values()))
-    return float(np.sqrt((n - 1) / n * counts @ (left - counts @ left / n) ** 2))
+    known = np.array(found)[~np.isnan(found)]
+    return float(known.std(ddof=1)) if known.size > 1 else np.nan
 
 
 def r2_rows(losses, targets, weight=None):

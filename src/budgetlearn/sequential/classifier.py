@@ -13,7 +13,6 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.checked_data import one_row
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import Ledger, drive, requests_by_feature
 from ..validation import ParameterError, check_number
@@ -163,12 +162,12 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         limits = [limit for limit in (self.max_cost, max_cost) if limit is not None]
         return min(limits, default=np.inf)
 
-    def _walk(self, X, *, stop=True, max_cost=None):
+    def _walk(self, X, *, stop=True):
         """Walk checked rows in blocks; without `stop` the threshold plays no part."""
         X = np.ascontiguousarray(X, dtype=np.float64)
         # An infinite threshold never stops: the walk then has every prefix, and all stages in one.
-        threshold, limit = self.threshold if stop else np.inf, self._limit(max_cost)
-        walk = partial(self._walk_block, threshold=threshold, max_cost=limit)
+        threshold = self.threshold if stop else np.inf
+        walk = partial(self._walk_block, threshold=threshold, max_cost=self._limit())
         step = self._block_rows()
         blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
         return Walk.join(thread_map(walk, blocks, self.n_jobs))
@@ -212,7 +211,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         return outcome
 
     def _more_to_explain(self, x, max_cost):
-        x, labels = one_row(self, x), self.feature_costs_.labels
+        labels = self.feature_costs_.labels
         acquiring = self._acquiring(1, np.inf, self._limit(max_cost), self.n_features_in_)
         # Driven as a prediction is, so that others are chosen in place of what cannot be had.
         walk = drive(

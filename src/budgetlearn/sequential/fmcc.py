@@ -105,8 +105,6 @@ def additive_score(estimator, n_features):
             "gradient boosting of stumps, or a pipeline of scalers that ends in one of these, got "
             f"{estimator!r}."
         )
-    if hasattr(weights, "toarray"):
-        weights = weights.toarray()
     offset = float(np.asarray(estimator.intercept_).reshape(-1)[0])
     return AdditiveScore(scalers, offset, np.asarray(weights, dtype=np.float64).reshape(-1))
 

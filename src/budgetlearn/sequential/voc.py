@@ -64,10 +64,10 @@ class VoCClassifier(SequentialClassifier):
         per_row = max(n_train, (n_features + 1) ** 2)  # weights; products of two columns
         return int(np.clip(TABLE_SIZE // per_row, 1, BLOCK_ROWS))
 
-    def _walk(self, X, *, stop=True, max_cost=None):
+    def _walk(self, X, *, stop=True):
         # Threads of the linear algebra would only stand in the way of ours.
         with one_thread("blas"):
-            return super()._walk(X, stop=stop, max_cost=max_cost)
+            return super()._walk(X, stop=stop)
 
     def _walk_block(self, X, threshold, max_cost):
         return walked(self._acquiring(len(X), threshold, max_cost, X.shape[1]), X)
