@@ -60,3 +60,25 @@ def test_the_worst_comparison_decides():
     claim = {"compare": [{"less": {"dataset": "d", **a}, "than": b} for a, b in sides]}
     assert check_claim(claim, lambda side: VALUES[side["method"]])["verdict"] == "not supported"
     assert check_claim({"untestable": "why"}, None)["evidence"] == "why"
+
+
+@pytest.mark.parametrize(("n_right", "verdict"), [(1, "not supported"), (2, "supported")])
+def test_most_comparisons_are_enough_where_a_claim_says_so(n_right, verdict):
+    pairs = [("low", "high")] * n_right + [("high", "low")] * (3 - n_right)
+    compare = [{"less": {"dataset": "d", "method": a}, "than": {"method": b}} for a, b in pairs]
+    claim = {"most": True, "compare": compare}
+    assert check_claim(claim, lambda side: VALUES[side["method"]])["verdict"] == verdict
+
+
+def test_the_other_side_may_be_held_to_the_cost_of_this_one():
+    asked = []
+
+    def values_of(side):
+        asked.append(side)
+        return VALUES["high" if side["quantity"] == "cost" else side["method"]]
+
+    less = {"dataset": "d", "method": "low", "quantity": "test_score"}
+    claim = {"compare": [{"less": less, "than": {"method": "high", "at_most": "own"}}]}
+    assert check_claim(claim, values_of)["verdict"] == "supported"
+    assert [side["quantity"] for side in asked] == ["test_score", "cost", "test_score"]
+    pd.testing.assert_series_equal(asked[-1]["at_most"], VALUES["high"])

@@ -1,6 +1,7 @@
 """Printed numbers beside ours: read whole, matched by setting, and honest about what differs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from budgetbench.analysis.areas import area_table
@@ -135,3 +136,5 @@ def test_a_budget_leaves_the_points_that_keep_it_on_validation_data():
     assert chosen[np.inf] == values.of(row).tolist() == pytest.approx([0.2, 0.22])
     assert chosen[1] == pytest.approx([0.4, 0.42])
     assert values.of(row | {"at_most": 0.5}).empty
+    by_run = pd.Series({0: np.inf, 1: 1.0})
+    assert values.of(row | {"at_most": by_run}).to_dict() == pytest.approx({0: 0.2, 1: 0.42})

@@ -113,7 +113,8 @@ class OurValues:
     def of(self, row):
         """Return the values that belong to a printed number by run; `row` is one of its table.
 
-        In a claim `at_most` names a budget: only points that keep it on validation data count.
+        In a claim `at_most` is a budget, or one for each run: only points that keep it on
+        validation data count.
         """
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
         if QUANTITIES[row["quantity"]].value is None:
@@ -126,7 +127,9 @@ class OurValues:
         own = self._cells.get(cell, self.points.iloc[:0])
         if "n_features" in wanted:  # a column of its own, not a setting of the method
             own = own[own["n_features"] == float(wanted.pop("n_features"))]
-        own = own[~(own["valid_cost"] > row.get("at_most", np.inf))]
+        most = row.get("at_most", np.inf)
+        most = own["run"].map(most) if isinstance(most, pd.Series) else most
+        own = own[~(own["valid_cost"] > most * (1 + 1e-9))]  # sums of the same prices may differ
         wanted = wanted.items()
         match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
         return own[match].drop_duplicates("run").set_index("run")[row["quantity"]]
@@ -242,8 +245,9 @@ def check_claim(claim, values_of, fewest=FEWEST):
     `claim` has `compare`, a list of comparisons {less, than, factor}: in each the mean of `less` is
     to be below `factor` (1) times the mean of `than`. A side is {study, dataset, method, setting,
     quantity, at_most}, where `than` may leave out what it shares with `less`, or a number;
-    `values_of` turns it into a Series of our values by run. Or it has `untestable`: why nothing
-    here can judge it.
+    `values_of` turns it into a Series of our values by run; `at_most: own` is the cost of `less` in
+    each run. With `most` more than half of the comparisons are enough. Or it has `untestable`: why
+    nothing here can judge it.
 
     The verdict is "supported" when the 95 % interval of every difference lies on the claimed side,
     "not supported" when one does not, and "untestable here" when that may be for want of runs: with
@@ -252,9 +256,11 @@ def check_claim(claim, values_of, fewest=FEWEST):
     if claim.get("untestable"):
         return {"verdict": UNTESTABLE, "evidence": claim["untestable"]}
     found = [_comparison(one, values_of, fewest) for one in claim["compare"]]
-    verdicts = {verdict for verdict, _ in found}
+    verdicts = [verdict for verdict, _ in found]
     # The worst first: a claim holds as a whole or not at all.
     verdict = next(v for v in (NOT_SUPPORTED, UNTESTABLE, SUPPORTED) if v in verdicts)
+    if claim.get("most") and 2 * verdicts.count(SUPPORTED) > len(verdicts):
+        verdict = SUPPORTED
     return {"verdict": verdict, "evidence": "; ".join(text for _, text in found)}
 
 
@@ -263,7 +269,10 @@ def _comparison(one, values_of, fewest):
 
     less, factor = values_of(one["less"]), one.get("factor", 1.0)
     if isinstance(one["than"], dict):
-        than = values_of({**one["less"], **one["than"]})
+        other = {**one["less"], **one["than"]}
+        if other.get("at_most") == "own":
+            other["at_most"] = values_of({**one["less"], "quantity": "cost"})
+        than = values_of(other)
     else:
         than = pd.Series(float(one["than"]), index=less.index)
     pairs = pd.concat([less.rename("less"), than.rename("than")], axis=1).dropna()
