@@ -127,6 +127,14 @@ def scaled_int8(value, constant, shared):
 FORMATS = ("float32", "float16", "int8")
 
 
+def refuse_wide(n_features):
+    """Raise `ParameterError` for more features than the compact format can number."""
+    if n_features > 1 << 16:
+        raise ParameterError(
+            f"the compact format holds at most 65,536 features, got {n_features:,}."
+        )
+
+
 class CompactModel:
     """Base of forests and perceptrons as a device stores them: predictions by `scores`, C code."""
 
@@ -196,10 +204,7 @@ class CompactForest(CompactModel):
         format.
         """
         check_choice(format, "format", FORMATS)
-        if n_features > 1 << 16:
-            raise ParameterError(
-                f"the compact format holds at most 65,536 features, got {n_features:,}."
-            )
+        refuse_wide(n_features)
         forest = stored(trees, zero_stops=not votes)
         n_classes = 0 if classes is None else len(classes)
         constant = forest.constant + (0.0 if intercept is None else intercept)
@@ -216,6 +221,12 @@ class CompactForest(CompactModel):
                 value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
         values = _values(value, constant, kind, format, len(trees))
         feature, threshold, *grid = _thresholds(forest, format)
+        largest = max(n_classes, constant.size, grid[0].size)
+        if largest > 65_535:
+            raise ParameterError(
+                "the compact format counts classes, outputs and, in int8, features up to 65,535, "
+                f"got {largest:,}."
+            )
         shape = forest.n_splits, forest.empty, feature, forest.n_left, forest.missing_left
         return cls(kind, format, n_features, n_classes, *shape, threshold, *values, *grid, classes)
 
