@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetError, BudgetlearnWarning
-from ..export.compact_forest import FORMATS, CompactForest, refuse_wide
+from ..export.compact_forest import FORMATS, MOST_FEATURES, CompactForest, refuse_above
 from ..export.exporting import CompactMethods
 from ..export.serialization import stored_bytes
 from ..forests.base import X_TYPES, tree_acquisitions
@@ -294,7 +294,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             by = np.ascontiguousarray(centred), weight
             make_splitter = lambda *rest: VarianceSplitter(*rest, *by)  # noqa: E731
         if self.byte_budget is not None:  # before hours of growing
-            refuse_wide(X.shape[1])
+            refuse_above(MOST_FEATURES, X.shape[1])
         # Splits read one feature of many examples: columns lie together.
         X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
