@@ -158,8 +158,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     intercept, loss = params._loss().start(targets[:, 1:] if one_of_two else targets, weight)
     # Never more nodes than in fully grown trees; each accepted node brings two candidates.
     # A model of one node has room for none that is accepted, whatever is grown.
-    wanted = params.node_budget
-    wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
+    wanted = int(params.node_budget * (params.prune_factor if params.node_budget > 1 else 1))
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if params.max_depth is None else params.max_depth
     # Where several candidates are examined at a step, all samples have to be at hand.

@@ -322,7 +322,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         plain = copy.copy(self).set_params(joint_fit=0)
         plain._take(*grown_forest(plain, *data))
         plain._keep_to_bytes()
-        smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
+        # As many trees: "auto" would take fewer, and another forest takes other bytes.
+        fewer = {"node_budget": max(1, plain.n_nodes_), "n_estimators": self._n_trees()}
+        smaller = copy.copy(self).set_params(**fewer)
         self._take(*grown_forest(smaller, *data))
 
     def _keep_to_bytes(self):
@@ -348,8 +350,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _stop_early(self, valid, exponent):
         """Go back to the smaller budget with the least error on validation data."""
-        sizes = [0, *SIZES[self.n_nodes_ >= SIZES].tolist()]
-        models = [self._model.within(size) for size in sizes]
+        models = [self._model.within(size) for size in (0, *SIZES[self.n_nodes_ >= SIZES])]
         errors = []
         for model in models:
             scores = self.intercept_ + model.predictor.walk(valid.X, values=True).values
