@@ -150,6 +150,8 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
         every = nodes.ids.size
         weights, nodes_after = np.zeros((every, targets.shape[1])), np.full(every, every)
         model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
+        if params.node_budget == 1:  # it has no room for a root and a node
+            model = model.within(1)
         return _fitted(model, nodes, targets, weight, params, valid, exponent, intercept)
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
@@ -196,7 +198,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
 def _fitted(model, nodes, targets, weight, params, valid, exponent, intercept):
     """Fit the weights of a model by regression if the parameters ask for it; return all three."""
     ridge = None
-    if isinstance(params.joint_fit, str) and nodes.ids.size:
+    if isinstance(params.joint_fit, str) and model.n_nodes:
         model, intercept, ridge = _pruned(model, nodes, targets, weight, params, valid, exponent)
     elif params.joint_fit == "logistic":
         # Without a node there is nothing to regress on, but the intercept is that of this loss.

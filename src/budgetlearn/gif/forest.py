@@ -375,8 +375,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _score_of(self, scores, valid):
         """Return the `scoring` of predictions on validation data, given the scores of these."""
-        stage = Stage({}, *self._answer(scores))
-        return score_outcome(self, self.scoring, stage, valid.given)
+        return score_outcome(self, self.scoring, Stage({}, *self._answer(scores)), valid.given)
 
     def _set(self, model):
         """Make a model the fitted one, and return the forest."""
@@ -446,9 +445,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return self if index == len(budgets) - 1 else self.within(budgets[index])
 
     def stored_bytes(self, stage):
-        trees = self._stage_model(stage).trees_
         n_columns = 1 if self._is_binary() else np.size(self.intercept_)
-        return stored_bytes(trees, self.n_features_in_, n_columns)
+        return stored_bytes(self._stage_model(stage).trees_, self.n_features_in_, n_columns)
 
     def _stages(self, X, which, want):
         for index in which:
