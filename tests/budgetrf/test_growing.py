@@ -157,6 +157,21 @@ def test_free_noise_does_not_drown_what_is_paid_for():
         assert forest.fit(noisy[::2], y[::2]).score(noisy[1::2], y[1::2]) > 0.87
 
 
+def test_free_noise_does_not_drown_the_papers_risk_within_a_budget():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=2000)
+    X = np.column_stack([rng.integers(2, size=2000), y])
+    shared = {"feature_costs": [0.0, 1], "budget": 5, "n_estimators": 3, "random_state": 0}
+    shared["growth"] = Growth(impurity="gini", split="expected")
+    forest = BudgetRFClassifier(**shared).fit(X, y)
+    # Noise gains less than a hundredth of what the paid feature does, at any power of the prices.
+    assert forest.cost_exponent_ == 1
+    assert {int(tree.feature[0]) for tree in forest.trees_} == {1}
+    # Where the exponent is named, what is free stays free.
+    named = BudgetRFClassifier(**shared, cost_exponent=1.0).fit(X, y)
+    assert {int(tree.feature[0]) for tree in named.trees_} == {0}
+
+
 def test_the_default_exponents_are_scaled_to_the_prices():
     X, y = alike()
     expensive, alone = [1.0, 2, 4, 8, 64, 1024], {"n_estimators": 2, "random_state": 0}

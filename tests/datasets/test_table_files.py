@@ -119,6 +119,17 @@ def test_groups_number_the_queries(tmp_path):
     table = read_own(lay(tmp_path, "a", "q,f,rel\nx,1,0\nx,2,1\na,3,0\n"), "rel", group="q")
     assert table.groups.tolist() == [0, 0, 1]
     assert table.feature_names == ("f",)
+    # Rows without one would be one query.
+    with pytest.raises(DatasetError, match=r"\('q'\) is missing in some rows"):
+        read_own(lay(tmp_path, "a", "q,f,rel\nx,1,0\n,2,1\n,3,0\n"), "rel", group="q")
+
+
+def test_means_fill_features_and_no_target(tmp_path):
+    table = read_table([lay(tmp_path, "a", "1,2,3\n4,,\n,5,1\n")], fill="mean")
+    assert table.X.tolist() == [[1, 2], [4, 3.5], [2.5, 5]]
+    np.testing.assert_array_equal(table.y, [3, np.nan, 1])
+    words = read_table([lay(tmp_path, "b", "y,1\n,\nn,5\n")], fill="mean", target=0)
+    assert words.X.tolist() == [[1], [3], [5]]
 
 
 def test_paired_files(tmp_path):

@@ -199,6 +199,22 @@ def test_what_the_format_cannot_hold_is_refused(fitted):
         model.nbytes("int4")
     with pytest.raises(ParameterError, match="at most 65,536 features, got 70,000"):
         CompactForest.of(model.trees_, 70_000)
+    leaves = np.array([0.5, 0, 0]), np.array([1, -1, -1]), np.array([2, -1, -1])
+    wide = Tree(np.array([0, -1, -1]), *leaves, np.eye(3, 65_536), np.ones(3))
+    for classes in (None, np.arange(65_536)):
+        with pytest.raises(ParameterError, match="65,535 classes or outputs, got 65,536"):
+            CompactForest.of([wide], 1, classes=classes)
+    # Infinite thresholds have a grid of their own in int8: 33,000 features take 66,000.
+    trees = [
+        Tree(
+            np.array([feature, -1, -1]), np.array([at, 0, 0]), *leaves[1:], np.eye(3, 1), np.ones(3)
+        )
+        for feature in range(33_000)
+        for at in (0.5, np.inf)
+    ]
+    assert CompactForest.of(trees, 33_000).nbytes > 0
+    with pytest.raises(ParameterError, match="65,535 grids of thresholds in int8, got 66,000"):
+        CompactForest.of(trees, 33_000, format="int8")
     X, y = REGRESSION
     with pytest.raises(ParameterError, match="holds values up to 65504"):
         GIFRegressor(100, **SMALL).fit(X, 1e9 * y).nbytes("float16")

@@ -239,6 +239,16 @@ def test_a_forest_needs_a_regression_and_the_same_columns(fitted):
         GIFClassifier(100, forest=whole, joint_fit="ridge").fit(X[:, :5], y)
 
 
+def test_one_node_has_room_for_no_split():
+    X, y = load_digits(return_X_y=True)
+    whole = ExtraTreesClassifier(3, random_state=0).fit(X, y)
+    shares = np.bincount(y) / y.size
+    for joint_fit in ("ridge", "logistic"):
+        model = GIFClassifier(1, forest=whole, joint_fit=joint_fit, byte_budget=100).fit(X, y)
+        assert model.n_nodes_ == 0
+        np.testing.assert_allclose(model.predict_proba(X[:2]), [shares, shares])
+
+
 def test_a_forest_without_a_split_leaves_the_constant():
     X, y = NUMBERS
     forest = DecisionTreeRegressor(max_depth=1, min_impurity_decrease=1e9).fit(X, y)

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
@@ -32,6 +33,23 @@ def test_bytes_are_kept_and_used(name, way):
     nodes = kind(60, byte_budget=10**6, byte_format=format, random_state=0, **options)
     with pytest.warns(match="less than two nodes") if options is not PRUNED else nullcontext():
         assert 50 < nodes.fit(*data).n_nodes_ <= 60
+
+
+def test_as_many_trees_are_refitted_within_the_bytes_as_were_grown():
+    X, y = DATA["regression"][1]
+    for seed in range(4):
+        options = {"n_estimators": "auto", "joint_fit": 1, "random_state": seed}
+        model = GIFRegressor(140, byte_budget=200, byte_format="float16", **options).fit(X, y)
+        assert model.nbytes("float16") <= 200
+        assert model.node_distribution_.size == 28  # a fifth of 140
+
+
+def test_a_table_too_wide_for_the_format_is_refused_before_the_forest_grows(monkeypatch):
+    monkeypatch.setattr("budgetlearn.gif.forest.grown_forest", None)  # it is not called
+    X = np.zeros((4, 65_537))
+    model = GIFRegressor(100, n_estimators=10, byte_budget=1500)
+    with pytest.raises(ParameterError, match="at most 65,536 features, got 65,537"):
+        model.fit(X, [0, 1, 2, 3])
 
 
 def test_budgets_that_no_model_keeps():

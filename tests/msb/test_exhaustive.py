@@ -1,11 +1,14 @@
 """Exhaustive search: nothing beats it, nothing is lost, nothing foreign is taken over."""
 
+import importlib.util
+import linecache
 import pickle
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.costs import FeatureCosts, random_costs
@@ -148,6 +151,38 @@ def test_a_foreign_file_is_refused(data, tmp_path, changes):
     with pytest.raises(CheckpointError, match="delete it"):
         search(checkpoint=path).fit(other, *data[1:])
     assert path.read_bytes() == before
+
+
+def written_scoring(path, sign):
+    """Return a scoring function of one's own, as a new process reads it."""
+    path.write_text(f"def own(model, X, y):\n    return {sign}(model.predict(X) == y).mean()\n")
+    name = f"scoring_{len(list(path.parent.iterdir()))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    spec.loader.exec_module(script := importlib.util.module_from_spec(spec))
+    linecache.checkcache(str(path))
+    return script.own
+
+
+def test_a_scoring_function_is_known_by_its_source(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    path, script = tmp_path / "scores.csv", tmp_path / "own.py"
+    first = written_scoring(script, "")
+    search(checkpoint=path, scoring=first).fit(*data)
+    again = written_scoring(script, "")
+    assert again is not first  # at another address, as in another process
+    resumed = search(checkpoint=path, scoring=again).fit(*data)
+    assert resumed.resumed_seconds_ > 0
+    with pytest.raises(CheckpointError, match="does not hold scores"):
+        search(checkpoint=path, scoring=written_scoring(script, "2 * ")).fit(*data)
+
+
+def test_arrays_of_an_engine_count_in_full(data, tmp_path):
+    path, priors = tmp_path / "scores.csv", np.full(3, 1 / 3)
+    prior = search(checkpoint=path).set_params(estimator=GaussianNB(priors=priors)).fit(*data)
+    prior.fit(*data)
+    others = priors + np.array([1e-9, -1e-9, 0])
+    with pytest.raises(CheckpointError, match="does not hold scores"):
+        prior.set_params(estimator=GaussianNB(priors=others)).fit(*data)
 
 
 def test_a_file_of_another_kind_is_refused(data, tmp_path):

@@ -57,8 +57,9 @@ def read_table(
             raise DatasetError(f"{path.name} has different columns from {paths[0].name}.")
     part = parts_of(parts, [len(frame) for frame in frames])
     frame = pd.concat(frames, ignore_index=True)
-    if fill == "mean":
-        frame = frame.fillna(frame.mean())
+    if fill == "mean":  # of features: a target is not made up
+        target = frame.columns[_places(frame, columns.get("target", -1))]
+        frame = frame.fillna(frame.drop(columns=target).mean())
     elif missing is not None:
         whole = frame.drop(columns=frame.columns[_places(frame, drop)]).notna().all(axis=1)
         frame, part = frame[whole], None if part is None else part[whole]
@@ -235,6 +236,8 @@ def read_own(
     others = [target, *drop, *([] if group is None else [group])]
     _places(frame, others)  # an error for those that are not there
     features = frame.drop(columns=others)
+    if group is not None and frame[group].isna().any():
+        raise DatasetError(f"The query ({group!r}) is missing in some rows: leave these out.")
     if not features.shape[1]:
         raise DatasetError(f"There is no column beside {', '.join(map(repr, others))}.")
     # Every run fits its own medians, so the gaps must survive the encoding here.

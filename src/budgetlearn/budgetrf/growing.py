@@ -30,7 +30,7 @@ class TreeSource:
         self.draw = lru_cache(draw) if len(examples.y) <= MOST_ROWS else draw
         self.examples, self.data = examples, data
         self.feature_costs, self.n_jobs = forest.feature_costs_, forest.n_jobs
-        # The prices of which the risk takes the power, where that is not 1.
+        # The prices of which the risk takes the power.
         self.counted = forest._counted()
         self._set_targets(forest)
 
@@ -59,10 +59,9 @@ class TreeSource:
 
     def _growing(self, rule, seeds, known, acquisitions):
         """Return trees as they grow; each may know what is acquired when it is asked for."""
-        grower, prices = self.grower(rule), self.feature_costs.alone
-        if rule.cost_exponent < 1:
-            # A free feature stays free where the exponent is 0, too.
-            prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
+        # A free feature stays free where the exponent is 0, too.
+        prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
+        grower = self.grower(rule)
 
         def grown(seed, *known):
             return self.tree(grower, prices.copy(), seed, *known)

@@ -125,6 +125,13 @@ def scaled_int8(value, constant, shared):
 
 
 FORMATS = ("float32", "float16", "int8")
+MOST_FEATURES = 1 << 16
+
+
+def refuse_above(most, number, what="features"):
+    """Raise `ParameterError` for more than the compact format can number."""
+    if number > most:
+        raise ParameterError(f"the compact format holds at most {most:,} {what}, got {number:,}.")
 
 
 class CompactModel:
@@ -196,16 +203,12 @@ class CompactForest(CompactModel):
         format.
         """
         check_choice(format, "format", FORMATS)
-        if n_features > 1 << 16:
-            raise ParameterError(
-                f"the compact format holds at most 65,536 features, got {n_features:,}."
-            )
+        refuse_above(MOST_FEATURES, n_features)
         forest = stored(trees, zero_stops=not votes)
         n_classes = 0 if classes is None else len(classes)
         constant = forest.constant + (0.0 if intercept is None else intercept)
         if votes:
-            if n_classes > 256:
-                raise ParameterError(f"votes are stored of at most 256 classes, got {n_classes}.")
+            refuse_above(256, n_classes, "classes to vote for")
             kind, value = VOTES, forest.value.argmax(axis=1).astype(np.uint8)[:, None]
             # Trees without a split vote always for the same class.
             constant = np.bincount(forest.labels, minlength=n_classes).astype(np.float64)
@@ -216,6 +219,8 @@ class CompactForest(CompactModel):
                 value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
         values = _values(value, constant, kind, format, len(trees))
         feature, threshold, *grid = _thresholds(forest, format)
+        refuse_above(65_535, max(n_classes, constant.size), "classes or outputs")
+        refuse_above(65_535, grid[0].size, "grids of thresholds in int8")
         shape = forest.n_splits, forest.empty, feature, forest.n_left, forest.missing_left
         return cls(kind, format, n_features, n_classes, *shape, threshold, *values, *grid, classes)
 

@@ -150,6 +150,8 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
         every = nodes.ids.size
         weights, nodes_after = np.zeros((every, targets.shape[1])), np.full(every, every)
         model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
+        if params.node_budget == 1:  # it has no room for a root and a node
+            model = model.within(1)
         return _fitted(model, nodes, targets, weight, params, valid, exponent, intercept)
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
@@ -158,8 +160,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     intercept, loss = params._loss().start(targets[:, 1:] if one_of_two else targets, weight)
     # Never more nodes than in fully grown trees; each accepted node brings two candidates.
     # A model of one node has room for none that is accepted, whatever is grown.
-    wanted = params.node_budget
-    wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
+    wanted = int(params.node_budget * (params.prune_factor if params.node_budget > 1 else 1))
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if params.max_depth is None else params.max_depth
     # Where several candidates are examined at a step, all samples have to be at hand.
@@ -197,7 +198,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
 def _fitted(model, nodes, targets, weight, params, valid, exponent, intercept):
     """Fit the weights of a model by regression if the parameters ask for it; return all three."""
     ridge = None
-    if isinstance(params.joint_fit, str) and nodes.ids.size:
+    if isinstance(params.joint_fit, str) and model.n_nodes:
         model, intercept, ridge = _pruned(model, nodes, targets, weight, params, valid, exponent)
     elif params.joint_fit == "logistic":
         # Without a node there is nothing to regress on, but the intercept is that of this loss.

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetError, BudgetlearnWarning
-from ..export.compact_forest import FORMATS, CompactForest
+from ..export.compact_forest import FORMATS, MOST_FEATURES, CompactForest, refuse_above
 from ..export.exporting import CompactMethods
 from ..export.serialization import stored_bytes
 from ..forests.base import X_TYPES, tree_acquisitions
@@ -293,6 +293,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             centred = weight[:, None] * (split_by - weight @ split_by / weight.sum())
             by = np.ascontiguousarray(centred), weight
             make_splitter = lambda *rest: VarianceSplitter(*rest, *by)  # noqa: E731
+        if self.byte_budget is not None:  # before hours of growing
+            refuse_above(MOST_FEATURES, X.shape[1])
         # Splits read one feature of many examples: columns lie together.
         X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
@@ -320,7 +322,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         plain = copy.copy(self).set_params(joint_fit=0)
         plain._take(*grown_forest(plain, *data))
         plain._keep_to_bytes()
-        smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
+        # As many trees: "auto" would take fewer, and another forest takes other bytes.
+        fewer = {"node_budget": max(1, plain.n_nodes_), "n_estimators": self._n_trees()}
+        smaller = copy.copy(self).set_params(**fewer)
         self._take(*grown_forest(smaller, *data))
 
     def _keep_to_bytes(self):
@@ -346,8 +350,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _stop_early(self, valid, exponent):
         """Go back to the smaller budget with the least error on validation data."""
-        sizes = [0, *SIZES[self.n_nodes_ >= SIZES].tolist()]
-        models = [self._model.within(size) for size in sizes]
+        models = [self._model.within(size) for size in (0, *SIZES[self.n_nodes_ >= SIZES])]
         errors = []
         for model in models:
             scores = self.intercept_ + model.predictor.walk(valid.X, values=True).values
@@ -372,8 +375,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _score_of(self, scores, valid):
         """Return the `scoring` of predictions on validation data, given the scores of these."""
-        stage = Stage({}, *self._answer(scores))
-        return score_outcome(self, self.scoring, stage, valid.given)
+        return score_outcome(self, self.scoring, Stage({}, *self._answer(scores)), valid.given)
 
     def _set(self, model):
         """Make a model the fitted one, and return the forest."""
@@ -443,9 +445,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return self if index == len(budgets) - 1 else self.within(budgets[index])
 
     def stored_bytes(self, stage):
-        trees = self._stage_model(stage).trees_
         n_columns = 1 if self._is_binary() else np.size(self.intercept_)
-        return stored_bytes(trees, self.n_features_in_, n_columns)
+        return stored_bytes(self._stage_model(stage).trees_, self.n_features_in_, n_columns)
 
     def _stages(self, X, which, want):
         for index in which:

@@ -4,10 +4,12 @@ Scores of subsets are kept in a file that outlives an interruption.
 """
 
 import hashlib
+import inspect
 import json
 import logging
 import os
 import time
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -190,14 +192,23 @@ def fingerprint(estimator, seed, arrays, scoring):
         digest.update(np.ascontiguousarray(array).tobytes())
     # What changes no result is left out, and `random_state`, which the seed replaces.
     decisive = {
-        name: f"{type(value).__qualname__} {value!r}"
+        name: f"{type(value).__qualname__} {_spelt(value)}"
         for name, value in estimator.get_params().items()
         if name.split("__")[-1] not in ("n_jobs", "verbose", "random_state")
     }
     digest.update(f"{type(estimator).__qualname__} {sorted(decisive.items())} {seed}".encode())
     if scoring is not None:
-        digest.update(repr(scoring).encode())
+        digest.update(_spelt(scoring).encode())
     return digest.hexdigest()
+
+
+def _spelt(value):
+    """Return text that tells a value from others, in any process: a function by its source."""
+    if inspect.isfunction(value) and not value.__closure__:
+        with suppress(OSError):
+            return f"{inspect.getsource(value)} {value.__defaults__}"
+    with np.printoptions(threshold=np.inf, floatmode="unique"):  # arrays in full
+        return repr(value)
 
 
 class SubsetScores:
