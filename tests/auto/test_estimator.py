@@ -17,6 +17,7 @@ from budgetlearn import (
     ScheduleCascadeClassifier,
     SparseLinearClassifier,
 )
+from budgetlearn.auto import estimator
 from budgetlearn.auto.estimator import Entry, _increasing
 from budgetlearn.auto.evidence import Comparison
 from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors
@@ -74,6 +75,18 @@ def test_quoted_costs_are_those_of_the_model_that_predicts(made):
     for row in made.operating_points_.itertuples():
         spent = made.acquisition_cost(X[:160], budget=row.cost).mean()
         assert spent <= row.cost * 1.001 + 1e-9
+
+
+def test_a_cost_that_all_rows_share_needs_no_doubt(monkeypatch):
+    limit_folds(monkeypatch)
+    linear = [each for each in competitors(True, 6) if each.name in ("sparse linear", "LightGBM")]
+    monkeypatch.setattr(estimator, "competitors", lambda *_: linear)
+    auto = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
+    between = auto.operating_points_["cost"].iloc[1:-1]
+    assert len(between)
+    for stage, cost in between.items():
+        assert auto.choose(cost, budget_mode="guaranteed") == stage
+        assert auto.certify(X[160:], Y[160:], cost=cost).stage == stage
 
 
 def test_noise_buys_nothing(fast):

@@ -227,6 +227,10 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     def _default_stage(self):
         return self.recommended_
 
+    def _cost_alike(self):
+        models = [entry.model for entry in self.entries_]
+        return np.array([one is None or one.fixed_costs() is not None for one in models])
+
     def _stages(self, X, which, want):
         for index in which:
             entry = self.entries_[index]
