@@ -93,7 +93,7 @@ def test_a_session_does_without_what_cannot_be_had(pipeline):
 def test_a_session_refuses_words_that_training_did_not_have(pipeline):
     session = pipeline.session()
     wanted = session.wanted
-    with pytest.raises(ValueError, match="'colour' must be one of blue, green, red .* got 'rde'"):
+    with pytest.raises(ValueError, match=r"'colour' must be one of blue, green, red .* got 'rde'"):
         session.give(age=0.5, colour="rde")
     assert session.wanted == wanted
     assert session.give(age=0.5, colour="red ").cost > 0
