@@ -77,6 +77,19 @@ def test_quoted_costs_are_those_of_the_model_that_predicts(made):
         assert spent <= row.cost * 1.001 + 1e-9
 
 
+def test_measured_points_are_those_of_the_rows_that_measure(monkeypatch):
+    limit_folds(monkeypatch)
+    few = [each for each in competitors(True, 6) if each.name in ("BudgetRF", "LightGBM")]
+    monkeypatch.setattr(estimator, "competitors", lambda *_: few)
+    auto = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
+    points = auto.measure(X[160:161], Y[160:161])
+    assert list(points) == list(auto.operating_points_)
+    for row, stage in zip(points.itertuples(), auto.stages(X[160:161]), strict=True):
+        assert row.cost == pytest.approx(stage.cost[0])
+        assert row.variables == tuple(np.flatnonzero(stage.acquired[0]))
+        assert row.n_features == len(row.variables)
+
+
 def test_a_cost_that_all_rows_share_needs_no_doubt(monkeypatch):
     limit_folds(monkeypatch)
     linear = [each for each in competitors(True, 6) if each.name in ("sparse linear", "LightGBM")]

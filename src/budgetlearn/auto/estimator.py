@@ -26,6 +26,7 @@ from .methods import Method, Stages, competitors
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 from .subset_average import SHARES
 
+_MEASURED = ("cost", "cost_se", "score", "score_se")
 ALL = frozenset({"output", "probabilities", "acquired"})
 # Costs of two entries that nobody would choose between, as a share of the larger one.
 SAME_COST = 0.01
@@ -206,9 +207,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     def _points(self, X):
         """Return what the entries cost and score, and what they acquire on the rows of `fit`."""
         stages = self._stages(X, range(len(self.entries_)), frozenset({"acquired"}))
-        named = ("cost", "cost_se", "score", "score_se")
         return pd.DataFrame(
-            {name: getattr(entry, name) for name in named} | acquisitions_of(self, stage)
+            {name: getattr(entry, name) for name in _MEASURED} | acquisitions_of(self, stage)
             for entry, stage in zip(self.entries_, stages, strict=True)
         )
 
@@ -324,15 +324,13 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             Like `operating_points_`: one row per stage, in the same order.
         """
         check_consistent_length(X, y, sample_weight)
-        weight = _relative(sample_weight)
-        points = self.operating_points_.copy()
-        for index, stage in enumerate(each_stage(self, X, ALL)):
+        weight, points = _relative(sample_weight), []
+        for stage in each_stage(self, X, ALL):
             stage.cost = self.feature_costs_.total(stage.acquired)
             rows = self._score_rows(stage, y, weight)
-            points.loc[index, ["cost", "cost_se"]] = cost_and_error(stage.cost)
-            points.loc[index, ["score", "score_se"]] = rows.mean(), rows.std() / np.sqrt(rows.size)
-            points.loc[index, "n_features"] = stage.acquired.sum(axis=1).mean()
-        return points
+            found = *cost_and_error(stage.cost), rows.mean(), rows.std() / np.sqrt(rows.size)
+            points.append(dict(zip(_MEASURED, found, strict=True)) | acquisitions_of(self, stage))
+        return pd.DataFrame(points)
 
     def _score_parts(self):
         return ALL

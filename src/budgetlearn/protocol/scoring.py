@@ -243,9 +243,8 @@ def stage_scorer(estimator, scoring, stage, y):
         there = np.flatnonzero(counts)
         return score(first[there], counts[there])
 
-    score_of_counts.alike = dict(
-        zip(first, counts, strict=True)
-    )  # a row of each kind, their number
+    # A row of each kind, and their number.
+    score_of_counts.alike = dict(zip(first, counts, strict=True))
     return score_of_counts
 
 
