@@ -67,14 +67,17 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     low, high and cost; models are indices in `schedules`, one for each run.
     """
     frame = of_case(schedules, dataset, costs)
-    runs = sorted(frame["run"].unique())
+    known = np.isfinite(frame[["choice_score", "held_out_score"]].astype(float)).all(axis=1)
+    # Of rows of one class some scores do not exist: such a run tells nothing of any method.
+    runs = sorted(frame["run"][known].unique())
+    frame = frame[frame["run"].isin(runs)]
     points = dict(iter(frame.groupby("method")))
     complete = {
         method: own
         for method in methods
         if (own := points.get(method)) is not None
         and set(own["run"]) == set(runs)
-        and np.isfinite(own[["choice_score", "held_out_score"]].to_numpy(dtype=float)).all()
+        and known[own.index].all()
     }
     if not complete:
         return pd.DataFrame(columns=_COLUMNS)

@@ -387,6 +387,11 @@ def _best(study, folder, own, budget):
     target = target_of(study.datasets[dataset], own.y)
     known = {"ratio": ratio_of_test_rows(target, study), "bounded": bounded}
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
+    if offers.empty:
+        raise ConfigError(
+            "No method has a score in every run: fits failed, or the test rows that choose, or tell "
+            "what to expect, are of one class. Give more rows, or compare by another --scoring."
+        )
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
     if within.empty:
