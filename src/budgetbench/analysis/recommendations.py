@@ -75,9 +75,8 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     complete = {
         method: own
         for method in methods
-        if (own := points.get(method)) is not None
-        and set(own["run"]) == set(runs)
-        and known[own.index].all()
+        if len(own := points.get(method, frame[:0])) and known[own.index].all()
+        if set(own["run"]) == set(runs)
     }
     if not complete:
         return pd.DataFrame(columns=_COLUMNS)
@@ -139,7 +138,8 @@ class _Chooser:
             free = next((one for one in there if one.method == CONSTANT), None)
             ranked = self._ranked(there, free)
             chosen = self._chosen(ranked, current)
-            if chosen is not None and not _same(chosen, current):
+            alike = current is not None and chosen.method == current.method
+            if chosen is not None and not (alike and (chosen.models == current.models).all()):
                 yield self._row(budget, chosen, ranked, free)
                 current = chosen
 
@@ -205,7 +205,3 @@ class _Chooser:
         """Return the held-out score of an offer with its interval, and what it costs."""
         mean, low, high = score_interval(one.test, self.ratio, self.bounded)
         return {"test": mean, "low": low, "high": high, "cost": float(one.share.mean())}
-
-
-def _same(one, other):
-    return other is not None and one.method == other.method and (one.models == other.models).all()

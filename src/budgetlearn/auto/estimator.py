@@ -150,8 +150,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None
         return evidence.Comparison(
-            *(train, classes, costs, budgets),
-            *(self.objective_, seed, self.n_jobs, deadline, fill),
+            *(train, classes, costs, budgets), *(self.objective_, seed, self.n_jobs, deadline, fill)
         )
 
     def _keep(self, comparison, policies):
@@ -184,7 +183,11 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
                 entry = self._bought(entry, policy, fitted[method.name], comparison)
             found.append(entry)
         self.entries_ = _increasing(filter(None, found))
-        self.operating_points_ = self._points(train.X)
+        stages = self._stages(train.X, range(len(self.entries_)), frozenset({"acquired"}))
+        self.operating_points_ = pd.DataFrame(
+            {name: getattr(entry, name) for name in _MEASURED} | acquisitions_of(self, stage)
+            for entry, stage in zip(self.entries_, stages, strict=True)
+        )
         # All but what is last only because it buys everything.
         surely = [k for k, entry in enumerate(self.entries_) if entry.sure or k == 0]
         self.recommended_ = surely[-1]
@@ -203,14 +206,6 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         fill, shift = comparison.fill_of(model), comparison.shift_of(model)
         corrections = {"temperature": policy.temperature, "fill": fill, "shift": shift}
         return replace(entry, cost=cost, cost_se=error, model=model, stage=stage, **corrections)
-
-    def _points(self, X):
-        """Return what the entries cost and score, and what they acquire on the rows of `fit`."""
-        stages = self._stages(X, range(len(self.entries_)), frozenset({"acquired"}))
-        return pd.DataFrame(
-            {name: getattr(entry, name) for name in _MEASURED} | acquisitions_of(self, stage)
-            for entry, stage in zip(self.entries_, stages, strict=True)
-        )
 
     @property
     def score_name_(self):

@@ -389,8 +389,8 @@ def _best(study, folder, own, budget):
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     if offers.empty:
         raise ConfigError(
-            "No method has a score in every run: fits failed, or the test rows that choose, or tell "
-            "what to expect, are of one class. Give more rows, or compare by another --scoring."
+            "No method has a score in every run: fits failed, or half of the test rows are of one "
+            "class. Give more rows, or compare by another --scoring."
         )
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
