@@ -57,6 +57,7 @@ def test_blanks_a_byte_order_mark_and_no_group(tmp_path):
         ("feature,cost\na,1\nb,1,5\n", "line 3: 3 fields, but 2 in the header"),
         ("feature,cost\na,1\nb\n", "line 3: 1 fields"),
         ("feature,cost\na,cheap\n", "line 2: cost must be a number, got 'cheap'"),
+        ("feature,cost\na,€ 15\n", "got '€ 15'. Write it as 1234.5, without a unit, blanks or"),
         ("feature,cost\na,\n", "line 2: the cost of 'a' is missing"),
         ("feature,cost\n,1\n", "line 2: the name of the feature is missing"),
         ("run,feature,cost\nx,a,1\n", "line 2: run must be a number"),

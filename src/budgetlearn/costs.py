@@ -540,7 +540,8 @@ def _number(text, name, where, kind=float):
     try:
         return math.nan if kind is float and not text else kind(text)
     except ValueError as error:
-        raise CostError(f"{where}: {name} must be a number, got {text!r}.") from error
+        how = " Write it as 1234.5, without a unit, blanks or marks between thousands."
+        raise CostError(f"{where}: {name} must be a number, got {text!r}.{how}") from error
 
 
 def profile_of(table):

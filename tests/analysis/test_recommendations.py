@@ -100,6 +100,17 @@ def test_one_run_has_no_spread():
     assert table[["valid_sd", "low", "high"]].isna().all(axis=None)
 
 
+def test_a_run_without_scores_of_a_half_tells_nothing(kept):
+    cut = kept.copy()  # as the area under the ROC curve of rows of one class
+    cut.loc[cut["run"] == 1, "choice_score"] = np.nan
+    table = recommendations(cut, METHODS, "wine", "random")
+    others = recommendations(kept[kept["run"] != 1], METHODS, "wine", "random")
+    pd.testing.assert_frame_equal(table, others)
+    assert (table["n_runs"] == kept["run"].nunique() - 1).all()
+    cut["choice_score"] = np.nan
+    assert recommendations(cut, METHODS, "wine", "random").empty
+
+
 def test_nothing_completed_recommends_nothing(kept):
     empty = kept.iloc[:0]
     assert recommendations(empty, METHODS, "wine", "random").empty

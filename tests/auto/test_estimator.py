@@ -17,6 +17,7 @@ from budgetlearn import (
     ScheduleCascadeClassifier,
     SparseLinearClassifier,
 )
+from budgetlearn.auto import estimator
 from budgetlearn.auto.estimator import Entry, _increasing
 from budgetlearn.auto.evidence import Comparison
 from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors
@@ -74,6 +75,31 @@ def test_quoted_costs_are_those_of_the_model_that_predicts(made):
     for row in made.operating_points_.itertuples():
         spent = made.acquisition_cost(X[:160], budget=row.cost).mean()
         assert spent <= row.cost * 1.001 + 1e-9
+
+
+def test_measured_points_are_those_of_the_rows_that_measure(monkeypatch):
+    limit_folds(monkeypatch)
+    few = [each for each in competitors(True, 6) if each.name in ("BudgetRF", "LightGBM")]
+    monkeypatch.setattr(estimator, "competitors", lambda *_: few)
+    auto = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
+    points = auto.measure(X[160:161], Y[160:161])
+    assert list(points) == list(auto.operating_points_)
+    for row, stage in zip(points.itertuples(), auto.stages(X[160:161]), strict=True):
+        assert row.cost == pytest.approx(stage.cost[0])
+        assert row.variables == tuple(np.flatnonzero(stage.acquired[0]))
+        assert row.n_features == len(row.variables)
+
+
+def test_a_cost_that_all_rows_share_needs_no_doubt(monkeypatch):
+    limit_folds(monkeypatch)
+    linear = [each for each in competitors(True, 6) if each.name in ("sparse linear", "LightGBM")]
+    monkeypatch.setattr(estimator, "competitors", lambda *_: linear)
+    auto = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
+    between = auto.operating_points_["cost"].iloc[1:-1]
+    assert len(between)
+    for stage, cost in between.items():
+        assert auto.choose(cost, budget_mode="guaranteed") == stage
+        assert auto.certify(X[160:], Y[160:], cost=cost).stage == stage
 
 
 def test_noise_buys_nothing(fast):

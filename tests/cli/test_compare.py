@@ -74,6 +74,20 @@ def compared(elsewhere):
     return elsewhere, said
 
 
+def test_halves_without_scores_are_said_not_to_recommend(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("budgetlearn.cli.compare.run_snakemake", lambda *_: False)
+    patients(150).to_csv("table.csv", index=False)
+    worked(tmp_path, "compare", "table.csv", "--target", "ill", *METHODS)
+    row = {"dataset": "table", "costs": "given", "method": "filter_forest", "run": 0}
+    numbers = "cost", "cost_fraction", "valid_score", "test_score", "fit_seconds", "predict_seconds"
+    records.write([row | dict.fromkeys(numbers, 0.5)], "results/table/points.parquet")
+    status, _, err = called_in(tmp_path, "recommend", "results/table", "--budget", "2")
+    assert status == 2
+    assert "nan" not in err
+    assert "are of one class. Give more rows, or compare by another --scoring" in err
+
+
 @pytest.mark.workflow
 def test_compare_leaves_a_report_in_the_current_folder(compared):
     folder, said = compared

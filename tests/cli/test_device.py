@@ -3,6 +3,8 @@
 import re
 import subprocess
 
+import pytest
+
 from budgetlearn.auto import device
 from budgetlearn.cli import compare
 from tests.cli.conftest import called_in, patients
@@ -14,7 +16,9 @@ def test_recommend_names_and_writes_a_model_of_so_many_bytes(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(compare, "run_snakemake", lambda *_: False)
     monkeypatch.setattr(device, "GROWN", 1)
-    patients(150).to_csv("table.csv", index=False)
+    table = patients(150)
+    table.loc[::9, ["smoker", "age"]] = None
+    table.to_csv("table.csv", index=False)
     assert called_in(tmp_path, "compare", "table.csv", "--target", "ill")[0] == 0
     words = ("recommend", "results/table", "--bytes", "700", "--out", "model.h")
     status, said, err = called_in(tmp_path, *words)
@@ -24,7 +28,10 @@ def test_recommend_names_and_writes_a_model_of_so_many_bytes(tmp_path, monkeypat
     errors = dict(re.findall(r"(forest|perceptron): share of wrong classes ([\d.]+)", said))
     assert float(errors[kind]) == min(map(float, errors.values()))
     assert "it says 0, 1, … of: no, yes" in said
-    assert re.search(r"x is: .*smoker \(former, no, yes: 0, 1, …\)", said)
+    # What stands for an empty cell: a whole range below the others, as training had it.
+    age = 2 * table["age"].min() - table["age"].max() - 1
+    assert float(re.search(r"x is: .*age \(empty: ([-\d.]+)\)", said)[1]) == pytest.approx(age)
+    assert "smoker (former, no, yes: 0, 1, …, empty: -1)" in said
     subprocess.run(["cc", *FLAGS, "-DMODEL_MAIN", "-x", "c", "model.h"], check=True, cwd=tmp_path)
     for words in (("--budget", "3", "--bytes", "700"), ()):
         status, _, err = called_in(tmp_path, "recommend", "results/table", *words)

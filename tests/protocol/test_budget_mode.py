@@ -58,6 +58,13 @@ def test_costs_that_do_not_differ_need_no_doubt(first, table):
         assert first.choose(budget, budget_mode="guaranteed") == first.choose(budget)
 
 
+def test_what_asks_for_nothing_costs_nothing_for_sure(whole, table):
+    assert whole.choose(0.01, budget_mode="guaranteed") == 0
+    X, y = table
+    certificate = whole.certify(X[:20], y[:20], cost=0.01)
+    assert (certificate.stage, certificate.budget) == (0, 0.0)
+
+
 def test_the_cost_of_everything_is_never_exceeded(single):
     assert single.choose(15, budget_mode="guaranteed") == single.choose(15)
 

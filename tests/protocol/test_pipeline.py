@@ -90,6 +90,15 @@ def test_a_session_does_without_what_cannot_be_had(pipeline):
         pipeline.session().give(weight=3)
 
 
+def test_a_session_refuses_words_that_training_did_not_have(pipeline):
+    session = pipeline.session()
+    wanted = session.wanted
+    with pytest.raises(ValueError, match=r"'colour' must be one of blue, green, red .* got 'rde'"):
+        session.give(age=0.5, colour="rde")
+    assert session.wanted == wanted
+    assert session.give(age=0.5, colour="red ").cost > 0
+
+
 def test_an_explanation_speaks_of_original_columns(pipeline, table):
     X, _ = table
     for row in range(8):

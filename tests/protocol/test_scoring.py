@@ -15,6 +15,7 @@ from budgetlearn import (
     BudgetRFClassifier,
     CostSensitiveRFClassifier,
     GIFRegressor,
+    ModelScheduleSearch,
     VoCClassifier,
     make_budget_scorer,
 )
@@ -142,6 +143,28 @@ def test_a_score_of_probabilities_is_that_of_scikit_learn(scoring):
         assert found == pytest.approx(expected, abs=1e-14)
     alike = Stage({}, output=y[:1], probabilities=stage.probabilities[:1])
     assert np.isnan(score_outcome(estimator, scoring, alike, y[:1])) == (scoring == "roc_auc")
+
+
+@pytest.mark.parametrize("stranger", ["b", "z"])  # between the classes of training, and behind them
+@pytest.mark.parametrize("kind", [BudgetRFClassifier, ModelScheduleSearch])
+def test_a_class_that_training_lacks_is_an_error_to_scores_of_probabilities(kind, stranger):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((160, 2))
+    y = np.where(X[:, 0] > 0, "c", "a")
+    strange = y[100:].copy()
+    strange[:6] = stranger
+    for scoring in ("neg_log_loss", "roc_auc"):
+        model = kind(scoring=scoring, random_state=0).fit(X[:100], y[:100], X[100:], strange)
+        found = model.operating_points_["score"].iloc[-1]
+        chances = list(model.staged_predict_proba(X[100:]))[-1]
+        if scoring == "roc_auc":  # each of the six is behind every row of the first class
+            right = roc_auc_score(y[106:] == "c", chances[6:, 1])
+            share = (y[106:] == "c").sum() / ((y[106:] == "c").sum() + 6)
+            assert found == pytest.approx(right * share)
+        else:
+            least = np.log(np.finfo(chances.dtype).eps)
+            own = -log_loss(y[106:], chances[6:], labels=["a", "c"])
+            assert found == pytest.approx((6 * least + 54 * own) / 60)
 
 
 @pytest.mark.parametrize("noise", [0.5, 5.0])

@@ -67,14 +67,16 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     low, high and cost; models are indices in `schedules`, one for each run.
     """
     frame = of_case(schedules, dataset, costs)
-    runs = sorted(frame["run"].unique())
+    known = np.isfinite(frame[["choice_score", "held_out_score"]].astype(float)).all(axis=1)
+    # Of rows of one class some scores do not exist: such a run tells nothing of any method.
+    runs = sorted(frame["run"][known].unique())
+    frame = frame[frame["run"].isin(runs)]
     points = dict(iter(frame.groupby("method")))
     complete = {
         method: own
         for method in methods
-        if (own := points.get(method)) is not None
-        and set(own["run"]) == set(runs)
-        and np.isfinite(own[["choice_score", "held_out_score"]].to_numpy(dtype=float)).all()
+        if len(own := points.get(method, frame[:0])) and known[own.index].all()
+        if set(own["run"]) == set(runs)
     }
     if not complete:
         return pd.DataFrame(columns=_COLUMNS)
@@ -136,7 +138,8 @@ class _Chooser:
             free = next((one for one in there if one.method == CONSTANT), None)
             ranked = self._ranked(there, free)
             chosen = self._chosen(ranked, current)
-            if chosen is not None and not _same(chosen, current):
+            alike = current is not None and chosen.method == current.method
+            if chosen is not None and not (alike and (chosen.models == current.models).all()):
                 yield self._row(budget, chosen, ranked, free)
                 current = chosen
 
@@ -202,7 +205,3 @@ class _Chooser:
         """Return the held-out score of an offer with its interval, and what it costs."""
         mean, low, high = score_interval(one.test, self.ratio, self.bounded)
         return {"test": mean, "low": low, "high": high, "cost": float(one.share.mean())}
-
-
-def _same(one, other):
-    return other is not None and one.method == other.method and (one.models == other.models).all()

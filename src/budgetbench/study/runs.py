@@ -70,7 +70,11 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
     frames = []
     for run in runs:
         if kind == "given":
-            frame = _given_costs(dataset, given)
+            prices = PerFeature(
+                f"the prices of {dataset.id}", "price", CostError, table="the data set"
+            )
+            lines = pd.Series(range(len(given)), given["feature"])
+            frame = given.iloc[prices.in_order(lines, names)]
         else:
             seed = derive_seed(study_seed, dataset.id, run, "costs")
             drawn = 1.0 if kind == "unit" else random_costs(len(names), seed).costs
@@ -81,12 +85,6 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
     )
     profiles_of(table, names)  # refuses prices that are not valid, here and not in the fits
     return table
-
-
-def _given_costs(dataset, given):
-    prices = PerFeature(f"the prices of {dataset.id}", "price", CostError, table="the data set")
-    lines = pd.Series(range(len(given)), given["feature"])
-    return given.iloc[prices.in_order(lines, dataset.feature_names)]
 
 
 def profiles_of(table, names):

@@ -26,6 +26,7 @@ from .methods import Method, Stages, competitors
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 from .subset_average import SHARES
 
+_MEASURED = ("cost", "cost_se", "score", "score_se")
 ALL = frozenset({"output", "probabilities", "acquired"})
 # Costs of two entries that nobody would choose between, as a share of the larger one.
 SAME_COST = 0.01
@@ -149,8 +150,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None
         return evidence.Comparison(
-            *(train, classes, costs, budgets),
-            *(self.objective_, seed, self.n_jobs, deadline, fill),
+            *(train, classes, costs, budgets), *(self.objective_, seed, self.n_jobs, deadline, fill)
         )
 
     def _keep(self, comparison, policies):
@@ -183,7 +183,11 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
                 entry = self._bought(entry, policy, fitted[method.name], comparison)
             found.append(entry)
         self.entries_ = _increasing(filter(None, found))
-        self.operating_points_ = self._points(train.X)
+        stages = self._stages(train.X, range(len(self.entries_)), frozenset({"acquired"}))
+        self.operating_points_ = pd.DataFrame(
+            {name: getattr(entry, name) for name in _MEASURED} | acquisitions_of(self, stage)
+            for entry, stage in zip(self.entries_, stages, strict=True)
+        )
         # All but what is last only because it buys everything.
         surely = [k for k, entry in enumerate(self.entries_) if entry.sure or k == 0]
         self.recommended_ = surely[-1]
@@ -203,15 +207,6 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         corrections = {"temperature": policy.temperature, "fill": fill, "shift": shift}
         return replace(entry, cost=cost, cost_se=error, model=model, stage=stage, **corrections)
 
-    def _points(self, X):
-        """Return what the entries cost and score, and what they acquire on the rows of `fit`."""
-        stages = self._stages(X, range(len(self.entries_)), frozenset({"acquired"}))
-        named = ("cost", "cost_se", "score", "score_se")
-        return pd.DataFrame(
-            {name: getattr(entry, name) for name in named} | acquisitions_of(self, stage)
-            for entry, stage in zip(self.entries_, stages, strict=True)
-        )
-
     @property
     def score_name_(self):
         """Name of the score, with a minus where less of what it names is better."""
@@ -226,6 +221,10 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _default_stage(self):
         return self.recommended_
+
+    def _cost_alike(self):
+        models = [entry.model for entry in self.entries_]
+        return np.array([one is None or one.fixed_costs() is not None for one in models])
 
     def _stages(self, X, which, want):
         for index in which:
@@ -320,15 +319,13 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             Like `operating_points_`: one row per stage, in the same order.
         """
         check_consistent_length(X, y, sample_weight)
-        weight = _relative(sample_weight)
-        points = self.operating_points_.copy()
-        for index, stage in enumerate(each_stage(self, X, ALL)):
+        weight, points = _relative(sample_weight), []
+        for stage in each_stage(self, X, ALL):
             stage.cost = self.feature_costs_.total(stage.acquired)
             rows = self._score_rows(stage, y, weight)
-            points.loc[index, ["cost", "cost_se"]] = cost_and_error(stage.cost)
-            points.loc[index, ["score", "score_se"]] = rows.mean(), rows.std() / np.sqrt(rows.size)
-            points.loc[index, "n_features"] = stage.acquired.sum(axis=1).mean()
-        return points
+            found = *cost_and_error(stage.cost), rows.mean(), rows.std() / np.sqrt(rows.size)
+            points.append(dict(zip(_MEASURED, found, strict=True)) | acquisitions_of(self, stage))
+        return pd.DataFrame(points)
 
     def _score_parts(self):
         return ALL

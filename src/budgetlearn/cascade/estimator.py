@@ -14,12 +14,7 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import learned_together, n_classes_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
-from ..protocol.scoring import (
-    refuse_unknown_score,
-    score_outcome,
-    stage_scorer,
-    standard_error,
-)
+from ..protocol.scoring import refuse_unknown_score, score_outcome, stage_scorer, standard_error
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import click
+import numpy as np
+import pandas as pd
 from sklearn.utils import check_random_state
 
 import budgetlearn
@@ -358,9 +360,11 @@ def _in_bytes(own, preprocessor, n_bytes, max_rows, seed, out):
     if out:
         model.export_c(out)
         # Not into the file: there, names of the user's would be code.
-        levels = encoder.categories_
-        coded = {name: f" ({', '.join(each)}: 0, 1, …)" for name, each in levels.items()}
-        names = ", ".join(name + coded.get(name, "") for name in own.X)
+        gaps = encoder.transform(pd.DataFrame(np.nan, [0], own.X.columns)).iloc[0].dropna()
+        told = {name: f", empty: {gap:.9g}" for name, gap in gaps.items()}
+        for name, words in encoder.categories_.items():
+            told[name] = f", {', '.join(words)}: 0, 1, …{told.get(name, '')}"
+        names = ", ".join(f"{name} ({told[name][2:]})" if name in told else name for name in own.X)
         click.echo(f"C99: {out}\n  x is: {names}")
         if model.classes is not None:
             click.echo(f"  it says 0, 1, … of: {', '.join(model.classes)}")
@@ -383,6 +387,11 @@ def _best(study, folder, own, budget):
     target = target_of(study.datasets[dataset], own.y)
     known = {"ratio": ratio_of_test_rows(target, study), "bounded": bounded}
     offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
+    if offers.empty:
+        raise ConfigError(
+            "No method has a score in every run: fits failed, or half of the test rows are of one "
+            "class. Give more rows, or compare by another --scoring."
+        )
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
     if within.empty:

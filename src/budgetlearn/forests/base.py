@@ -23,13 +23,7 @@ from ..tree.bootstrap import bootstrap_weights
 from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
-from ..validation import (
-    INT32_MAX,
-    ParameterError,
-    check_choice,
-    check_max_features,
-    check_number,
-)
+from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 
 _DIRECTIONS = PerFeature("monotonic_cst", "direction", ParameterError)
 

@@ -12,7 +12,7 @@ from ..curves import ModelSchedule
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import in_all_classes
-from ..protocol.scoring import Substitute
+from ..protocol.scoring import Substitute, stage_scorer
 from ..validation import INT32_MAX, check_number
 
 
@@ -60,6 +60,9 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             return None
 
         def score(model, X):
+            if self.scoring in ("roc_auc", "neg_log_loss"):  # as operating points are scored
+                stage = Stage({}, probabilities=self._labelled(model, "predict_proba", X))
+                return stage_scorer(self, self.scoring, stage, valid.targets)(np.arange(len(X)))
             labelled = Substitute(self, partial(self._labelled, model))
             return float(check_scoring(labelled, self.scoring)(labelled, X, valid.targets))
 

@@ -108,6 +108,10 @@ class BudgetedEstimator(BaseEstimator):
         """
         return
 
+    def _cost_alike(self):
+        """Return the mask of stages that cost each example the same, whatever it is."""
+        return np.full(self.n_stages_, self.fixed_costs() is not None)
+
     def stored_bytes(self, stage: int) -> float:
         """Return the size of a stage's model in the compact format "float32".
 

@@ -289,10 +289,14 @@ def surely_within(estimator, costs, budget):
     # A cost that is the same for all examples is exact, and nothing exceeds that of all features.
     if estimator.fixed_costs() is not None or budget >= full:
         return np.ones(len(costs), dtype=bool)
+    points = estimator.operating_points_
+    # What asks one example for nothing asks none: before the first answer all are the same.
+    exact = estimator._cost_alike()[points.index] | (points["n_features"] == 0)
     # All at once (Bonferroni), so that whichever is chosen keeps the budget.
     level = (1 - CONFIDENCE) / len(costs)
     n = estimator._n_measured
-    return np.array([hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs])
+    sure = [hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs]
+    return np.array(sure) | exact
 
 
 def _check_limits(estimator, cost, error, confidence):
@@ -310,16 +314,15 @@ def _check_limits(estimator, cost, error, confidence):
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
     y = column_or_1d(y)
-    full, fixed = estimator.feature_costs_.full, estimator.fixed_costs() is not None
-    rows = []
-    for stage in outcomes:
+    full, alike, rows = estimator.feature_costs_.full, estimator._cost_alike(), []
+    for index, stage in enumerate(outcomes):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
         wrong = stage.output != y if is_classifier(estimator) else np.full(y.size, np.nan)
         p_value = 0.0
         if cost is not None and not cost >= full:  # what all features cost is never exceeded
             # A cost that is the same for all examples needs no statistics.
-            if fixed:
+            if alike[index] or not stage.acquired.any():
                 p_value = float(not affords(cost, costs[0]))
             else:
                 p_value = hoeffding_bentkus_p(float(costs.mean()) / full, y.size, cost / full)

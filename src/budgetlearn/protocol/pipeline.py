@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from ..exceptions import ConfigError
+from ..preprocessing.categories import as_word
 from ..preprocessing.preprocessor import BudgetPreprocessor
+from .checked_data import word_code
 from .documenting import EXPECTED, Limits, limited
 from .estimator import BudgetedEstimator
 from .operating_points import Certificate
@@ -150,7 +152,10 @@ class BudgetPipeline(Pipeline):
         """Return the value of a column as the last step takes it."""
         frame = pd.DataFrame({name: [value]})
         for _, step in self.steps[:-1]:
-            if not isinstance(step, BudgetPreprocessor):
+            if isinstance(step, BudgetPreprocessor):
+                if name in step.categories_:  # unknown ones are refused, as in other sessions
+                    word_code(as_word(value), name, step.categories_[name])
+            else:
                 known = getattr(step, "feature_names_in_", None)
                 frame = frame.reindex(columns=self.columns_ if known is None else known)
                 frame = frame if known is not None else frame.to_numpy()  # fitted on an array

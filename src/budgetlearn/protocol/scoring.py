@@ -207,11 +207,16 @@ class Substitute(BaseEstimator):
 
 def stage_scorer(estimator, scoring, stage, y):
     """Return score(rows, weight=None) of the stage's predictions by a scikit-learn scorer."""
-    if scoring == "roc_auc" and len(estimator.classes_) == 2:
-        return area_scorer(stage.probabilities[:, 1], y == estimator.classes_[1])
+    classes = getattr(estimator, "classes_", ())
+    if scoring == "roc_auc" and len(classes) == 2:
+        # A class that training lacks is an error whatever is predicted: behind all of the first.
+        known = np.isin(y, classes)
+        return area_scorer(np.where(known, stage.probabilities[:, 1], -1.0), y != classes[0])
     if scoring == "neg_log_loss":
         # scikit-learn's own scorer raises on rows that lack a class, as resamples may.
-        own = stage.probabilities[np.arange(len(y)), np.searchsorted(estimator.classes_, y)]
+        place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+        known = classes[place] == y  # others have no chance
+        own = np.where(known, stage.probabilities[np.arange(len(y)), place], 0)
         least = np.finfo(own.dtype).eps  # as scikit-learn clips
         gains = np.log(np.clip(own, least, 1 - least))
         return lambda rows, weight=None: float(np.average(gains[rows], weights=weight))
@@ -238,9 +243,8 @@ def stage_scorer(estimator, scoring, stage, y):
         there = np.flatnonzero(counts)
         return score(first[there], counts[there])
 
-    score_of_counts.alike = dict(
-        zip(first, counts, strict=True)
-    )  # a row of each kind, their number
+    # A row of each kind, and their number.
+    score_of_counts.alike = dict(zip(first, counts, strict=True))
     return score_of_counts
 
 

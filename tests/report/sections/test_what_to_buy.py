@@ -30,6 +30,19 @@ def intervals_in(data):
             yield from intervals_in(inner)
 
 
+def test_models_stand_beside_the_runs_that_were_compared():
+    kept = compressed_points(make_points())
+    kept.loc[kept["run"] == 1, "held_out_score"] = np.nan
+    data = offers(kept)
+    runs = [one["run"] for one in data["runs"]]
+    assert runs == [run for run in sorted(kept["run"].unique()) if run != 1]
+    wine = kept[(kept["dataset"] == "wine") & (kept["costs"] == "random")]
+    for offer in data["offers"]:
+        for run, place in zip(runs, offer["models"], strict=True):
+            own = wine[(wine["run"] == run) & (wine["method"] == offer["method"])]
+            assert data["models"][place]["cost"] in own["valid_cost"].tolist()
+
+
 @pytest.mark.parametrize("n_runs", [2, 3, 5])
 def test_every_interval_of_accuracy_is_within_its_bounds(n_runs):
     random = np.random.default_rng(n_runs)

@@ -49,7 +49,8 @@ def offers_of(table, schedules, prices, dataset, costs):
     """
     # Ten runs show how models vary; more would only swell the page.
     case = of_case(schedules, dataset, costs)
-    runs = sorted(case["run"].unique())[:MOST_RUNS]
+    compared = table["models"].iloc[0] if len(table) else case.index  # one model of each run
+    runs = sorted(case.loc[compared, "run"].unique())[:MOST_RUNS]
     # Each model once, however many budgets lead to it.
     used = sorted({model for models in table["models"] for model in models[: len(runs)]})
     place = {model: turn for turn, model in enumerate(used)}
