@@ -439,9 +439,16 @@ def test_a_guaranteed_budget_keeps_its_distance(folder, told):
 def test_a_guarantee_that_cannot_be_given_is_refused(folder, told):
     words = (*QUICK[:-1], "cascade", "--guaranteed")
     assert "--guaranteed needs a --budget" in told(*words)[2]
-    status, out, err = told(*words, "--budget", "1.5")
+    status, out, err = told(*QUICK[:-1], "msb", "--guaranteed", "--budget", "0.5")
     assert (status, out) == (2, "")
-    assert "no operating point keeps cost <= 1.5 with confidence 0.95" in err
+    assert "no operating point keeps cost <= 0.5 with confidence 0.95" in err
+
+
+def test_where_only_buying_nothing_is_sure_that_is_what_a_guaranteed_budget_buys(folder, told):
+    status, out, err = told(*QUICK[:-1], "cascade", "--guaranteed", "--budget", "1.5")
+    assert (status, err.strip()) == (0, "")
+    assert re.search(r"→ +0\.00 .* nothing\n", out)
+    assert "with 95 % confidence new rows cost no more than 1.5 on average" in out
 
 
 def test_predictions_take_the_marks_of_missing_cells_from_training(folder, told):
