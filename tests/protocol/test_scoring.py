@@ -126,6 +126,12 @@ def test_a_score_of_labels_is_counted_as_scikit_learn_counts_it(scoring, labels)
     assert error == pytest.approx(np.std(redrawn, ddof=1), rel=0.2)
 
 
+def test_a_score_of_a_single_example_is_known():
+    estimator = DummyClassifier().fit(np.zeros((2, 1)), [0, 1])
+    estimator.scoring = "f1_macro"
+    assert score_and_error(estimator, Stage({}, output=np.ones(1, int)), np.ones(1, int)) == (1, 0)
+
+
 @pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
 def test_a_score_of_probabilities_is_that_of_scikit_learn(scoring):
     random, labels = np.random.default_rng(0), np.array(["no", "yes"])

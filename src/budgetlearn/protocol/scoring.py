@@ -145,7 +145,7 @@ def score_and_error(estimator, stage, targets):
 
 def standard_error(score, n, weight=None):
     """Return the standard error of `score(rows, weight)` of n examples, which count so much."""
-    if weight is None and hasattr(score, "alike"):
+    if weight is None and n > 1 and hasattr(score, "alike"):
         # The jackknife: which of alike examples is left out does not matter.
         rows, counts = np.arange(n), np.array(list(score.alike.values()))
         left = np.array([score(np.delete(rows, row)) for row in score.alike])
