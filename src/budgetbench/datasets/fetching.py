@@ -1,5 +1,6 @@
 """Bring the raw files of a data set into a folder, verified, from the nearest place."""
 
+import codecs
 import gzip
 import hashlib
 import json
@@ -119,13 +120,15 @@ def fetch(spec, folder, data_dir=None, offline=False):
 
 
 def check_file(file, path):
-    """Return the fault of `path` as a copy of `file`; "" for none, or where no hash is known."""
+    """Return the fault of `path` as a copy of `file`; "" for none, or none that can be seen."""
     if not path.is_file():
         return "no such file"
-    if not file.sha256:
-        return ""
     found = content_sha256(path)
-    return "" if found in file.sha256 else f"{_wanted(file)}, found {found}"
+    known = found in file.sha256 if file.sha256 else not found.startswith(_NO_HASH)
+    return "" if known else f"{_wanted(file)}, found {found}"
+
+
+_NO_HASH = "none"  # begins what stands for the hash of a file that cannot be read
 
 
 def content_sha256(path):
@@ -136,9 +139,9 @@ def content_sha256(path):
         with opener(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        return f"none (damaged gzip file: {error})"
+        return f"{_NO_HASH} (damaged gzip file: {error})"
     except OSError as error:
-        return f"none (it cannot be read: {error.strerror})"
+        return f"{_NO_HASH} (it cannot be read: {error.strerror})"
 
 
 def refuse_changed(path, expected):
@@ -321,7 +324,7 @@ def extract(archive, members, target):
 def _refuse_pages(path):
     """Raise `DatasetError` if `path` holds a page or a message, as servers send for a lost file."""
     with path.open("rb") as stream:
-        start = stream.read(256).lstrip().lower()
+        start = stream.read(256).removeprefix(codecs.BOM_UTF8).lstrip().lower()
     # Servers answer 200 with a page that says that the file is gone.
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"{", b"[")):
         kind = "a JSON message" if start[:1] in b"{[" else "an HTML page"
@@ -332,23 +335,24 @@ def _extract_one(archive, member, target):
     _refuse_pages(archive)
     limit = _limit_of(archive)
     with reading(archive, "an archive"):
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as opened:
-                name = _match(member, opened.namelist())
-                _copy(opened.open(name), target, limit)
-        elif tarfile.is_tarfile(archive):
+        # First: a tar archive that ends with a zip archive would pass for one.
+        if tarfile.is_tarfile(archive):
             with tarfile.open(archive) as opened:
                 name = _match(member, [info.name for info in opened if info.isfile()])
                 _copy(opened.extractfile(name), target, limit)
+        elif zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as opened:
+                name = _match(member, opened.namelist())
+                _copy(opened.open(name), target, limit)
         else:
             raise DatasetError("truncated file, or not an archive")
 
 
 def _match(member, names):
-    for name in names:
-        # By its last parts, as archives differ in the folder around their files.
-        if name == member or name.endswith("/" + member):
-            return name
+    # By its last parts, as archives differ in the folder around their files.
+    found = [name for name in names if f"/{name}".endswith(f"/{member}")]
+    if found:
+        return member if member in found else found[0]
     raise DatasetError(f"the archive lacks {member!r}; it holds {', '.join(names[:20])}")
 
 
