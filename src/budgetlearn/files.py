@@ -182,7 +182,8 @@ def _cell_text(cell, decimal):
     if cell is None:
         return ""
     if isinstance(cell, float):
-        return (str(int(cell)) if cell.is_integer() else repr(cell)).replace(".", decimal)
+        whole = cell.is_integer() and abs(cell) < 1e16  # a longer one would be read as text
+        return (str(int(cell)) if whole else repr(cell)).replace(".", decimal)
     if isinstance(cell, datetime):
         return str(cell.date() if cell.time() == time() else cell)
     return str(cell)

@@ -188,9 +188,15 @@ class Study:
                     self.check_target(prepare(spec))
 
     def check_target(self, data):
-        """Refuse a score and a split that the target of a data set does not allow."""
+        """Refuse a score, a split and grades that the target of a data set does not allow."""
         self.scoring(data.id, len(data.class_names) or None)
         split(data, 0, self.sizes(data.id))  # each class must have rows for every part
+        if data.task == "ranking" and data.y.max() > 1:
+            raise ConfigError(
+                f"The target of {data.id} has grades up to {data.y.max()}, but AP@5 asks only "
+                "whether a document is relevant. Say from which grade on it is: in its entry "
+                "`labels: {at_least: 1}`."
+            )
 
     @property
     def name(self):
@@ -468,6 +474,12 @@ def _installed(config, specs):
 
 def _check_methods(specs, overridden, schemas, trust):
     check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
+    labels = [spec["label"] for spec in specs.values()]
+    if shared := next((label for label in labels if labels.count(label) > 1), None):
+        raise ConfigError(
+            f"Several methods are labelled {shared!r}, and a report could not tell them apart: "
+            "give each its own `label`, in the methods file or under `overrides`."
+        )
     for name, spec in specs.items():
         if "grid" in spec and spec.get("kind") == SCHEDULE:
             raise ConfigError(

@@ -114,6 +114,8 @@ def lead_rows(table, display):
 
 def lead_sentences(leads, display):
     """Return sentences on the best mean AUP, its data sets and its certainty, from `lead_table`."""
+    if not display.competitors:
+        return ["The study has only controls, so there is nothing to compare."]
     if leads.empty:
         return ["No method completed a single run: see the coverage table."]
     # A data set with one method is no comparison, and is not counted as a win.
