@@ -116,7 +116,7 @@ class Study:
 
     config: dict  # the study's settings
     datasets: dict  # id to DatasetSpec, of the data sets in use
-    methods: dict  # id to specification, the study's overrides for all data sets applied
+    methods: dict  # id to specification, overrides for all data sets applied, of those in use
     root: Path = Path()  # the folder of the workflow
     head: str = ""  # what stands before the folder of its results, see `split_at_folder`
 
@@ -148,7 +148,9 @@ class Study:
         datasets = {name: registry[name] for name in config["datasets"]}
         study = cls(dict(config), datasets, chosen, root)
         study._check_tasks()
-        return study
+        # Others are named, but each data set in use has methods of its own.
+        used = {method for *_, method in study.cells}
+        return replace(study, methods={n: spec for n, spec in chosen.items() if n in used})
 
     def _check_tasks(self):
         """Refuse splits and scores without sense, and classifiers where numbers are asked for."""

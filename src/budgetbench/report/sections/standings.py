@@ -165,7 +165,7 @@ def peers_ahead(summary, display):
         own = own[[name for name in display.competitors if name in own]]
         best = own.index[own == own.max()]
         # Equal to a method of the papers, a peer is not ahead of it.
-        if len(best) and all(display.methods[name].peer for name in best):
+        if len(own) > 1 and all(display.methods[name].peer for name in best):
             ahead.setdefault(best[0], []).append(display.case_title(*case))
     if not ahead:
         return []
