@@ -182,8 +182,7 @@ def _cell_text(cell, decimal):
     if cell is None:
         return ""
     if isinstance(cell, float):
-        whole = cell.is_integer() and abs(cell) < 1e16  # a longer one would be read as text
-        return (str(int(cell)) if whole else repr(cell)).replace(".", decimal)
+        return repr(cell).removesuffix(".0").replace(".", decimal)
     if isinstance(cell, datetime):
         return str(cell.date() if cell.time() == time() else cell)
     return str(cell)

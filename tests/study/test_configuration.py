@@ -125,13 +125,13 @@ def test_grades_of_relevance_are_refused_at_planning(own_table, tmp_path):
         if labels:
             planned(own).check_tables()
         else:
-            with pytest.raises(ConfigError, match=r"grades up to 6, .* `labels: \{at_least: 1\}`"):
+            with pytest.raises(ConfigError, match=r"grades up to 6, .*`labels: \{at_least: 1\}`"):
                 planned(own).check_tables()
 
 
 def test_methods_of_one_label_are_refused_at_planning():
     same = {"overrides": {"msb": {"label": "logitB"}}, "methods": ["msb", "logitb", "constant"]}
-    with pytest.raises(ConfigError, match="Several methods are labelled 'logitB'"):
+    with pytest.raises(ConfigError, match="Several methods have the label 'logitB'"):
         planned(same)
 
 

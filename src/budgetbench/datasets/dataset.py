@@ -309,10 +309,7 @@ def _counts(dataset, sizes):
         counts = np.diff(np.rint(np.cumsum(sizes) * n_samples).astype(int), prepend=0).tolist()
     for name, size, count in zip(_NAMES, sizes, counts, strict=True):
         if size and not count:
-            raise DatasetError(
-                f"Data set {dataset.id!r}: its {n_samples} rows leave none to the {name} part, of "
-                f"the size {size}. Change the sizes {sizes}, or use more rows."
-            )
+            dataset._fail(f"its {n_samples} rows leave none to the {name} part ({size})")
     return counts
 
 

@@ -124,24 +124,21 @@ def check_file(file, path):
     if not path.is_file():
         return "no such file"
     found = content_sha256(path)
-    known = found in file.sha256 if file.sha256 else not found.startswith(_NO_HASH)
+    known = found in file.sha256 if file.sha256 else not found.startswith("none ")
     return "" if known else f"{_wanted(file)}, found {found}"
 
 
-_NO_HASH = "none"  # begins what stands for the hash of a file that cannot be read
-
-
 def content_sha256(path):
-    """Return the sha256 of a file: of its content where the name ends in ``.gz``."""
+    """Return the sha256 of a file: of its content where the name ends in ``.gz``; or "none (…"."""
     # Mirrors compress the same content differently; the content is what is verified.
     opener = gzip.open if path.name.endswith(".gz") and is_gzip(path) else open
     try:
         with opener(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        return f"{_NO_HASH} (damaged gzip file: {error})"
+        return f"none (damaged gzip file: {error})"
     except OSError as error:
-        return f"{_NO_HASH} (it cannot be read: {error.strerror})"
+        return f"none (it cannot be read: {error.strerror})"
 
 
 def refuse_changed(path, expected):
@@ -281,15 +278,11 @@ class _Fetch:
 
 def write_manifest(spec, paths, manifest):
     """Write the hashes of the raw files that `fetch` returned as JSON, whole or not at all."""
-    content = {
-        "dataset": spec.id,
-        "source": spec.kind,
-        "sha256": {
-            file.path: content_sha256(path) for file, path in zip(spec.files, paths, strict=True)
-        },
-    }
+    pairs = zip(spec.files, paths, strict=True)
+    hashes = {file.path: content_sha256(path) for file, path in pairs}
     if spec.content is not None:
-        content["sha256"][spec.parameters["path"]] = spec.content
+        hashes[spec.parameters["path"]] = spec.content
+    content = {"dataset": spec.id, "source": spec.kind, "sha256": hashes}
     write_whole(manifest, json.dumps(content, indent=2) + "\n")
 
 

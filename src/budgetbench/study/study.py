@@ -195,9 +195,8 @@ class Study:
         split(data, 0, self.sizes(data.id))  # each class must have rows for every part
         if data.task == "ranking" and data.y.max() > 1:
             raise ConfigError(
-                f"The target of {data.id} has grades up to {data.y.max()}, but AP@5 asks only "
-                "whether a document is relevant. Say from which grade on it is: in its entry "
-                "`labels: {at_least: 1}`."
+                f"{data.id} has grades up to {data.y.max()}, and AP@5 asks what is relevant: say "
+                "from which grade on in its entry, as in `labels: {at_least: 1}`."
             )
 
     @property
@@ -477,11 +476,9 @@ def _installed(config, specs):
 def _check_methods(specs, overridden, schemas, trust):
     check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
     labels = [spec["label"] for spec in specs.values()]
-    if shared := next((label for label in labels if labels.count(label) > 1), None):
-        raise ConfigError(
-            f"Several methods are labelled {shared!r}, and a report could not tell them apart: "
-            "give each its own `label`, in the methods file or under `overrides`."
-        )
+    if len(set(labels)) < len(labels):
+        same = max(labels, key=labels.count)
+        raise ConfigError(f"Several methods have the label {same!r}: give each one of its own.")
     for name, spec in specs.items():
         if "grid" in spec and spec.get("kind") == SCHEDULE:
             raise ConfigError(
