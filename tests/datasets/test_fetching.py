@@ -48,6 +48,14 @@ def test_zip_in_zip_and_tar_in_zip(server, tmp_path):
         assert path.read_bytes() == GOOD
 
 
+def test_a_file_beside_an_outdated_one_of_the_data_folder_is_found(tmp_path):
+    (tmp_path / "mine/toy").mkdir(parents=True)
+    (tmp_path / "mine/toy/toy.csv").write_bytes(b"outdated")
+    (tmp_path / "mine/toy.csv").write_bytes(GOOD)
+    (path,) = fetch(spec_of(), tmp_path / "data", tmp_path / "mine", offline=True)
+    assert path.read_bytes() == GOOD
+
+
 def test_a_member_named_in_full_is_not_one_of_a_deeper_folder(tmp_path):
     archive = tmp_path / "all.zip"
     archive.write_bytes(zipped(old__toy_csv=b"old", toy_csv=GOOD))

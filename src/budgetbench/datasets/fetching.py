@@ -232,15 +232,15 @@ class _Fetch:
         for folder in filter(None, (self.spec.folder, self.data_dir)):
             # A folder given for one data set may hold its files without the data set's own folder.
             options = [Path(folder, file.path), Path(folder, Path(file.path).name)]
-            source = next((option for option in options if option.is_file()), None)
-            yield source or options[0], partial(self._from_folder, source)
+            for source in [option for option in options if option.is_file()] or options[:1]:
+                yield source, partial(self._from_folder, source)
         if (packed := SHIPPED / f"{file.path}.gz").is_file():
             yield packed, partial(extract, packed, ())
         for mirror in () if self.offline else file.mirrors:
             yield mirror, partial(self._from_mirror, mirror)
 
     def _from_folder(self, source, candidate):
-        if source is None:
+        if not source.is_file():
             raise DatasetError("no such file")
         shutil.copyfile(source, candidate)
 
