@@ -89,6 +89,9 @@ def test_a_workbook_is_read_from_its_first_full_row():
     found = read_table(book([[], ["a", " b "], [], [1, "x"], [2.5, None], [None, None]]))
     assert found.columns.tolist() == ["a", "b"]
     assert found["a"].tolist() == [1, 2.5]
+    large = read_table(book([["a"], [6e23], [1e22]]))
+    assert large["a"].dtype == float
+    assert large["a"].tolist() == [6e23, 1e22]
     with pytest.warns(BudgetlearnWarning, match="2 sheets: the first one, 'first', is read"):
         read_table(book([["a"], [1]], ("first", "second")))
 

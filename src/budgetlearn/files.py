@@ -182,7 +182,7 @@ def _cell_text(cell, decimal):
     if cell is None:
         return ""
     if isinstance(cell, float):
-        return (str(int(cell)) if cell.is_integer() else repr(cell)).replace(".", decimal)
+        return repr(cell).removesuffix(".0").replace(".", decimal)
     if isinstance(cell, datetime):
         return str(cell.date() if cell.time() == time() else cell)
     return str(cell)

@@ -161,6 +161,14 @@ def test_all_others_stay_when_a_data_set_is_left_out():
     assert all(survives_leaving_one_out(pd.DataFrame(rows), ["a", "b"]).values())
 
 
+def test_the_only_data_set_that_is_ranked_is_left_in():
+    points = make_points()
+    points.loc[points["method"] == "logitb", "test_score"] += 0.6
+    fewer = points[(points["dataset"] == "wine") | (points["method"] != "logitb")]
+    table = horizon_table(areas_of(fewer))
+    assert all(survives_leaving_one_out(table, ["msb", "logitb"]).values())
+
+
 def test_a_single_data_set_is_left_in():
     table = horizon_table(areas_of(make_points().query("dataset == 'wine'")))
     assert all(survives_leaving_one_out(table, ["msb", "logitb"]).values())

@@ -52,6 +52,14 @@ def test_methods_with_a_gap_are_left_out():
     assert list(ranking.ranks) == ["a", "b", "c"]
 
 
+def test_a_case_without_any_area_does_not_take_the_ranks_of_the_others():
+    nobody = summary_of({"a": [np.nan], "b": [np.nan], "c": [np.nan], "d": [np.nan]})
+    summary = pd.concat([summary_of(MEANS), nobody.assign(dataset="e")], ignore_index=True)
+    ranking = ranking_of(summary, [*MEANS, "d"])
+    assert ranking.mean.to_dict() == {"a": 1.125, "b": 1.875, "c": 3.0}
+    assert ranking.left_out == ["d"]
+
+
 def test_only_cases_with_the_most_rivals_are_ranked():
     summary = summary_of(MEANS)
     fewer = summary_of({"a": [0.1], "c": [0.9]}).assign(dataset="another")

@@ -69,3 +69,10 @@ def test_of_several_variants_validation_data_name_the_one_that_competes():
 def test_a_tuned_method_without_models_has_no_rows():
     points = points_of([("m", 0, 0, 10, 0.5, 0.5)], status="failed: no")
     assert size_table(points, ["m"], {("wine", "m")}).empty
+
+
+def test_a_tuned_method_whose_models_have_no_node_has_one_size():
+    points = drawn_points(np.random.default_rng(0), 2).assign(n_nodes=0.0, valid_score=0.5)
+    table = size_table(points, ["m"], [("wine", "m")])
+    assert table["setting"].tolist() == ["≤ 1 nodes"]
+    assert table["n_nodes"].tolist() == [0]

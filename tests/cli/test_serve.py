@@ -250,6 +250,7 @@ def test_nobody_else_can_ask(served, cascade):
         {"data": b"no json"},
         {"data": b'{"answers": 3}'},
         {"data": b"[]"},
+        {"data": b"[" * 100_000},
         {"Content-Length": str(serve.MOST_BYTES + 1)},
         {"Content-Length": "-1"},
     ):

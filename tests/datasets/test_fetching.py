@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from budgetbench.datasets.fetching import fetch, pin
+from budgetbench.datasets.fetching import extract, fetch, pin
 from budgetbench.datasets.registry import DatasetSpec, FileSpec
 from budgetlearn.exceptions import DatasetError
 from tests.datasets.sources import GOOD, HTML, leftovers, sha256, spec_of, zipped
@@ -48,6 +48,40 @@ def test_zip_in_zip_and_tar_in_zip(server, tmp_path):
         assert path.read_bytes() == GOOD
 
 
+def test_a_file_beside_an_outdated_one_of_the_data_folder_is_found(tmp_path):
+    (tmp_path / "mine/toy").mkdir(parents=True)
+    (tmp_path / "mine/toy/toy.csv").write_bytes(b"outdated")
+    (tmp_path / "mine/toy.csv").write_bytes(GOOD)
+    (path,) = fetch(spec_of(), tmp_path / "data", tmp_path / "mine", offline=True)
+    assert path.read_bytes() == GOOD
+
+
+def test_a_member_named_in_full_is_not_one_of_a_deeper_folder(tmp_path):
+    archive = tmp_path / "all.zip"
+    archive.write_bytes(zipped(old__toy_csv=b"old", toy_csv=GOOD))
+    extract(archive, ["toy.csv"], tmp_path / "toy.csv")
+    assert (tmp_path / "toy.csv").read_bytes() == GOOD
+
+
+def test_a_tar_archive_that_ends_with_a_zip_archive_is_one(tmp_path):
+    inner = tmp_path / "inner.zip"
+    inner.write_bytes(zipped(toy_csv=GOOD))
+    with tarfile.open(tmp_path / "outer.tar", "w") as archive:
+        archive.add(inner, "inner.zip")
+    extract(tmp_path / "outer.tar", ["inner.zip", "toy.csv"], tmp_path / "toy.csv")
+    assert (tmp_path / "toy.csv").read_bytes() == GOOD
+
+
+def test_a_cut_gzip_file_is_left_for_the_next_mirror_where_no_hash_is_known(server, tmp_path):
+    whole = gzip.compress(GOOD)
+    server.answers["/cut"], server.answers["/whole"] = [(200, whole[:-9])], [(200, whole)]
+    mirrors = f"{server.url}/cut", f"{server.url}/whole"
+    files = (FileSpec("toy/a.csv.gz", (), mirrors),)
+    spec = DatasetSpec("toy", "Toy", "classification", "files", "table", files=files)
+    (path,) = fetch(spec, tmp_path)
+    assert gzip.decompress(path.read_bytes()) == GOOD
+
+
 def test_compressed_and_plain_mirrors_give_the_same_file(server, tmp_path):
     server.answers["/a"] = [(200, GOOD)]
     server.answers["/a.gz"] = [(200, gzip.compress(GOOD))]
@@ -63,6 +97,7 @@ def test_compressed_and_plain_mirrors_give_the_same_file(server, tmp_path):
     [
         ((200, b"other"), "/x.csv", f"expected sha256 {sha256(GOOD)}, found {sha256(b'other')}"),
         ((200, HTML), "/x.csv", "HTML page instead of the file"),
+        ((200, b"\xef\xbb\xbf" + HTML), "/x.csv", "HTML page instead of the file"),
         ((200, HTML), "/x.zip#toy.csv", "HTML page instead of the file"),
         ((200, zipped(toy_csv=GOOD)[:-40]), "/x.zip#toy.csv", "truncated file"),
         ((200, GOOD, 10 * len(GOOD)), "/x.csv", "no complete answer in 3 attempts"),

@@ -86,7 +86,7 @@ def test_mnist_eight_against_nine(real):
 def test_lambdarank_queries_stand_together(real):
     dataset = real("lambdarank_sample")
     assert (np.diff(dataset.groups) >= 0).all()
-    assert set(dataset.y) == {0, 1, 2, 3, 4}
+    assert np.bincount(dataset.y).tolist() == [851, 2922]  # of grades 1 to 4 all are relevant
     assert np.bincount(dataset.groups)[:2].tolist() == [1, 13]
 
 

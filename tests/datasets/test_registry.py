@@ -39,6 +39,12 @@ def test_own_registry_is_complete():
             assert spec.rows == sum(spec.parts)
 
 
+def test_ranked_data_say_from_which_grade_on_a_document_is_relevant():
+    ranked = [spec for spec in load_registry().values() if spec.task == "ranking"]
+    assert ranked
+    assert [spec.id for spec in ranked if set(spec.labels) != {"at_least"}] == []
+
+
 def test_hashes_of_equal_files_agree():
     known = {}
     for spec in load_registry().values():

@@ -63,6 +63,13 @@ def test_counts_and_the_rest():
     assert (part == -1).sum() == 50
 
 
+@pytest.mark.parametrize("dataset", [classes([60, 40]), numbers(100)])
+@pytest.mark.parametrize("sizes", [(80, 20, "rest"), (0.6, 0.397, 0.003)])
+def test_no_part_that_is_asked_for_is_empty(dataset, sizes):
+    with pytest.raises(DatasetError, match="its 100 rows leave none to the test part"):
+        split(dataset, 0, sizes)
+
+
 def test_rows_are_drawn_alike():
     drawn = np.array([split(numbers(20), seed) == 0 for seed in range(600)]).mean(axis=0)
     np.testing.assert_allclose(drawn, 0.6, atol=0.1)

@@ -130,6 +130,8 @@ def test_means_fill_features_and_no_target(tmp_path):
     np.testing.assert_array_equal(table.y, [3, np.nan, 1])
     words = read_table([lay(tmp_path, "b", "y,1\n,\nn,5\n")], fill="mean", target=0)
     assert words.X.tolist() == [[1], [3], [5]]
+    named = read_table([lay(tmp_path, "c", "u,1,3\nv,,4\n")], fill="mean", drop=[0])
+    assert named.X.tolist() == [[1], [1]]
 
 
 def test_paired_files(tmp_path):

@@ -38,6 +38,11 @@ def test_a_study_that_fails_stops_no_other_and_keeps_its_runs(calls):
     assert "--keep-going" in seen[0]
 
 
+def test_settings_of_a_call_change_one_part_of_a_setting_as_they_do_for_snakemake(calls):
+    paper_studies.run_papers(ROOT, 2, {"cluster": {"memory": 4321}})
+    assert {study.config["cluster"]["memory"] for study in calls[1]} == {4321}
+
+
 NUMBER = {
     "outcome": "reproduced", "share": 0.05, "margin": 0.4, "se": 0.1, "own_se": 0.06,
     "printed_se": 0.08,

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from budgetbench.report.labels import Display
 from budgetbench.report.sections.standings import lead_sentences
 from tests.factories import make_display
 
@@ -42,6 +43,8 @@ def test_equal_areas_are_nobodys_win(display):
 
 def test_the_summary_admits_what_it_cannot_say(display):
     assert "single run" in lead_sentences(leads(), display)[0]
+    controls = Display({"constant": {"control": True}}, {})
+    assert "only controls" in lead_sentences(leads(), controls)[0]
     alone = leads(("wine", "msb", None, np.nan, np.nan, np.nan, np.nan))
     assert lead_sentences(alone, display)[0].startswith("No data set has completed runs of two")
     once = lead_sentences(leads(("wine", "msb", "logitb", 0.03, np.nan, 1, 1)), display)

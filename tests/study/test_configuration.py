@@ -114,6 +114,27 @@ def test_what_an_own_table_has_not_the_rows_for_is_refused_at_planning(own_table
         study.check_tables()
 
 
+def test_grades_of_relevance_are_refused_at_planning(own_table, tmp_path):
+    entry = {"title": "Own", "task": "ranking"}
+    entry["source"] = {"csv": str(tmp_path / "own.csv"), "target": "one"}
+    entry["source"]["group"] = "two"
+    own = own_table()
+    for labels in ({}, {"labels": {"at_least": 2}}):
+        registry = {"datasets": {"own": entry | labels}}
+        (tmp_path / "registry.yaml").write_text(json.dumps(registry))
+        if labels:
+            planned(own).check_tables()
+        else:
+            with pytest.raises(ConfigError, match=r"grades up to 6, .*`labels: \{at_least: 1\}`"):
+                planned(own).check_tables()
+
+
+def test_methods_of_one_label_are_refused_at_planning():
+    same = {"overrides": {"msb": {"label": "logitB"}}, "methods": ["msb", "logitb", "constant"]}
+    with pytest.raises(ConfigError, match="Several methods have the label 'logitB'"):
+        planned(same)
+
+
 def test_what_an_own_table_has_the_rows_for_is_planned(own_table, monkeypatch):
     for split in ({"train": 20, "valid": 5, "test": "rest"}, {"per_class": [6, 2, 2]}):
         planned(own_table(split=split, scoring="f1_macro")).check_tables()

@@ -88,7 +88,19 @@ def kept_runs(study):
     return kept.groupby(["costs", "dataset"])["run"].unique().map(sorted).to_dict()
 
 
+def test_runs_beyond_the_plan_that_earlier_settings_left_are_not_kept(study):
+    points = records.table(make_points(n_runs=4))
+    write(study, points[points["run"] < 2], msb="now")
+    earlier = make_study(4)
+    earlier.config["runs_per_job"] = 2
+    late = points[(points["run"] >= 2) & (points["dataset"] == "wine")]
+    stale = earlier.points_file("wine", "random", "msb", 1)
+    records.write(late[late["method"] == "msb"], stale, sources={"the settings of msb on wine": ""})
+    assert kept_runs(study)["random", "wine"] == [0, 1]
+
+
 def test_runs_at_other_prices_do_not_stay(study):
+    study.config["costs"].append("given")
     points = make_points(n_runs=3)
     points = records.table(pd.concat([points, points.assign(costs="given")], ignore_index=True))
     write(study, points[points["run"] < 2])

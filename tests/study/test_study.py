@@ -115,6 +115,16 @@ def test_settings_of_a_data_set_that_is_not_compared_add_no_method():
     assert "voc" not in study.methods
 
 
+def test_methods_that_no_data_set_in_use_compares_are_none_of_the_study():
+    study = changed(
+        datasets=["wine"],
+        methods=["msb", "constant"],
+        overrides={"msb": {"label": "never fitted"}},
+        by_dataset={"wine": {"methods": ["voc", "constant"]}},
+    )
+    assert list(study.methods) == ["constant", "voc"]
+
+
 def test_chunks_cover_all_runs_once():
     study = changed(runs=7, runs_per_job=3)
     assert [study.runs_of(chunk) for chunk in study.chunks] == [[0, 1, 2], [3, 4, 5], [6]]

@@ -85,7 +85,7 @@ def _within_budgets(points):
     """Return the best point of each run on validation data within budgets that all afford."""
     frames = [points.iloc[:0]]
     for _, own in points.groupby(GROUP):
-        decades = 10 ** np.arange(np.floor(np.log10(own["n_nodes"].max())) + 2)
+        decades = 10 ** np.arange(np.floor(np.log10(max(own["n_nodes"].max(), 1))) + 2)
         steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
         # Those that span the sizes.
         first, last = np.searchsorted(steps, [own["n_nodes"].min(), own["n_nodes"].max()])

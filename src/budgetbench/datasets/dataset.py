@@ -303,10 +303,14 @@ def _counts(dataset, sizes):
             raise ConfigError(
                 f"Data set {dataset.id!r} has {n_samples} rows, the sizes {sizes} ask for more."
             )
-        return [left if size == "rest" else int(size) for size in sizes]
-    # Rounded ends, not rounded sizes: the parts then always sum to all rows.
-    ends = np.rint(np.cumsum(sizes) * n_samples).astype(int)
-    return np.diff(ends, prepend=0).tolist()
+        counts = [left if size == "rest" else int(size) for size in sizes]
+    else:
+        # Rounded ends, not rounded sizes: the parts then always sum to all rows.
+        counts = np.diff(np.rint(np.cumsum(sizes) * n_samples).astype(int), prepend=0).tolist()
+    for name, size, count in zip(_NAMES, sizes, counts, strict=True):
+        if size and not count:
+            dataset._fail(f"its {n_samples} rows leave none to the {name} part ({size})")
+    return counts
 
 
 def _cut(order, counts, n_samples):

@@ -1,5 +1,6 @@
 """Bring the raw files of a data set into a folder, verified, from the nearest place."""
 
+import codecs
 import gzip
 import hashlib
 import json
@@ -119,17 +120,16 @@ def fetch(spec, folder, data_dir=None, offline=False):
 
 
 def check_file(file, path):
-    """Return the fault of `path` as a copy of `file`; "" for none, or where no hash is known."""
+    """Return the fault of `path` as a copy of `file`; "" for none, or none that can be seen."""
     if not path.is_file():
         return "no such file"
-    if not file.sha256:
-        return ""
     found = content_sha256(path)
-    return "" if found in file.sha256 else f"{_wanted(file)}, found {found}"
+    known = found in file.sha256 if file.sha256 else not found.startswith("none ")
+    return "" if known else f"{_wanted(file)}, found {found}"
 
 
 def content_sha256(path):
-    """Return the sha256 of a file: of its content where the name ends in ``.gz``."""
+    """Return the sha256 of a file: of its content where the name ends in ``.gz``; or "none (…"."""
     # Mirrors compress the same content differently; the content is what is verified.
     opener = gzip.open if path.name.endswith(".gz") and is_gzip(path) else open
     try:
@@ -232,15 +232,15 @@ class _Fetch:
         for folder in filter(None, (self.spec.folder, self.data_dir)):
             # A folder given for one data set may hold its files without the data set's own folder.
             options = [Path(folder, file.path), Path(folder, Path(file.path).name)]
-            source = next((option for option in options if option.is_file()), None)
-            yield source or options[0], partial(self._from_folder, source)
+            for source in [option for option in options if option.is_file()] or options[:1]:
+                yield source, partial(self._from_folder, source)
         if (packed := SHIPPED / f"{file.path}.gz").is_file():
             yield packed, partial(extract, packed, ())
         for mirror in () if self.offline else file.mirrors:
             yield mirror, partial(self._from_mirror, mirror)
 
     def _from_folder(self, source, candidate):
-        if source is None:
+        if not source.is_file():
             raise DatasetError("no such file")
         shutil.copyfile(source, candidate)
 
@@ -278,15 +278,11 @@ class _Fetch:
 
 def write_manifest(spec, paths, manifest):
     """Write the hashes of the raw files that `fetch` returned as JSON, whole or not at all."""
-    content = {
-        "dataset": spec.id,
-        "source": spec.kind,
-        "sha256": {
-            file.path: content_sha256(path) for file, path in zip(spec.files, paths, strict=True)
-        },
-    }
+    pairs = zip(spec.files, paths, strict=True)
+    hashes = {file.path: content_sha256(path) for file, path in pairs}
     if spec.content is not None:
-        content["sha256"][spec.parameters["path"]] = spec.content
+        hashes[spec.parameters["path"]] = spec.content
+    content = {"dataset": spec.id, "source": spec.kind, "sha256": hashes}
     write_whole(manifest, json.dumps(content, indent=2) + "\n")
 
 
@@ -321,7 +317,7 @@ def extract(archive, members, target):
 def _refuse_pages(path):
     """Raise `DatasetError` if `path` holds a page or a message, as servers send for a lost file."""
     with path.open("rb") as stream:
-        start = stream.read(256).lstrip().lower()
+        start = stream.read(256).removeprefix(codecs.BOM_UTF8).lstrip().lower()
     # Servers answer 200 with a page that says that the file is gone.
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"{", b"[")):
         kind = "a JSON message" if start[:1] in b"{[" else "an HTML page"
@@ -332,23 +328,24 @@ def _extract_one(archive, member, target):
     _refuse_pages(archive)
     limit = _limit_of(archive)
     with reading(archive, "an archive"):
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as opened:
-                name = _match(member, opened.namelist())
-                _copy(opened.open(name), target, limit)
-        elif tarfile.is_tarfile(archive):
+        # First: a tar archive that ends with a zip archive would pass for one.
+        if tarfile.is_tarfile(archive):
             with tarfile.open(archive) as opened:
                 name = _match(member, [info.name for info in opened if info.isfile()])
                 _copy(opened.extractfile(name), target, limit)
+        elif zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as opened:
+                name = _match(member, opened.namelist())
+                _copy(opened.open(name), target, limit)
         else:
             raise DatasetError("truncated file, or not an archive")
 
 
 def _match(member, names):
-    for name in names:
-        # By its last parts, as archives differ in the folder around their files.
-        if name == member or name.endswith("/" + member):
-            return name
+    # By its last parts, as archives differ in the folder around their files.
+    found = [name for name in names if f"/{name}".endswith(f"/{member}")]
+    if found:
+        return member if member in found else found[0]
     raise DatasetError(f"the archive lacks {member!r}; it holds {', '.join(names[:20])}")
 
 

@@ -181,12 +181,8 @@ def make_target(table, task, rules):
 
 def with_rows(table, chosen):
     """Return the table with the chosen rows (a boolean mask) only."""
-    cut = {
-        name: getattr(table, name)[chosen]
-        for name in ("X", "y", "part", "groups")
-        if getattr(table, name) is not None
-    }
-    return replace(table, **cut)
+    parts = {name: getattr(table, name) for name in ("X", "y", "part", "groups")}
+    return replace(table, **{n: part[chosen] for n, part in parts.items() if part is not None})
 
 
 def _classes(raw):

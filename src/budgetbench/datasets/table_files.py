@@ -59,7 +59,7 @@ def read_table(
     frame = pd.concat(frames, ignore_index=True)
     if fill == "mean":  # of features: a target is not made up
         target = frame.columns[_places(frame, columns.get("target", -1))]
-        frame = frame.fillna(frame.drop(columns=target).mean())
+        frame = frame.fillna(frame.drop(columns=target).mean(numeric_only=True))
     elif missing is not None:
         whole = frame.drop(columns=frame.columns[_places(frame, drop)]).notna().all(axis=1)
         frame, part = frame[whole], None if part is None else part[whole]

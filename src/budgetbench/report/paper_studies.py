@@ -21,7 +21,7 @@ from ..analysis.areas import area_table
 from ..analysis.schedules import compressed_points
 from ..study import records, stored_results
 from ..study.stored_results import keep
-from ..study.study import PUBLISHED, Study
+from ..study.study import PUBLISHED, Study, merged, with_defaults
 from .page import template_environment
 from .sections.printed import read_published, read_reasons
 
@@ -46,7 +46,7 @@ def run_papers(root, cores, settings):
         call = [*command, "--configfile", file, *(["--config", *words] if words else [])]
         if subprocess.run(list(map(str, call)), check=False).returncode:
             failed.append(name)
-        config = read_yaml(root / "config" / "config.yaml") | read_yaml(file) | settings
+        config = with_defaults(merged(read_yaml(file), settings), root)
         # Kept even after an error: a run that is done is worth as much in a study that is not.
         keep(Study.from_config(config, root), root)
     return failed

@@ -36,7 +36,8 @@ def keep(study, root="."):
     split on that data set are others now: points of two settings never stand together. Return the
     study's folder of kept reruns; None where it has no operating points yet.
     """
-    files = sorted(Path(study.folder).glob("points/*/*/*/*.parquet"))
+    # Those of the plan: a file of runs beyond it may be of earlier settings.
+    files = [path for path in study.points_files if Path(path).exists()]
     if not files:
         return None
     folder = Path(root) / FOLDER / study.name

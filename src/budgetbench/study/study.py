@@ -116,7 +116,7 @@ class Study:
 
     config: dict  # the study's settings
     datasets: dict  # id to DatasetSpec, of the data sets in use
-    methods: dict  # id to specification, the study's overrides for all data sets applied
+    methods: dict  # id to specification, overrides for all data sets applied, of those in use
     root: Path = Path()  # the folder of the workflow
     head: str = ""  # what stands before the folder of its results, see `split_at_folder`
 
@@ -148,7 +148,9 @@ class Study:
         datasets = {name: registry[name] for name in config["datasets"]}
         study = cls(dict(config), datasets, chosen, root)
         study._check_tasks()
-        return study
+        # Others are named, but each data set in use has methods of its own.
+        used = {method for *_, method in study.cells}
+        return replace(study, methods={n: spec for n, spec in chosen.items() if n in used})
 
     def _check_tasks(self):
         """Refuse splits and scores without sense, and classifiers where numbers are asked for."""
@@ -188,9 +190,14 @@ class Study:
                     self.check_target(prepare(spec))
 
     def check_target(self, data):
-        """Refuse a score and a split that the target of a data set does not allow."""
+        """Refuse a score, a split and grades that the target of a data set does not allow."""
         self.scoring(data.id, len(data.class_names) or None)
         split(data, 0, self.sizes(data.id))  # each class must have rows for every part
+        if data.task == "ranking" and data.y.max() > 1:
+            raise ConfigError(
+                f"{data.id} has grades up to {data.y.max()}, and AP@5 asks what is relevant: say "
+                "from which grade on in its entry, as in `labels: {at_least: 1}`."
+            )
 
     @property
     def name(self):
@@ -468,6 +475,10 @@ def _installed(config, specs):
 
 def _check_methods(specs, overridden, schemas, trust):
     check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
+    labels = [spec["label"] for spec in specs.values()]
+    if len(set(labels)) < len(labels):
+        same = max(labels, key=labels.count)
+        raise ConfigError(f"Several methods have the label {same!r}: give each one of its own.")
     for name, spec in specs.items():
         if "grid" in spec and spec.get("kind") == SCHEDULE:
             raise ConfigError(

@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
             asked = json.loads(self.rfile.read(length))
             answers = [(name, text) for name, text in asked["answers"]]
             state = self.server.state({"answers": answers, "sure": bool(asked.get("sure"))})
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             self.send_error(HTTPStatus.BAD_REQUEST)
             return
         self._send(HTTPStatus.OK, "application/json", json.dumps(state))

@@ -94,6 +94,8 @@ def test_a_peer_that_wins_is_named(summary, display):
     peer = METHODS | {"msb": METHODS["msb"] | {"peer": True}}
     (sentence,) = peers_ahead(summary, Display(peer, display.datasets))
     assert sentence.startswith("On 2 of 2 data sets what users pick today wins: msB on Wine,")
+    alone = summary[summary["method"].isin(["msb", "constant"])]  # nobody to win against
+    assert peers_ahead(alone, Display(peer, display.datasets)) == []
     # The same area as a method of the papers, but for the last bit, is no win.
     mean = summary.set_index(["dataset", "method"])["mean_test"]
     equal = [mean[d, "msb"] - 1e-16 if m == "logitb" else mean[d, m] for d, m in mean.index]

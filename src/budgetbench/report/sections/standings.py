@@ -114,6 +114,8 @@ def lead_rows(table, display):
 
 def lead_sentences(leads, display):
     """Return sentences on the best mean AUP, its data sets and its certainty, from `lead_table`."""
+    if not display.competitors:
+        return ["The study has only controls, so there is nothing to compare."]
     if leads.empty:
         return ["No method completed a single run: see the coverage table."]
     # A data set with one method is no comparison, and is not counted as a win.
@@ -163,7 +165,7 @@ def peers_ahead(summary, display):
         own = own[[name for name in display.competitors if name in own]]
         best = own.index[own == own.max()]
         # Equal to a method of the papers, a peer is not ahead of it.
-        if len(best) and all(display.methods[name].peer for name in best):
+        if len(own) > 1 and all(display.methods[name].peer for name in best):
             ahead.setdefault(best[0], []).append(display.case_title(*case))
     if not ahead:
         return []
