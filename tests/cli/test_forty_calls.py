@@ -399,6 +399,11 @@ CALLS = {
     "names kept": Call(
         ("predict", "named", "new.csv"), new(with_names), out=("patient,ill,", "\n000,", "\n046,")
     ),
+    "a name that stands for a gap elsewhere": Call(
+        ("predict", "named", "new.csv"),
+        new(lambda t: with_names(t).replace({"patient": {"000": "NA"}})),
+        out=("patient,ill,", "\nNA,"),
+    ),
     "names that are not there": Call(
         ("predict", "named", "new.csv"), out=("ill,",), err=("has no column patient: rows are not",)
     ),

@@ -44,8 +44,8 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
     options.check_written([] if out == "-" else [out], [model, table])
     saved = SavedModel.load(model, trust)
     learned = saved.reading
-    how = [how[name] or learned.get(name) for name in ("separator", "decimal", "na")]
-    source = partial(read_table, table, *how)
+    separator, decimal, na = (how[x] or learned.get(x) for x in ("separator", "decimal", "na"))
+    source = partial(read_table, table, separator, decimal, missing=na)
     # Only these columns are parsed: others may be broken, or missing altogether.
     wanted = needed(saved, budget)
     names = _names(source, table, row_id, learned.get("id"))
@@ -80,7 +80,7 @@ def _names(source, table, asked, remembered):
     name = asked or remembered
     if name is None:
         return None
-    frame = source(columns=[name], text=True)
+    frame = source(columns=[name], text=True, missing=())  # a row may be called NA
     if frame.shape[1]:
         return frame[name]
     if asked:

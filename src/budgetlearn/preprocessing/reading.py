@@ -161,7 +161,7 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None, t
 
     `separator` None is the comma, semicolon, tab or | that the header has most of, `decimal` None a
     point. `missing` stands for a missing value beside `MISSING_MARKS`, in Parquet beside its own
-    gaps. Only `columns` are read, where they are there; None: all. With `text` cells stay as they
+    gaps; (): nothing does. Only `columns` are read, where they are there; None: all. With `text` cells stay as they
     are written; those of Parquet have their types. A `DatasetError` that names the line says when
     the file cannot be read, or is damaged.
     """
@@ -196,7 +196,7 @@ def _read_parquet(path, missing, columns):
     frame = frame.reset_index() if any(frame.index.names) else frame
     frame = _stripped(frame, path)
     frame = frame[[name for name in frame.columns if columns is None or name in columns]]
-    if missing is None:
+    if not missing:
         return frame
     # The mark may be written as text or as a number.
     marks = [missing]
