@@ -38,6 +38,7 @@ FILES = {
     "byte order mark": (as_csv().encode("utf-8-sig"), {}),
     "UTF-16": (as_csv(sep="\t").encode("utf-16"), {}),
     "semicolons": (as_csv(sep=";", decimal=",").encode(), {"decimal": ","}),
+    "lines left blank above": (f"\n \n{as_csv(sep=';')}".encode(), {}),
     "bars": (as_csv(sep="|").encode(), {}),
     "gzip": (gzip.compress(as_csv().encode()), {}),
     "xlsx": (as_xlsx, {}),

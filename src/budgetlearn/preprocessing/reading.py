@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 
 import pandas as pd
@@ -176,7 +177,7 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None, t
     with reading(path, "a table"):
         encoding = encoding_of(path)
         with opened(path, encoding) as stream:
-            first = stream.readline(1_000_000)
+            first = next(filter(str.strip, iter(partial(stream.readline, 1_000_000), "")), "")
         if separator is None and "\0" in first:
             raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
         separator = separator or separator_of(first)
