@@ -166,7 +166,7 @@ def test_missing_values_are_not_exchanged():
     forest = RandomForestClassifier(n_estimators=2, random_state=0).fit(X, y)
     X[[5, 9], 1] = np.nan
     for importance in (permutation_importance, oob_permutation_importance):
-        with pytest.raises(MissingValueError, match=r"NaN\) in row 6 .*2 such cells"):
+        with pytest.raises(MissingValueError, match=r"NaN\) in row 6 .*2 such rows"):
             importance(forest, X, y)
 
 

@@ -231,10 +231,10 @@ def test_the_gain_of_a_set_is_its_neighbours_fall_of_cross_entropy(oracle):
                 - told(oracle, known[row], acquired[row], i)
                 for i in near[row]
             ]
-            assert gains[row, place] == pytest.approx(np.mean(falls), abs=1e-4)
+            assert gains[row, place] == pytest.approx(np.mean(falls), abs=1e-10)
 
 
-def test_other_examples_change_neither_gains_nor_the_choice(oracle):
+def test_other_examples_do_not_change_the_choice(oracle):
     rng = np.random.default_rng(1)
     known, acquired = np.zeros((40, 4)), np.zeros((40, 4), dtype=bool)
     chosen, near = rng.random((40, 4)) < 0.4, rng.integers(30, size=(40, 7))
@@ -243,9 +243,6 @@ def test_other_examples_change_neither_gains_nor_the_choice(oracle):
     together = oracle._indispensable(known, acquired, chosen, near)
     alone = [oracle._indispensable(known[i], acquired[i], chosen[i], near[i])[0] for i in rows]
     assert together.tolist() == alone
-    gains = oracle._gains(known, acquired, chosen[:, None], near)
-    alone = [oracle._gains(known[i], acquired[i], chosen[i, None], near[i])[0] for i in rows]
-    np.testing.assert_allclose(alone, gains, rtol=1e-11)
 
 
 def told(oracle, known, mask, neighbour):

@@ -27,8 +27,7 @@ def float32_below(thresholds):
     Infinity becomes the largest of all: it parts missing values from others.
     """
     near = np.minimum(thresholds, LARGEST).astype(np.float32)
-    with np.errstate(over="ignore"):  # of the least number, which is not above its threshold
-        return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)
+    return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)
 
 
 def binned(feature, threshold):
@@ -308,8 +307,8 @@ def _values(value, constant, kind, format, n_trees):
 
 def _thresholds(forest, format):
     """Return features and thresholds in the format, and the grids: used, low, step."""
-    # C has no literal for what is below all finite numbers.
-    threshold = np.maximum(forest.threshold, -LARGEST)
+    # C has no literal for what is below all finite numbers; only the least of them goes left here.
+    threshold = np.maximum(forest.threshold, np.nextafter(-LARGEST, np.float32(0)))
     if format == "int8":
         used, low, step, bins, places = binned(forest.feature, threshold)
         return places, bins.astype(np.uint8), used.astype(np.uint16), low, step

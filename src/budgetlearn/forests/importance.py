@@ -110,11 +110,10 @@ def _check_table(forest, X, y):
             "this forest has learned from missing values: use permutation_importance of "
             "sklearn.inspection, which predicts anew for each permutation."
         )
-    rows, _ = np.nonzero(np.isnan(X))
-    if rows.size:
+    if (rows := np.flatnonzero(np.isnan(X).any(axis=1))).size:
         raise MissingValueError(
-            f"X lacks a value (NaN) {in_row(rows, 'cells')}, which would be exchanged for those of "
-            "other rows: fill it in, or leave such rows out."
+            f"X lacks values (NaN) {in_row(rows)}, which would be exchanged for those of other "
+            "rows: fill them in, or leave such rows out."
         )
     y = column_or_1d(y)
     check_consistent_length(X, y)

@@ -86,10 +86,9 @@ class AACOClassifier(PolicyClassifier):
         """Return the feature of each chosen set that it can spare least, per price."""
         order = np.argsort(~chosen, axis=1, kind="stable")[:, : max(1, chosen.sum(axis=1).max())]
         own = np.take_along_axis(chosen, order, axis=1)  # others fill up rows of fewer features
-        spared = self._with[order] & own[:, :, None]
-        # The whole set too, in each row: which ones others need is of no matter.
-        tried = np.concatenate([chosen[:, None], chosen[:, None] & ~spared], axis=1)
-        kept = self._gains(known, acquired, tried, near)
+        less = chosen[:, None] & ~(self._with[order] & own[:, :, None])
+        # The whole set too, in each row: how many features others have is of no matter.
+        kept = self._gains(known, acquired, np.insert(less, 0, chosen, axis=1), near)
         prices = np.take_along_axis(self.feature_costs_.marginal(acquired), order, axis=1)
         loss = kept.max(axis=1, keepdims=True) - kept[:, 1:]
         loss = (loss + 1e-9) / divisors(prices, self.feature_costs_)
@@ -128,8 +127,7 @@ class AACOClassifier(PolicyClassifier):
         values = np.where(acquired, known, np.where(more, self._memory[near][:, :, None], 0))
         mask = np.broadcast_to(acquired | more, values.shape)
         # In double: in single precision the number of rows would decide who is above a threshold.
-        mask = mask.reshape(-1, d).astype(np.float64)
-        scores = forward(self._predictor, values.reshape(-1, d), mask)
+        scores = forward(self._predictor, values.reshape(-1, d), mask.reshape(-1, d))
         gain = log_softmax(scores, axis=1).reshape(n, near.shape[1], n_sets + 1, -1)
         answers = self._answers[near][:, :, None, None]
         gain = np.take_along_axis(gain, answers, axis=3)[..., 0].mean(axis=1)
