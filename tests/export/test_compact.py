@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from budgetlearn.export import FORMATS, CompactForest, quantization_errors
+from budgetlearn.export.c_code import c_header
 from budgetlearn.export.compact_forest import binned, float32_below
 from budgetlearn.export.serialization import FormatError, stored
 from budgetlearn.forests import RandomForestClassifier
@@ -308,3 +309,14 @@ def test_a_split_of_missing_values_from_all_others_has_a_grid_of_its_own():
     largest = np.finfo(np.float32).max
     np.testing.assert_array_equal((low + step * 0)[place][[1, 2]], [largest, largest])
     np.testing.assert_array_equal((low[place] + step[place] * bins)[[0, 3]], [0.5, 0.25])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_thresholds_below_all_numbers_of_float32_are_finite(format):
+    X = np.array([[-4e38, -3.0], [-1e39, 1.0], [3e38, 2.0], [1.0, 4.0], [-5e38, 3.5]])
+    forest = RandomForestClassifier(n_estimators=20, max_features=1, random_state=0)
+    compact = forest.fit(X, [0, 0, 1, 1, 0]).compact(format)
+    assert -np.finfo(np.float32).max <= compact.thresholds().min() < -3.4e38
+    assert "inf" not in c_header(compact)
+    held = X[2:4].astype(np.float32)
+    np.testing.assert_array_equal(compact.predict(held), forest.predict(held))

@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.inspection import permutation_importance as peer_importance
 
 from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.exceptions import MissingValueError
 from budgetlearn.forests import (
     CostSensitiveRFClassifier,
     RandomForestClassifier,
@@ -158,6 +159,15 @@ def test_out_of_bag_is_known_only_of_forests_that_keep_their_seeds(forest, words
     X, y = table(2)
     with pytest.raises(ParameterError, match=words):
         oob_permutation_importance(forest.fit(X, y), X, y)
+
+
+def test_missing_values_are_not_exchanged():
+    X, y = table(2)
+    forest = RandomForestClassifier(n_estimators=2, random_state=0).fit(X, y)
+    X[[5, 9], 1] = np.nan
+    for importance in (permutation_importance, oob_permutation_importance):
+        with pytest.raises(MissingValueError, match=r"NaN\) in row 6 .*2 such rows"):
+            importance(forest, X, y)
 
 
 def test_bad_input():

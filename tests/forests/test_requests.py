@@ -124,3 +124,12 @@ def test_values_are_compared_in_the_precision_of_the_trees():
         requests = tree_acquisitions(estimator(2, dtype), model, 1, ledger, answer)
         made = drive(requests, lambda rows, name: np.array([just_above]), ledger, int)
         assert made.output[0] == label
+
+
+def test_a_source_may_return_numbers_that_do_not_lie_together(forest):
+    _, predictor, X = forest
+    ledger = Ledger(PRICES, len(X))
+    requests = tree_acquisitions(estimator(3), (predictor, N_TREES), len(X), ledger, answer)
+    # As the column of a frame, whose rows lie together.
+    made = drive(requests, lambda rows, name: np.repeat(X[rows, name], 2)[::2], ledger, int)
+    np.testing.assert_array_equal(made.output, owned(forest)[1].output)

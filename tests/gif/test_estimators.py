@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_friedman1
 
-from budgetlearn.exceptions import BudgetlearnWarning, CostError
+from budgetlearn.exceptions import BudgetError, BudgetlearnWarning, CostError
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions
@@ -164,6 +164,17 @@ def test_the_forest_within_a_smaller_budget_is_a_fitted_forest(three_classes):
     np.testing.assert_array_equal(small.feature_importances_, grown.feature_importances_)
     np.testing.assert_array_equal(small.node_distribution_, grown.node_distribution_)
     np.testing.assert_array_equal(small.within(60).predict(X), forest.within(60).predict(X))
+
+
+def test_a_smaller_forest_does_not_take_its_points_from_the_larger_one(three_classes):
+    X, y = three_classes
+    forest = GIFClassifier(500, n_estimators=50, random_state=0).fit(X, y, X, y)
+    whole = forest.operating_points_["cost"].iloc[-1]
+    small = forest.within(6)
+    assert small.acquisition_cost(X).mean() < whole
+    with pytest.raises(BudgetError, match="does not know what its operating points cost"):
+        small.predict(X, budget=whole)
+    assert forest.operating_points_["cost"].iloc[-1] == whole
 
 
 def test_refitting_goes_on_lowering_the_training_loss(friedman):

@@ -82,6 +82,16 @@ def test_the_unit_of_weights_does_not_matter(classes, loss):
     np.testing.assert_allclose(again, scores, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("loss", ["squared", "huber", "quantile"])
+def test_the_unit_of_weights_settles_no_tie_of_numbers(numbers, loss):
+    X, y, counts = numbers
+    model = GIFRegressor(120, n_estimators=20, loss=loss, random_state=0)
+    predicted = model.fit(X, y, sample_weight=counts).predict(X)
+    # 0.3 is no power of two: it rounds the weights.
+    again = model.fit(X, y, sample_weight=0.3 * counts).predict(X)
+    np.testing.assert_allclose(again, predicted, rtol=1e-9)
+
+
 def test_weights_of_one_change_nothing(numbers):
     X, y, _ = numbers
     model = GIFRegressor(120, n_estimators=20, random_state=0)

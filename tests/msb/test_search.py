@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.exceptions import BudgetError, CostError
+from budgetlearn.forests import CostSensitiveRFClassifier
 from budgetlearn.forests import RandomForestClassifier as OurForest
 from budgetlearn.msb import (
     CostSequence,
@@ -201,6 +202,20 @@ def test_models_on_shared_codes_are_the_models_on_their_columns(cancer):
         alone = clone(model).fit(X[:, columns], y)
         np.testing.assert_array_equal(
             alone.predict_proba(X_val[:, columns]), model.predict_proba(X_val[:, columns])
+        )
+
+
+def test_an_engine_of_ours_may_take_missing_values():
+    X, y = load_wine(return_X_y=True)
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    engine = CostSensitiveRFClassifier(n_estimators=5)
+    search = ModelScheduleSearch(engine, sequences=["importance"], random_state=0)
+    search.fit(X[::2], y[::2], X[1::2], y[1::2])
+    for variables, model in zip(search.schedule_.variables, search.models_, strict=True):
+        columns = list(variables)
+        alone = clone(model).fit(X[::2][:, columns], y[::2])
+        np.testing.assert_array_equal(
+            alone.predict_proba(X[:, columns]), model.predict_proba(X[:, columns])
         )
 
 

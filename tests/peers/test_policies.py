@@ -54,6 +54,17 @@ def test_protocol(policy):
 
 @trains
 @pytest.mark.parametrize("policy", CLASSES)
+def test_predictions_cost_what_their_operating_point_was_measured_to_cost(policy, classes):
+    X, y = classes
+    model = policy(**QUICK).fit(X, y, X[:80], y[:80])
+    for budget in np.unique(model.operating_points_["cost"]):
+        point = model.operating_points_.loc[model.choose(budget)]
+        spent = model.acquisition_cost(X[:80], budget=budget)
+        assert spent.mean() == pytest.approx(point["cost"])
+
+
+@trains
+@pytest.mark.parametrize("policy", CLASSES)
 def test_the_indicator_is_acquired_and_then_what_it_points_to(policy, indicated):
     X, y = indicated
     model = policy(n_steps=2500, n_hidden=64, random_state=0)
@@ -220,7 +231,18 @@ def test_the_gain_of_a_set_is_its_neighbours_fall_of_cross_entropy(oracle):
                 - told(oracle, known[row], acquired[row], i)
                 for i in near[row]
             ]
-            assert gains[row, place] == pytest.approx(np.mean(falls), abs=1e-4)
+            assert gains[row, place] == pytest.approx(np.mean(falls), abs=1e-10)
+
+
+def test_other_examples_do_not_change_the_choice(oracle):
+    rng = np.random.default_rng(1)
+    known, acquired = np.zeros((40, 4)), np.zeros((40, 4), dtype=bool)
+    chosen, near = rng.random((40, 4)) < 0.4, rng.integers(30, size=(40, 7))
+    chosen[~chosen.any(axis=1), 0] = True
+    rows = [slice(row, row + 1) for row in range(40)]
+    together = oracle._indispensable(known, acquired, chosen, near)
+    alone = [oracle._indispensable(known[i], acquired[i], chosen[i], near[i])[0] for i in rows]
+    assert together.tolist() == alone
 
 
 def told(oracle, known, mask, neighbour):

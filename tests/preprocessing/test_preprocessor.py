@@ -256,6 +256,15 @@ def test_categories_are_the_same_whatever_type_they_are_read_as(kind):
     assert encoder.transform(again)["region"].tolist() == [0, 1, 0, 2]
 
 
+def test_numbers_among_objects_are_numbers():
+    table = np.array([[1.5, "red", 10.0], [2, "blue", 20.0], [None, "red", 10]], dtype=object)
+    assert BudgetPreprocessor().fit_transform(table)["x0"].tolist() == [1.5, 2, 0]
+    encoder = BudgetPreprocessor(categorical=["x2"]).fit(table)
+    assert encoder.categories_["x2"] == ("10", "20")
+    new = pd.DataFrame({"x0": [1], "x1": ["red"], "x2": [20]})
+    assert encoder.transform(new).to_numpy().tolist() == [[1, 1, 1]]
+
+
 def test_only_a_column_with_gaps_needs_a_number_below():
     lowest = -np.finfo(float).max
     table = pd.DataFrame({"full": [lowest, 1.0, 2.0], "gap": [1.0, None, 3.0]})

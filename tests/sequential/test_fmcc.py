@@ -169,6 +169,14 @@ def problem():
     return X, np.array(list("abcd"))[y]
 
 
+def test_the_unit_of_weights_settles_no_tie():
+    X, y = make_classification(240, 6, n_informative=4, random_state=2)
+    weight = np.random.RandomState(3).randint(1, 4, len(X))
+    model = FMCCClassifier(n_neighbors=20, random_state=0)
+    walks = [model.fit(X, y, sample_weight=unit * weight)._walk(X) for unit in (1, 0.3)]
+    np.testing.assert_array_equal(walks[0].order, walks[1].order)
+
+
 class TestManyClasses:
     """One score against the rest per class; right means the largest score."""
 

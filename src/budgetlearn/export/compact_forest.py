@@ -70,7 +70,7 @@ def _placed(thresholds, step):
     # One bin is left for the start, which lies up to a step below the first threshold.
     n_held = np.searchsorted(thresholds, thresholds + (N_BINS - 2) * step, side="right")
     first = np.argmax(n_held - np.arange(thresholds.size))
-    low = np.floor(thresholds[first] / step) * step
+    low = max(np.floor(thresholds[first] / step) * step, -LARGEST)
     bins = np.clip(np.rint((thresholds - low) / step), 0, N_BINS - 1).astype(np.int64)
     moved = _ranks(thresholds, low + step * bins) - _ranks(thresholds, thresholds)
     return np.abs(moved).sum(), low, step, bins
@@ -307,8 +307,10 @@ def _values(value, constant, kind, format, n_trees):
 
 def _thresholds(forest, format):
     """Return features and thresholds in the format, and the grids: used, low, step."""
+    # C has no literal for what is below all finite numbers; only the least of them goes left here.
+    threshold = np.maximum(forest.threshold, np.nextafter(-LARGEST, np.float32(0)))
     if format == "int8":
-        used, low, step, bins, places = binned(forest.feature, forest.threshold)
+        used, low, step, bins, places = binned(forest.feature, threshold)
         return places, bins.astype(np.uint8), used.astype(np.uint16), low, step
     none = np.empty(0, dtype=np.float32)
-    return forest.feature, float32_below(forest.threshold), none.astype(np.uint16), none, none
+    return forest.feature, float32_below(threshold), none.astype(np.uint16), none, none

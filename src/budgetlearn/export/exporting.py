@@ -150,8 +150,8 @@ def ensemble(forest):
         weights = np.eye(forest.n_columns)[values[:, 0]] if forest.kind == VOTES else values
         end, column = (part.ravel() for part in np.indices(weights.shape))
         leaves.append(np.array([0 * end + place, ends[end], column, weights.ravel()]))
-    if not trees:  # a runtime wants one: a leaf that adds nothing
-        numbers, leaves = [np.zeros((7, 1))], [np.zeros((4, 1))]
+    if not trees:  # a runtime wants one: a leaf that adds nothing to each column
+        numbers, leaves = [np.zeros((7, 1))], [np.outer([0.0, 0, 1, 0], range(forest.n_columns))]
     tree, node, feature, threshold, left, right, missing_left = np.hstack(numbers)
     of_tree, of_node, column, weight = np.hstack(leaves)
     modes = np.where(left > 0, "BRANCH_LEQ", "LEAF")  # no child is a root

@@ -126,7 +126,7 @@ def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=Fals
         feature = int(wanted[prices[wanted].argmin()])
         rows = walking.rows(feature)
         reply = (yield Request(rows, feature, estimate)) if rows.size else NOTHING
-        values = reply.values.astype(dtype, copy=False).astype(np.float64, copy=False)
+        values = np.ascontiguousarray(reply.values.astype(dtype, copy=False), dtype=np.float64)
         walking.supply(feature, rows, values, reply.refused.view(np.uint8))
     return estimate()
 

@@ -4,10 +4,11 @@ import numpy as np
 from sklearn.utils import Bunch, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from ..exceptions import MissingValueError
 from ..parallel import thread_map
 from ..protocol.checked_data import checked_table
 from ..tree.bootstrap import bootstrap_weights
-from ..validation import INT32_MAX, ParameterError, check_number
+from ..validation import INT32_MAX, ParameterError, check_number, in_row
 from .base import ForestClassifier
 
 
@@ -108,6 +109,11 @@ def _check_table(forest, X, y):
         raise ParameterError(
             "this forest has learned from missing values: use permutation_importance of "
             "sklearn.inspection, which predicts anew for each permutation."
+        )
+    if (rows := np.flatnonzero(np.isnan(X).any(axis=1))).size:
+        raise MissingValueError(
+            f"X lacks values (NaN) {in_row(rows)}, which would be exchanged for those of other "
+            "rows: fill them in, or leave such rows out."
         )
     y = column_or_1d(y)
     check_consistent_length(X, y)

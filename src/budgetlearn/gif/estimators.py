@@ -144,11 +144,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             known = valid.take(np.flatnonzero(valid.y >= 0))
             valid = Validation(known.X, one_hot[known.y], known.targets)
         targets = one_hot[codes]
-        weight = weights_of(train)
-        if weight is not None:
-            # In single precision: the unit of weights changes no bit, which would settle ties.
-            weight = weight.astype(np.float32).astype(np.float64)
-        data = train.X, targets, targets, weight, seeds
+        data = train.X, targets, targets, weights_of(train), seeds
         self._grow(*data, lambda *rest: GiniSplitter(*rest, codes, n_classes), valid)
 
     def decision_function(self, X):

@@ -43,7 +43,10 @@ NODES_PER_TREE, MOST_TREES = 5, 1000
 def weights_of(examples):
     """Return the weights of examples; None where each counts as one row."""
     weight = examples.weight
-    return None if weight is None or (weight == 1).all() else np.ascontiguousarray(weight)
+    if weight is None or (weight == 1).all():
+        return None
+    # In single precision: the unit of weights changes no bit, which would settle ties.
+    return weight.astype(np.float32).astype(np.float64)
 
 
 # Limits of the parameters that are numbers, as of `check_number`; those of _OPTIONAL may be None.
@@ -411,6 +414,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             )
         check_number(node_budget, "node_budget", low=0, integer=True)
         smaller = copy.copy(self).set_params(node_budget=node_budget)
+        # Its stages are others, which nobody has measured.
+        vars(smaller).pop("operating_points_", None)
         return smaller._set(self._model.within(self._best_within(node_budget)))
 
     def _compact(self, format):

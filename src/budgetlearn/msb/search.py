@@ -88,7 +88,8 @@ class SequenceProblem:
         # Codes of the whole table for engines that train on them: no subset is binned again.
         self._codes = None
         if has_fit_parameter(self.estimator, "binned"):
-            self._codes = bin_features(self.train[0], self.estimator.max_bins, self.n_jobs)
+            X, max_bins = self.train[0], self.estimator.max_bins
+            self._codes = bin_features(X, max_bins, self.n_jobs, np.isnan(X).any(axis=0))
         self._begun = {}  # variables -> Future
         self._visited = {}  # variables -> VisitedModel
         self._lock = Lock()
@@ -118,7 +119,8 @@ class SequenceProblem:
         full = tuple(range(self.costs.n_features))
         model = self.model(full)
         options = {"n_repeats": 5, "random_state": derive_seed(self.seed, "permutation")}
-        if self.score is None and isinstance(model, ForestClassifier):
+        quick = isinstance(model, ForestClassifier) and not model.missing_in_training_.any()
+        if self.score is None and quick:
             # Fast: one permutation of the rows serves all features.
             options["n_jobs"] = self.n_jobs
             found = forest_importance.permutation_importance(model, *self.valid, **options)

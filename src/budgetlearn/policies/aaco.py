@@ -85,13 +85,15 @@ class AACOClassifier(PolicyClassifier):
     def _indispensable(self, known, acquired, chosen, near):
         """Return the feature of each chosen set that it can spare least, per price."""
         order = np.argsort(~chosen, axis=1, kind="stable")[:, : max(1, chosen.sum(axis=1).max())]
-        each = np.arange(len(chosen))[:, None]
-        kept = self._gains(known, acquired, chosen[:, None] & ~self._with[order], near)
+        own = np.take_along_axis(chosen, order, axis=1)  # others fill up rows of fewer features
+        less = chosen[:, None] & ~(self._with[order] & own[:, :, None])
+        # The whole set too, in each row: how many features others have is of no matter.
+        kept = self._gains(known, acquired, np.insert(less, 0, chosen, axis=1), near)
         prices = np.take_along_axis(self.feature_costs_.marginal(acquired), order, axis=1)
-        loss = kept.max(axis=1, keepdims=True) - kept
+        loss = kept.max(axis=1, keepdims=True) - kept[:, 1:]
         loss = (loss + 1e-9) / divisors(prices, self.feature_costs_)
-        worst = np.where(chosen[each, order], loss, -np.inf).argmax(axis=1)
-        return order[each[:, 0], worst]
+        worst = np.where(own, loss, -np.inf).argmax(axis=1)
+        return order[np.arange(len(order)), worst]
 
     def _sets(self, asked):
         """Return sets of features to try, as masks: single ones, and random ones of every size."""
@@ -121,14 +123,14 @@ class AACOClassifier(PolicyClassifier):
         n, n_sets, d = more.shape
         none = np.zeros((n, 1, d), dtype=bool)
         more = np.concatenate([none, more], axis=1)[:, None]  # (n, 1, n_sets + 1, d)
-        acquired, known = acquired[:, None, None], known[:, None, None].astype(np.float32)
+        acquired, known = acquired[:, None, None], known[:, None, None]
         values = np.where(acquired, known, np.where(more, self._memory[near][:, :, None], 0))
         mask = np.broadcast_to(acquired | more, values.shape)
-        layers = [layer.astype(np.float32) for layer in self._predictor]
-        scores = forward(layers, values.reshape(-1, d), mask.reshape(-1, d).astype(np.float32))
+        # In double: in single precision the number of rows would decide who is above a threshold.
+        scores = forward(self._predictor, values.reshape(-1, d), mask.reshape(-1, d))
         gain = log_softmax(scores, axis=1).reshape(n, near.shape[1], n_sets + 1, -1)
         answers = self._answers[near][:, :, None, None]
-        gain = np.take_along_axis(gain, answers, axis=3)[..., 0].mean(axis=1, dtype=np.float64)
+        gain = np.take_along_axis(gain, answers, axis=3)[..., 0].mean(axis=1)
         return gain[:, 1:] - gain[:, :1]
 
 

@@ -213,7 +213,8 @@ def _named(X):
     if not isinstance(X, pd.DataFrame):
         X = pd.DataFrame(np.asarray(X))
         X.columns = [f"x{place}" for place in range(X.shape[1])]
-    return X.set_axis([str(name) for name in X.columns], axis=1)
+    # Numbers among objects, as beside words in an array, are numbers.
+    return X.infer_objects().set_axis([str(name) for name in X.columns], axis=1)
 
 
 def _refuse_empty(frame):
