@@ -145,10 +145,12 @@ def score_and_error(estimator, stage, targets):
 
 def standard_error(score, n, weight=None):
     """Return the standard error of `score(rows, weight)` of n examples, which count so much."""
-    if weight is None and n > 1 and hasattr(score, "alike"):
+    alike = getattr(score, "alike", {})
+    if weight is None and sum(alike.values()) > 1:
         # The jackknife: which of alike examples is left out does not matter.
-        rows, counts = np.arange(n), np.array(list(score.alike.values()))
-        left = np.array([score(np.delete(rows, row)) for row in score.alike])
+        n, counts = sum(alike.values()), np.array(list(alike.values()))
+        rows = np.arange(n)
+        left = np.array([score(np.delete(rows, row)) for row in alike])
         return float(np.sqrt((n - 1) / n * counts @ (left - counts @ left / n) ** 2))
     random = np.random.default_rng(0)  # a fixed seed gives all stages the same rows
     drawn = [random.integers(n, size=n) for _ in range(RESAMPLES)]
@@ -224,16 +226,19 @@ def stage_scorer(estimator, scoring, stage, y):
     substitute = Substitute(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"
     scorer = check_scoring(substitute, scoring=plain if scoring is None else scoring)
+    counted = is_classifier(estimator) and np.ndim(y) == 1 and _counts_labels(scorer)
+    if counted and scoring not in (None, plain):
+        y, made["predict"] = _with_guesses(y, stage.output, classes)
 
     def score(rows, weight=None):
         extra = {} if weight is None else {"sample_weight": weight}
         return float(scorer(substitute, rows, y[rows], **extra))
 
-    if not (is_classifier(estimator) and np.ndim(y) == 1 and _counts_labels(scorer)):
+    if not counted:
         return score
     # Such a score follows from how often each label was given for each class.
-    pairs = np.unique(y, return_inverse=True)[1] * len(estimator.classes_)
-    pairs = pairs + np.searchsorted(estimator.classes_, stage.output)
+    pairs = np.unique(y, return_inverse=True)[1] * len(classes)
+    pairs = pairs + np.searchsorted(classes, made["predict"])
     _, first, pair, counts = np.unique(
         pairs, return_index=True, return_inverse=True, return_counts=True
     )
@@ -243,9 +248,20 @@ def stage_scorer(estimator, scoring, stage, y):
         there = np.flatnonzero(counts)
         return score(first[there], counts[there])
 
-    # A row of each kind, and their number.
+    # A row of each kind, and their number, by which the jackknife finds the standard error.
     score_of_counts.alike = dict(zip(first, counts, strict=True))
     return score_of_counts
+
+
+def _with_guesses(y, output, classes):
+    """Return y and output with two more rows of each class, one of them right.
+
+    By this rule of Laplace two rows of a rare class, both right, leave its share uncertain. It is
+    for standard errors: scores are asked for of other rows.
+    """
+    known = np.flatnonzero(np.isin(classes, y) & (len(classes) > 1))
+    right, wrong = classes[known], classes[(known + 1) % len(classes)]
+    return np.concatenate([y, right, right]), np.concatenate([output, right, wrong])
 
 
 def area_scorer(chances, second):
