@@ -416,6 +416,6 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
 class AutoBudgetRegressor(RegressorMixin, AutoBudget):
     """Find out which method predicts numbers best at each budget, and predict with that.
 
-    As `AutoBudgetClassifier`, with the methods that predict numbers: the mean, the cascade,
-    BudgetRF, averages on subsets, and models on all features.
+    As `AutoBudgetClassifier`, with the methods that predict numbers: the mean (or median, by the
+    mean absolute error), the cascade, BudgetRF, averages on subsets, and models on all features.
     """

@@ -15,7 +15,7 @@ from ..cascade.models import assign_folds, filled
 from ..cascade.pool import REFIT_ERROR
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
-from ..protocol.checked_data import stage_of, working_dtype
+from ..protocol.checked_data import best_constant, stage_of, working_dtype
 from ..protocol.feature_requests import in_all_classes
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
@@ -163,11 +163,8 @@ class Comparison:
 
         It is that of all rows: where classes are near a tie, those of the folds decide otherwise.
         """
-        y, weight = self.train.y, self.train.weight
-        if self.n_classes is None:
-            return np.full((n, 1), np.average(y, weights=weight))
-        shares = np.bincount(y, weight, self.n_classes)
-        return np.tile(shares / shares.sum(), (n, 1))
+        train, scoring = self.train, self.objective.scoring
+        return np.tile(best_constant(train.y, train.weight, self.n_classes, scoring), (n, 1))
 
     def _policy(self, method, place, found, spent, seen):
         """Return a policy of predictions and costs, of each repeat; `seen`: costs of seen rows."""

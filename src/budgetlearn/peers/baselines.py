@@ -67,12 +67,23 @@ class FreeConstantClassifier(ClassifierMixin, _Control):
         return DummyClassifier(strategy="prior")
 
 
-@documented
+@estimator_class
 class FreeConstantRegressor(RegressorMixin, _Control):
-    """Predict the mean of the training targets and acquire nothing."""
+    """Predict the mean of the training targets, by the mean absolute error their median, for free.
+
+    Parameters
+    ----------
+    scoring : str or callable, default=None
+        Score by which a constant is best: "neg_mean_absolute_error" asks for the median, all others
+        for the mean.
+    """
+
+    scoring: Any = None
 
     def _model(self):
-        return DummyRegressor(strategy="mean")
+        if self.scoring != "neg_mean_absolute_error":
+            return DummyRegressor(strategy="mean")
+        return DummyRegressor(strategy="constant", constant=getattr(self, "constant_", None))
 
 
 @estimator_class

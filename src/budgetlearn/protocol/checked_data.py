@@ -235,6 +235,11 @@ class Examples:
             return replace(self, weight=_relative(self.weights * shares[self.y], "weights"))
         return self if self.weight is None else replace(self, weight=_relative(self.weight))
 
+    def constant_for(self, estimator):
+        """Return the best constant for these examples, by the weights and score of an estimator."""
+        weight, scoring = self.weighed_for(estimator).weight, getattr(estimator, "scoring", None)
+        return best_constant(self.y, weight, n_classes_of(estimator), scoring)
+
     @property
     def weights(self):
         """The weight of each example, also where all weigh 1."""
@@ -268,8 +273,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     ranks = {at: np.arange(len(words[at])) for at, kind in kinds.items() if not kind.ordered}
     # Class weights come in by `weighed_for`, once it is settled which examples are learned from.
     train = Examples(X, codes, y, weight, ranks)
-    n_classes = n_classes_of(estimator)
-    estimator.constant_ = _constant(codes, train.weighed_for(estimator).weight, n_classes)
+    estimator.constant_ = train.constant_for(estimator)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
     if X_val is None:
@@ -292,8 +296,7 @@ def learned_together(estimator, train, valid):
     if valid is not None:
         train = train.joined(valid)
         estimator.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
-        weight = train.weighed_for(estimator).weight
-        estimator.constant_ = _constant(train.y, weight, n_classes_of(estimator))
+        estimator.constant_ = train.constant_for(estimator)
     return words_by_target(estimator, train)[0]
 
 
@@ -364,14 +367,26 @@ def _class_weights(class_weight, classes, examples):
     return weights / weights.max()
 
 
-def _constant(codes, weight, n_classes):
-    """Return the class shares; where there are no classes, the mean target of each output."""
+def best_constant(codes, weight, n_classes, scoring=None):
+    """Return the class shares; where there are no classes, the mean target of each output.
+
+    By the mean absolute error the medians are best.
+    """
     if n_classes is not None:
         # Weighted like the models, so that the constant is the model of no feature.
         counts = np.bincount(codes, weight, n_classes)
         return counts / counts.sum()
+    if isinstance(scoring, str) and scoring == "neg_mean_absolute_error":
+        return np.atleast_1d(weighted_quantile(codes, 0.5, weight))
     shares = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
     return np.atleast_1d(shares @ codes)  # sums of shares do not overflow
+
+
+def weighted_quantile(values, share, weight):
+    """Return the quantile of each column that is one of its values."""
+    weights = None if weight is None else np.broadcast_to(weight, values.T.shape).T
+    share = share * (1 - 1e-12)  # reached exactly is reached, whatever rounding makes of the sums
+    return np.quantile(values, share, axis=0, method="inverted_cdf", weights=weights)
 
 
 def _validation(estimator, X, y):
