@@ -1,6 +1,7 @@
 """Scores at a budget: cross-validation and searches use the predictions that the budget allows."""
 
 import pickle
+import warnings
 from functools import partial
 
 import numpy as np
@@ -16,6 +17,7 @@ from budgetlearn import (
     BudgetRFClassifier,
     CostSensitiveRFClassifier,
     GIFRegressor,
+    LogitPathClassifier,
     ModelScheduleSearch,
     VoCClassifier,
     make_budget_scorer,
@@ -136,6 +138,20 @@ def test_a_score_of_a_single_example_is_known():
     score, error = score_and_error(estimator, Stage({}, output=np.ones(1, int)), np.ones(1, int))
     assert score == 1
     assert error > 0.2  # of which one row says little
+
+
+@pytest.mark.parametrize("said", [[0, 0, 0, 0], [0, 0, 0, 1]], ids=["right", "a class too many"])
+def test_balanced_accuracy_of_rows_without_a_class_warns_of_nothing(said):
+    # As `compare` has them of a rare class; scikit-learn's scorer warns at each of many scores.
+    estimator = LogitPathClassifier(scoring="balanced_accuracy", random_state=0)
+    X, y = np.repeat(np.eye(2), 6, axis=0), np.repeat([0, 1], 6)
+    known, none = X[[6 * label for label in said]], np.zeros(4, int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator.fit(X, y, known, none)
+        found = score_and_error(estimator, Stage({}, output=np.array(said)), none)
+    assert found[0] == np.mean(np.equal(said, 0))
+    assert estimator.operating_points_["score"].max() == 1
 
 
 def test_the_error_of_balanced_accuracy_covers_the_truth_with_two_rows_of_a_rare_class():
