@@ -21,6 +21,7 @@ from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
 N_FOLDS = 5
+TOO_LONG = "which would take longer than the time allows"  # why a method is skipped
 REPEATS = ((200, 3), (500, 2))  # below so many rows, so many times: chance counts more
 
 
@@ -100,7 +101,7 @@ class Comparison:
             # One fit for each part that is left out, and one on all rows.
             ends = start + (monotonic() - start) / done * (len(left_out) + 1)
             if deadline is not None and ends > deadline:
-                raise BudgetlearnError("which would take longer than the time allows.")
+                raise BudgetlearnError(TOO_LONG)
         return [
             self._policy(method, place, found[:, k], spent[:, k], seen[:, k])
             for k, place in enumerate(places)
