@@ -30,7 +30,7 @@ CONFIDENCE = 0.95
 
 
 def refuse_alike(estimator, train, valid):
-    """Raise where R² is to score numbers, and those of the validation data are all alike or huge."""
+    """Raise where R² is to score numbers, and validation data are all alike, or huge."""
     refuse_huge(estimator, np.concatenate([train.targets, valid.targets]))
     if is_classifier(estimator) or getattr(estimator, "scoring", None) is not None:
         return
