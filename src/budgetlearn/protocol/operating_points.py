@@ -275,6 +275,9 @@ def certified(estimator, outcomes, y, cost, error, confidence):
         )
     # Under a cost limit the best score; under an error limit alone the least cost.
     best = kept["cost"].idxmin() if cost is None else kept["score"].idxmax()
+    if cost is not None:
+        within = front["cost"][affords(cost, front["cost"])]
+        warn_of_nothing(kept["cost"], within, cost, len(y))
     return Certificate(
         int(best), float(points["cost"][best]), cost, error, confidence, tested[passed]
     )
@@ -298,6 +301,17 @@ def surely_within(estimator, costs, budget):
     n = estimator._n_measured
     sure = [hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs]
     return np.array(sure) | exact
+
+
+def warn_of_nothing(sure, within, limit, n):
+    """Warn where some costs are within a limit, but of these only 0 surely, by n examples."""
+    if len(sure) and not sure.any() and within.any():
+        warnings.warn(
+            f"only what buys nothing is sure to cost at most {limit:g} on average, by {n} examples:"
+            " raise the limit, give more examples, or do without the guarantee.",
+            BudgetlearnWarning,
+            stacklevel=2,
+        )
 
 
 def _check_limits(estimator, cost, error, confidence):

@@ -18,7 +18,12 @@ from .checked_data import (
 )
 from .documenting import EXPECTED, GUARANTEED, check_limits
 from .feature_requests import Decisions, Ledger, Outcome, Request, Stage, answer, drive
-from .operating_points import known_points, points_to_choose_from, surely_within
+from .operating_points import (
+    known_points,
+    points_to_choose_from,
+    surely_within,
+    warn_of_nothing,
+)
 
 
 def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
@@ -31,7 +36,9 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
     costs, scores, index = _costs_and_scores(estimator)
     within = affords(budget, costs)
     if budget_mode == GUARANTEED:
-        within &= surely_within(estimator, costs, budget)
+        sure = within & surely_within(estimator, costs, budget)
+        warn_of_nothing(costs[sure], costs[within], budget, estimator._n_measured)
+        within = sure
     affordable = np.flatnonzero(within)
     if affordable.size:
         # By validation score, of equal ones the cheapest (or costliest), and of those the first.
