@@ -151,9 +151,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         classes = self.classes_ if is_classifier(self) else None
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None
-        return evidence.Comparison(
-            *(train, classes, costs, budgets), *(self.objective_, seed, self.n_jobs, deadline, fill)
-        )
+        how = self.objective_, seed, self.n_jobs, deadline, fill, self.constant_
+        return evidence.Comparison(train, classes, costs, budgets, *how)
 
     def _keep(self, comparison, policies):
         """Fit the chosen methods on all rows and keep the schedule."""

@@ -15,7 +15,7 @@ from ..cascade.models import assign_folds, filled
 from ..cascade.pool import REFIT_ERROR
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
-from ..protocol.checked_data import best_constant, stage_of, working_dtype
+from ..protocol.checked_data import stage_of, working_dtype
 from ..protocol.feature_requests import in_all_classes
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
@@ -53,6 +53,7 @@ class Comparison:
     deadline: float | None  # by the monotonic clock: when the final fits should begin
     # (n_features,): stands for missing values in models that take none; None: nothing is missing.
     fill: np.ndarray | None = None
+    constant: np.ndarray | None = None  # class shares, or the number that is predicted for nothing
 
     @property
     def n_classes(self):
@@ -164,8 +165,7 @@ class Comparison:
 
         It is that of all rows: where classes are near a tie, those of the folds decide otherwise.
         """
-        train, scoring = self.train, self.objective.scoring
-        return np.tile(best_constant(train.y, train.weight, self.n_classes, scoring), (n, 1))
+        return np.tile(self.constant, (n, 1))
 
     def _policy(self, method, place, found, spent, seen):
         """Return a policy of predictions and costs, of each repeat; `seen`: costs of seen rows."""

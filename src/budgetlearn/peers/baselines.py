@@ -70,14 +70,7 @@ class FreeConstantClassifier(ClassifierMixin, _Control):
 
 @estimator_class
 class FreeConstantRegressor(RegressorMixin, _Control):
-    """Predict the mean of the training targets, by the mean absolute error their median, for free.
-
-    Parameters
-    ----------
-    scoring : str or callable, default=None
-        Score by which a constant is best: "neg_mean_absolute_error" asks for the median, all others
-        for the mean.
-    """
+    """Predict the mean of the targets, or the median by the mean absolute error, for free."""
 
     scoring: Any = None
 

@@ -235,11 +235,6 @@ class Examples:
             return replace(self, weight=_relative(self.weights * shares[self.y], "weights"))
         return self if self.weight is None else replace(self, weight=_relative(self.weight))
 
-    def constant_for(self, estimator):
-        """Return the best constant for these examples, by the weights and score of an estimator."""
-        weight, scoring = self.weighed_for(estimator).weight, getattr(estimator, "scoring", None)
-        return best_constant(self.y, weight, n_classes_of(estimator), scoring)
-
     @property
     def weights(self):
         """The weight of each example, also where all weigh 1."""
@@ -273,7 +268,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     ranks = {at: np.arange(len(words[at])) for at, kind in kinds.items() if not kind.ordered}
     # Class weights come in by `weighed_for`, once it is settled which examples are learned from.
     train = Examples(X, codes, y, weight, ranks)
-    estimator.constant_ = train.constant_for(estimator)
+    estimator.constant_ = _constant(train, estimator)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
     if X_val is None:
@@ -296,7 +291,7 @@ def learned_together(estimator, train, valid):
     if valid is not None:
         train = train.joined(valid)
         estimator.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
-        estimator.constant_ = train.constant_for(estimator)
+        estimator.constant_ = _constant(train, estimator)
     return words_by_target(estimator, train)[0]
 
 
@@ -367,16 +362,14 @@ def _class_weights(class_weight, classes, examples):
     return weights / weights.max()
 
 
-def best_constant(codes, weight, n_classes, scoring=None):
-    """Return the class shares; where there are no classes, the mean target of each output.
-
-    By the mean absolute error the medians are best.
-    """
-    if n_classes is not None:
-        # Weighted like the models, so that the constant is the model of no feature.
-        counts = np.bincount(codes, weight, n_classes)
+def _constant(examples, estimator):
+    """Return the class shares; of numbers the mean of each output, or the one of least MAE."""
+    # Weighted like the models, so that the constant is the model of no feature.
+    codes, weight = examples.y, examples.weighed_for(estimator).weight
+    if is_classifier(estimator):
+        counts = np.bincount(codes, weight, estimator.classes_.size)
         return counts / counts.sum()
-    if isinstance(scoring, str) and scoring == "neg_mean_absolute_error":
+    if str(getattr(estimator, "scoring", None)) == "neg_mean_absolute_error":
         return np.atleast_1d(weighted_quantile(codes, 0.5, weight))
     shares = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
     return np.atleast_1d(shares @ codes)  # sums of shares do not overflow

@@ -276,8 +276,7 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     # Under a cost limit the best score; under an error limit alone the least cost.
     best = kept["cost"].idxmin() if cost is None else kept["score"].idxmax()
     if cost is not None:
-        within = front["cost"][affords(cost, front["cost"])]
-        warn_of_nothing(kept["cost"], within, cost, len(y))
+        _warn_of_nothing(kept["cost"], front["cost"], cost, len(y))
     return Certificate(
         int(best), float(points["cost"][best]), cost, error, confidence, tested[passed]
     )
@@ -300,12 +299,14 @@ def surely_within(estimator, costs, budget):
     level = (1 - CONFIDENCE) / len(costs)
     n = estimator._n_measured
     sure = [hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs]
-    return np.array(sure) | exact
+    sure = (np.array(sure) | exact) & affords(budget, costs)
+    _warn_of_nothing(costs[sure], costs, budget, n)
+    return sure
 
 
-def warn_of_nothing(sure, within, limit, n):
+def _warn_of_nothing(sure, costs, limit, n):
     """Warn where some costs are within a limit, but of these only 0 surely, by n examples."""
-    if len(sure) and not sure.any() and within.any():
+    if len(sure) and not sure.any() and costs[affords(limit, costs)].any():
         warnings.warn(
             f"only what buys nothing is sure to cost at most {limit:g} on average, by {n} examples:"
             " raise the limit, give more examples, or do without the guarantee.",

@@ -18,12 +18,7 @@ from .checked_data import (
 )
 from .documenting import EXPECTED, GUARANTEED, check_limits
 from .feature_requests import Decisions, Ledger, Outcome, Request, Stage, answer, drive
-from .operating_points import (
-    known_points,
-    points_to_choose_from,
-    surely_within,
-    warn_of_nothing,
-)
+from .operating_points import known_points, points_to_choose_from, surely_within
 
 
 def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
@@ -36,9 +31,7 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
     costs, scores, index = _costs_and_scores(estimator)
     within = affords(budget, costs)
     if budget_mode == GUARANTEED:
-        sure = within & surely_within(estimator, costs, budget)
-        warn_of_nothing(costs[sure], costs[within], budget, estimator._n_measured)
-        within = sure
+        within &= surely_within(estimator, costs, budget)
     affordable = np.flatnonzero(within)
     if affordable.size:
         # By validation score, of equal ones the cheapest (or costliest), and of those the first.

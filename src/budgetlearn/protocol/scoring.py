@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
+from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score, recall_score
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -243,9 +243,10 @@ def stage_scorer(estimator, scoring, stage, y):
         y, made["predict"] = _with_guesses(y, stage.output, classes)
 
     def score(rows, weight=None):
-        if scoring == "balanced_accuracy":
-            return _balanced_accuracy(y[rows], made["predict"][rows], weight)
         extra = {} if weight is None else {"sample_weight": weight}
+        if scoring == "balanced_accuracy":  # scikit-learn's own warns where rows lack a class
+            here = {"labels": np.unique(y[rows]), "average": "macro"}
+            return float(recall_score(y[rows], made["predict"][rows], **here, **extra))
         return float(scorer(substitute, rows, y[rows], **extra))
 
     if not counted:
@@ -265,16 +266,6 @@ def stage_scorer(estimator, scoring, stage, y):
     # A row of each kind, and their number, by which the jackknife finds the standard error.
     score_of_counts.alike = dict(zip(first, counts, strict=True))
     return score_of_counts
-
-
-def _balanced_accuracy(y, output, weight):
-    """Return the mean share that is right of each class in y.
-
-    scikit-learn's own warns of rows of one class, and of predicted classes that no row has.
-    """
-    place = np.unique(y, return_inverse=True)[1]
-    weight = np.ones(len(y)) if weight is None else weight
-    return float(np.mean(np.bincount(place, weight * (output == y)) / np.bincount(place, weight)))
 
 
 def _with_guesses(y, output, classes):
