@@ -52,8 +52,8 @@ class Comparison:
     n_jobs: int | None
     deadline: float | None  # by the monotonic clock: when the final fits should begin
     # (n_features,): stands for missing values in models that take none; None: nothing is missing.
-    fill: np.ndarray | None = None
-    constant: np.ndarray | None = None  # class shares, or the number that is predicted for nothing
+    fill: np.ndarray | None
+    constant: np.ndarray  # class shares, or the number that is predicted for nothing
 
     @property
     def n_classes(self):
@@ -74,7 +74,7 @@ class Comparison:
         skipped = {}
         for method in methods:  # wrong parameters are a mistake: refused before hours of fits
             method.make(self.costs, self.seed, self.n_jobs)
-        policies = self._compared(CONSTANT[self.classes is not None], [0], repeats, None)
+        policies = self._compared(CONSTANT, [0], repeats, None)
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
@@ -113,9 +113,10 @@ class Comparison:
 
         Each for every budget; the mean cost is that of the rows that the model learned from.
         """
-        free = self._free(out.size), np.zeros(out.size), 0.0
+        # Of all rows: where classes are near a tie, the shares in the folds decide otherwise.
+        free = np.tile(self.constant, (out.size, 1)), np.zeros(out.size), 0.0
         made, chosen = {None: free}, [None]
-        if method is not CONSTANT[self.classes is not None]:
+        if method is not CONSTANT:
             examples = self.train.ordered_by(train, self.n_classes)
             X, model = examples.X, self.fitted(method, examples.take(train))
             weighed = self.train.weight is not None
@@ -159,13 +160,6 @@ class Comparison:
             return np.asarray(made.output, dtype=np.float64).reshape(-1, 1), spent
         known = made.probabilities, model.classes_
         return of_all_classes(*known, self.classes, self.shift_of(model)), spent
-
-    def _free(self, n):
-        """Return the prediction of the constant for n rows.
-
-        It is that of all rows: where classes are near a tie, those of the folds decide otherwise.
-        """
-        return np.tile(self.constant, (n, 1))
 
     def _policy(self, method, place, found, spent, seen):
         """Return a policy of predictions and costs, of each repeat; `seen`: costs of seen rows."""

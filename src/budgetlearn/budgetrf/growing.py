@@ -455,12 +455,12 @@ class RegrownForest:
 
 def found_sets(trees, examples, n_jobs=None):
     """Yield the features that many of the examples acquire, for each prefix of a forest."""
-    X, weights = examples.X, examples.weights
+    X = examples.X
     sizes = set(prefix_sizes(len(trees)))
     walks = ForestPredictor(trees, X.shape[1]).staged_walk(X, acquired=True, n_jobs=n_jobs)
     for n_trees, walk in enumerate(walks, start=1):
         if n_trees in sizes:
-            shares = np.average(walk.acquired, axis=0, weights=weights)
+            shares = np.average(walk.acquired, axis=0, weights=examples.weights)
             yield from (np.flatnonzero(shares > least) for least in LEAST_SHARES)
 
 

@@ -238,7 +238,10 @@ def stage_scorer(estimator, scoring, stage, y):
     substitute = Substitute(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"
     scorer = check_scoring(substitute, scoring=plain if scoring is None else scoring)
-    counted = is_classifier(estimator) and np.ndim(y) == 1 and _counts_labels(scorer)
+    # Whether it asks for labels alone, and counts an example as its weight says.
+    metric, asked = (getattr(scorer, name, None) for name in ("_score_func", "_response_method"))
+    weighs = asked == "predict" and "sample_weight" in signature(metric).parameters
+    counted = is_classifier(estimator) and np.ndim(y) == 1 and weighs
     if counted and scoring not in (None, plain):
         y, made["predict"] = _with_guesses(y, stage.output, classes)
 
@@ -269,11 +272,8 @@ def stage_scorer(estimator, scoring, stage, y):
 
 
 def _with_guesses(y, output, classes):
-    """Return y and output with two more rows of each class, one of them right.
-
-    By this rule of Laplace two rows of a rare class, both right, leave its share uncertain. It is
-    for standard errors: scores are asked for of other rows.
-    """
+    """Return y and output with a right and a wrong row more of each class, for standard errors."""
+    # Laplace's rule: two rows of a rare class, both right, leave its share uncertain.
     known = np.flatnonzero(np.isin(classes, y) & (len(classes) > 1))
     right, wrong = classes[known], classes[(known + 1) % len(classes)]
     return np.concatenate([y, right, right]), np.concatenate([output, right, wrong])
@@ -297,10 +297,3 @@ def area_scorer(chances, second):
         return ordered / (high.sum() * low.sum()) if high.any() and low.any() else np.nan
 
     return score
-
-
-def _counts_labels(scorer):
-    """Return whether a scorer asks for labels alone, and counts an example as its weight says."""
-    metric = getattr(scorer, "_score_func", None)
-    of_labels = getattr(scorer, "_response_method", None) == "predict"
-    return of_labels and "sample_weight" in signature(metric).parameters
