@@ -337,8 +337,7 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     saved = fit_table(own, engine, preprocessor, rows, random, about, guaranteed)
     stage = saved.stage()  # refused before anything is written
     if saved.model.skipped_.get(label) == TOO_LONG:
-        said = f"{label} takes more than --minutes {minutes:g}"
-        click.echo(f"{said}: this is the best of the others.")
+        click.echo(f"{label} takes more than --minutes {minutes:g}: others are compared.")
     print_schedule(saved)
     measured = saved.curve.loc[stage]
     click.echo(

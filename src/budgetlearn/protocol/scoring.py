@@ -130,10 +130,8 @@ def score_outcome(estimator, scoring, stage, y, weight=None):
 def refuse_huge(estimator, targets):
     """Raise for numbers by which no error can be measured: their squares would be infinite."""
     if not is_classifier(estimator) and (most := np.abs(targets).max()) > LARGEST:
-        raise ParameterError(
-            f"errors are measured by squares, and those of y, which goes up to {most:.3g}, are "
-            "infinite: divide y by a larger unit."
-        )
+        squares = f"squares of y, which goes up to {most:.3g}, are infinite"
+        raise ParameterError(f"errors cannot be measured, {squares}: divide y by a larger unit.")
 
 
 def score_and_error(estimator, stage, targets):
