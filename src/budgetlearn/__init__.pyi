@@ -247,7 +247,8 @@ class FreeConstantClassifier(_Control):
     classes_: NDArray[Any]
 
 class FreeConstantRegressor(_Control):
-    ...
+    def __init__(self, *, feature_costs: Any = ..., scoring: Any = ...) -> None: ...
+    scoring: Any
 
 class GIFClassifier(_BaseGIF):
     def __init__(self, node_budget: int = ..., *, feature_costs: Any = ..., n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., cost_weight: float = ..., early_stopping: bool = ..., scoring: Any = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., step_budget: float | None = ..., forest: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn import config_context, metrics
 
+from budgetlearn import AutoBudgetRegressor
 from budgetlearn.auto.scores import Objective, check_scoring, decide, error_matrix
 from budgetlearn.validation import ParameterError
 
@@ -121,3 +122,12 @@ def test_a_score_of_the_other_task_is_refused():
     assert check_scoring(None, False) == "r2"
     with pytest.raises(ParameterError, match="scoring"):
         check_scoring("r2", True)
+
+
+@pytest.mark.usefixtures("fast")
+def test_what_costs_nothing_is_the_median_by_the_mean_absolute_error():
+    X = np.random.default_rng(0).normal(size=(81, 2))
+    y = np.exp(2 * X[:, 0])
+    made = AutoBudgetRegressor(scoring="neg_mean_absolute_error", random_state=0).fit(X, y)
+    assert made.predict(X[:1], budget=0) == np.median(y)
+    assert made.operating_points_["score"][0] == pytest.approx(-np.abs(y - np.median(y)).mean())

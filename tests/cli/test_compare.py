@@ -165,6 +165,15 @@ def test_recommend_quotes_the_model_that_it_writes_on_rows_that_this_has_not_see
 
 
 @pytest.mark.workflow
+def test_recommend_says_that_what_it_names_takes_more_minutes(compared, monkeypatch):
+    limit_methods(monkeypatch)
+    words = ("--budget", "20", "--minutes", "0.00001")
+    said = worked(compared[0], "recommend", "results/my-table", *words)
+    label = re.match(r"Best for 20 by the comparison in 1 run: (.*)\.\n", said)[1]
+    assert f"\n{label} takes more than --minutes 1e-05: others are compared.\n" in said
+
+
+@pytest.mark.workflow
 def test_where_buying_nothing_is_recommended_the_model_predicts(compared):
     folder, _ = compared
     out = folder / "free.joblib"

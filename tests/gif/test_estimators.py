@@ -153,10 +153,13 @@ def test_two_classes_are_regression_of_the_second(options):
     np.testing.assert_allclose(shares[:, 1], expected[inside], atol=1e-9)
 
 
-def test_the_forest_within_a_smaller_budget_is_a_fitted_forest(three_classes):
+@pytest.mark.parametrize("n_estimators", [50, "auto"])
+def test_the_forest_within_a_smaller_budget_is_a_fitted_forest(three_classes, n_estimators):
     X, y = three_classes
-    forest = GIFClassifier(500, n_estimators=50, loss="squared", random_state=0).fit(X, y)
+    forest = GIFClassifier(500, n_estimators=n_estimators, loss="squared", random_state=0).fit(X, y)
     small = forest.within(200)
+    # "auto" starts with a tree for five nodes: of the larger budget, with which the forest grew.
+    assert small.n_estimators == len(forest.node_distribution_)
     assert forest.n_nodes_ == 500
     assert small.n_nodes_ == small.get_params()["node_budget"] == 200
     grown = clone(small).fit(X, y)

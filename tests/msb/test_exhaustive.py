@@ -3,18 +3,20 @@
 import importlib.util
 import linecache
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.msb import ExhaustiveSearch, ModelScheduleSearch
 from budgetlearn.msb import exhaustive as module
-from budgetlearn.msb.exhaustive import CheckpointError, duration, variables_of
+from budgetlearn.msb.exhaustive import CheckpointError, duration, fingerprint, variables_of
 from tests.looping import check_conventions
 
 
@@ -174,6 +176,27 @@ def test_a_scoring_function_is_known_by_its_source(data, tmp_path, monkeypatch):
     assert resumed.resumed_seconds_ > 0
     with pytest.raises(CheckpointError, match="does not hold scores"):
         search(checkpoint=path, scoring=written_scoring(script, "2 * ")).fit(*data)
+
+
+def test_a_scorer_is_known_by_its_function_and_what_that_is_given(data, tmp_path):
+    X, y = data[:2]
+
+    def key(sign="", function=None, **given):
+        function = function or written_scoring(tmp_path / "own.py", sign)
+        return fingerprint(GaussianNB(), 0, [X, y], make_scorer(function, **given))
+
+    assert key() == key()
+    assert key(function=f1_score, average="macro") == key(function=f1_score, average="macro")
+    others = [
+        {"sign": "2 * "},
+        {"greater_is_better": False},
+        {"response_method": "predict_proba"},
+        {"beta": 2},
+        {"function": f1_score, "average": "macro"},
+        {"function": f1_score, "average": "micro"},
+        {"function": partial(f1_score, average="macro")},
+    ]
+    assert len({key(), *(key(**each) for each in others)}) == len(others) + 1
 
 
 def test_arrays_of_an_engine_count_in_full(data, tmp_path):

@@ -50,3 +50,26 @@ def test_a_bill_does_not_depend_on_the_other_examples_of_the_table(peer):
     np.testing.assert_array_equal(together.acquired, [each.acquired[0] for each in rows])
     np.testing.assert_array_equal(together.order, [each.order[0] for each in rows])
     np.testing.assert_array_equal(peer.acquired_features(table, fallback=True), together.acquired)
+
+
+@pytest.mark.parametrize("peer", [GreedyMiserClassifier(), FilterBoostingClassifier()], ids=type)
+def test_where_values_lack_examples_that_ask_together_pay_for_the_few_calls(peer):
+    peer = peer.set_params(feature_costs=PRICES).fit(X[:200], Y[:200], X[200:300], Y[200:300])
+    table, calls = X[300:340].copy(), []
+    table[np.random.default_rng(0).random(table.shape) < 0.2] = np.nan
+
+    def source(rows, feature):
+        calls.append(feature)
+        return table[rows, feature]
+
+    from_table = peer.decisions(table, fallback=True)
+    together = peer.predict_acquiring(source, 40, fallback=True)
+    assert len(calls) <= 2 * X.shape[1]
+    np.testing.assert_array_equal(together.prediction, from_table.prediction)
+    assert (together.cost >= from_table.cost).all()
+    assert together.cost.mean() > from_table.cost.mean()
+    alone = [
+        peer.predict_acquiring(lambda _, feature, row=row: [row[feature]], 1, fallback=True).cost[0]
+        for row in table
+    ]
+    np.testing.assert_array_equal(alone, from_table.cost)

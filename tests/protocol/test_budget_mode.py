@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import ClassifierMixin
 
 from budgetlearn import BudgetedEstimator, Stage
-from budgetlearn.exceptions import BudgetError
+from budgetlearn.exceptions import BudgetError, BudgetlearnWarning
 from budgetlearn.validation import ParameterError
 
 
@@ -28,16 +28,21 @@ class Coins(ClassifierMixin, BudgetedEstimator):
             yield Stage({"k": k}, output, acquired=acquired)
 
 
-def chosen_cost(random, n, mode):
-    """Return the true mean cost of the chosen stage, measured on n examples."""
+def measured_on(random, n):
+    """Return a model with the operating points of n examples."""
     X = random.random((n, 2))
     y = np.ones(n, dtype=int)
     y[0] = 0
-    model = Coins(feature_costs=[0, 10]).fit(X, y, X, y)
-    stage = model.choose(budget=4.2, budget_mode=mode, fallback=True)
+    return Coins(feature_costs=[0, 10]).fit(X, y, X, y)
+
+
+def chosen_cost(random, n, mode):
+    """Return the true mean cost of the chosen stage, measured on n examples."""
+    stage = measured_on(random, n).choose(budget=4.2, budget_mode=mode, fallback=True)
     return 0.0 if stage is None else float(stage)
 
 
+@pytest.mark.filterwarnings("ignore:only what buys nothing")
 def test_new_examples_seldom_cost_more_than_a_guaranteed_budget():
     random = np.random.default_rng(0)
     expected = np.array([chosen_cost(random, 60, "expected") for _ in range(150)])
@@ -45,6 +50,16 @@ def test_new_examples_seldom_cost_more_than_a_guaranteed_budget():
     assert (expected > 4.2).mean() > 0.1
     assert (guaranteed > 4.2).mean() <= 0.05
     assert guaranteed.max() > 0
+
+
+def test_a_warning_tells_that_only_nothing_is_sure():
+    random = np.random.default_rng(0)
+    with pytest.warns(BudgetlearnWarning, match=r"nothing is sure to cost at most 4.2 .* by 15 ex"):
+        assert chosen_cost(random, 15, "guaranteed") == 0
+    # Where the budget buys nothing anyhow, or something surely, there is nothing to tell.
+    model = measured_on(random, 4000)
+    for budget in (0.5, 4.2):
+        model.choose(budget=budget, budget_mode="guaranteed")
 
 
 def test_more_examples_allow_more():

@@ -1,10 +1,12 @@
 """Scores at a budget: cross-validation and searches use the predictions that the budget allows."""
 
 import pickle
+import warnings
 from functools import partial
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss, r2_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -15,6 +17,7 @@ from budgetlearn import (
     BudgetRFClassifier,
     CostSensitiveRFClassifier,
     GIFRegressor,
+    LogitPathClassifier,
     ModelScheduleSearch,
     VoCClassifier,
     make_budget_scorer,
@@ -119,8 +122,11 @@ def test_a_score_of_labels_is_counted_as_scikit_learn_counts_it(scoring, labels)
         found = score_outcome(estimator, scoring, stage, y, weight)
         assert found == pytest.approx(score(y, output, sample_weight=weight), abs=1e-14)
     error = score_and_error(estimator, stage, y)[1]
-    left_out = [score(np.delete(y, row), np.delete(output, row)) for row in range(60)]
-    assert error == pytest.approx(np.sqrt(59) * np.std(left_out), abs=1e-14)  # the jackknife's
+    # The jackknife's, with a row more of each class that is right, and one that is wrong.
+    n, longer_y = 60 + 2 * labels.size, np.concatenate([y, labels, labels])
+    longer = np.concatenate([output, labels, np.roll(labels, -1)])
+    left_out = [score(np.delete(longer_y, row), np.delete(longer, row)) for row in range(n)]
+    assert error == pytest.approx(np.sqrt(n - 1) * np.std(left_out), abs=1e-14)
     drawn = np.random.default_rng(0).integers(60, size=(400, 60))
     redrawn = [score(y[rows], output[rows]) for rows in drawn]
     assert error == pytest.approx(np.std(redrawn, ddof=1), rel=0.2)
@@ -129,7 +135,44 @@ def test_a_score_of_labels_is_counted_as_scikit_learn_counts_it(scoring, labels)
 def test_a_score_of_a_single_example_is_known():
     estimator = DummyClassifier().fit(np.zeros((2, 1)), [0, 1])
     estimator.scoring = "f1_macro"
-    assert score_and_error(estimator, Stage({}, output=np.ones(1, int)), np.ones(1, int)) == (1, 0)
+    score, error = score_and_error(estimator, Stage({}, output=np.ones(1, int)), np.ones(1, int))
+    assert score == 1
+    assert error > 0.2  # of which one row says little
+
+
+@pytest.mark.parametrize("said", [[0, 0, 0, 0], [0, 0, 0, 1]], ids=["right", "a class too many"])
+def test_balanced_accuracy_of_rows_without_a_class_warns_of_nothing(said):
+    # As `compare` has them of a rare class; scikit-learn's scorer warns at each of many scores.
+    estimator = LogitPathClassifier(scoring="balanced_accuracy", random_state=0)
+    X, y = np.repeat(np.eye(2), 6, axis=0), np.repeat([0, 1], 6)
+    known, none = X[[6 * label for label in said]], np.zeros(4, int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator.fit(X, y, known, none)
+        found = score_and_error(estimator, Stage({}, output=np.array(said)), none)
+    assert found[0] == np.mean(np.equal(said, 0))
+    assert estimator.operating_points_["score"].max() == 1
+
+
+def test_the_error_of_balanced_accuracy_covers_the_truth_with_two_rows_of_a_rare_class():
+    # Of 31 rows two are rare. All shares of either class that may be right, as likely as they are.
+    estimator = DummyClassifier().fit(np.zeros((2, 1)), [0, 1])
+    estimator.scoring, y = "balanced_accuracy", np.repeat([0, 1], [29, 2])
+    right = [(i, j) for i in range(12, 30) for j in range(3)]
+    found = []
+    for i, j in right:
+        wrong = np.repeat([False, True, False, True], [i, 29 - i, j, 2 - j])
+        found.append(score_and_error(estimator, Stage({}, output=np.where(wrong, 1 - y, y)), y))
+    scores, errors = np.transpose(found)
+    i, j = np.transpose(right)
+    covered = []
+    for share in (0.6, 0.7, 0.8, 0.9):
+        chance = binom.pmf(i, 29, share + 0.05) * binom.pmf(j, 2, share)
+        off = np.abs(scores - (2 * share + 0.05) / 2)
+        covered.append([chance @ (off <= errors), chance @ (off <= 2 * errors)])
+    one, two = np.mean(covered, axis=0)
+    assert 0.6 < one < 0.75
+    assert 0.9 < two < 0.97
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])

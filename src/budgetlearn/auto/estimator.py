@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
+from ..exceptions import IncompletePathWarning, once
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import learned_together, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
@@ -102,6 +103,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         train = learned_together(self, train, valid)
         self._fit(train.weighed_for(self), None, check_random_state(self.random_state))
 
+    @once(IncompletePathWarning)
     def _fit(self, train, valid, seeds):
         classifies = is_classifier(self)
         effective_n_jobs(self.n_jobs)  # refused here: in a method it would only be skipped
@@ -149,9 +151,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         classes = self.classes_ if is_classifier(self) else None
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None
-        return evidence.Comparison(
-            *(train, classes, costs, budgets), *(self.objective_, seed, self.n_jobs, deadline, fill)
-        )
+        how = self.objective_, seed, self.n_jobs, deadline, fill, self.constant_
+        return evidence.Comparison(train, classes, costs, budgets, *how)
 
     def _keep(self, comparison, policies):
         """Fit the chosen methods on all rows and keep the schedule."""
@@ -416,6 +417,6 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
 class AutoBudgetRegressor(RegressorMixin, AutoBudget):
     """Find out which method predicts numbers best at each budget, and predict with that.
 
-    As `AutoBudgetClassifier`, with the methods that predict numbers: the mean, the cascade,
-    BudgetRF, averages on subsets, and models on all features.
+    As `AutoBudgetClassifier`, with the methods that predict numbers: the mean (or median, by the
+    mean absolute error), the cascade, BudgetRF, averages on subsets, and models on all features.
     """

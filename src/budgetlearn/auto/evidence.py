@@ -21,6 +21,7 @@ from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
 N_FOLDS = 5
+TOO_LONG = "which would take longer than the time allows"  # why a method is skipped
 REPEATS = ((200, 3), (500, 2))  # below so many rows, so many times: chance counts more
 
 
@@ -51,7 +52,8 @@ class Comparison:
     n_jobs: int | None
     deadline: float | None  # by the monotonic clock: when the final fits should begin
     # (n_features,): stands for missing values in models that take none; None: nothing is missing.
-    fill: np.ndarray | None = None
+    fill: np.ndarray | None
+    constant: np.ndarray  # class shares, or the number that is predicted for nothing
 
     @property
     def n_classes(self):
@@ -72,7 +74,7 @@ class Comparison:
         skipped = {}
         for method in methods:  # wrong parameters are a mistake: refused before hours of fits
             method.make(self.costs, self.seed, self.n_jobs)
-        policies = self._compared(CONSTANT[self.classes is not None], [0], repeats, None)
+        policies = self._compared(CONSTANT, [0], repeats, None)
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
@@ -100,7 +102,7 @@ class Comparison:
             # One fit for each part that is left out, and one on all rows.
             ends = start + (monotonic() - start) / done * (len(left_out) + 1)
             if deadline is not None and ends > deadline:
-                raise BudgetlearnError("which would take longer than the time allows.")
+                raise BudgetlearnError(TOO_LONG)
         return [
             self._policy(method, place, found[:, k], spent[:, k], seen[:, k])
             for k, place in enumerate(places)
@@ -111,9 +113,10 @@ class Comparison:
 
         Each for every budget; the mean cost is that of the rows that the model learned from.
         """
-        free = self._free(out.size), np.zeros(out.size), 0.0
+        # Of all rows: where classes are near a tie, the shares in the folds decide otherwise.
+        free = np.tile(self.constant, (out.size, 1)), np.zeros(out.size), 0.0
         made, chosen = {None: free}, [None]
-        if method is not CONSTANT[self.classes is not None]:
+        if method is not CONSTANT:
             examples = self.train.ordered_by(train, self.n_classes)
             X, model = examples.X, self.fitted(method, examples.take(train))
             weighed = self.train.weight is not None
@@ -157,17 +160,6 @@ class Comparison:
             return np.asarray(made.output, dtype=np.float64).reshape(-1, 1), spent
         known = made.probabilities, model.classes_
         return of_all_classes(*known, self.classes, self.shift_of(model)), spent
-
-    def _free(self, n):
-        """Return the prediction of the constant for n rows.
-
-        It is that of all rows: where classes are near a tie, those of the folds decide otherwise.
-        """
-        y, weight = self.train.y, self.train.weight
-        if self.n_classes is None:
-            return np.full((n, 1), np.average(y, weights=weight))
-        shares = np.bincount(y, weight, self.n_classes)
-        return np.tile(shares / shares.sum(), (n, 1))
 
     def _policy(self, method, place, found, spent, seen):
         """Return a policy of predictions and costs, of each repeat; `seen`: costs of seen rows."""

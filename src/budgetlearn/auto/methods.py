@@ -50,10 +50,7 @@ _BUDGETRF = {
     "growth": _GROWTH,
     "leaves": Leaves(prune=1, joint_fit=10),
 }
-CONSTANT = {
-    True: Method("constant", peers.FreeConstantClassifier, {}),
-    False: Method("constant", peers.FreeConstantRegressor, {}),
-}
+CONSTANT = Method("constant", None, {})  # buys nothing, and is not fitted
 _CLASSIFIERS = (
     Method("LightGBM", SubsetClassifier, {"kinds": ("boosting",), **_ALL}, everything=True),
     Method("linear model", SubsetClassifier, {"kinds": ("linear",), **_ALL}, everything=True),

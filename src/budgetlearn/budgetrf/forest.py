@@ -19,7 +19,7 @@ from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned, stage_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
-from ..protocol.scoring import score_outcome
+from ..protocol.scoring import refuse_huge, score_outcome
 from ..tree import impurity as kinds
 from ..tree.growth import TIES
 from ..validation import ParameterError, check_choice, check_number, is_flag
@@ -317,7 +317,7 @@ class GrownOnBudget:
         regrowing = rules[0][1], self._growth.regrow, seeds[0]
         judging = Regrowth(self._grower(sample), *regrowing)
         forests = self._forests(judging.source, rules, seeds, None)
-        sets = (s for each in forests for s in found_sets(each.trees, sample.X, self.n_jobs))
+        sets = (s for each in forests for s in found_sets(each.trees, sample, self.n_jobs))
         exponents = sorted({setting["cost_exponent"] for setting, _ in rules})
         begun = Candidates(judging, self.feature_costs_.alone).forests(sets, exponents)
         begun, _ = self._staying(judging, begun, sample, near_front)
@@ -423,6 +423,8 @@ class GrownOnBudget:
 
     def _grower(self, examples):
         """Return the source of trees that grow on some examples."""
+        if self._leaves != Leaves() or self.oob_score or self.trains_on_validation:
+            refuse_huge(self, examples.targets)
         draw = partial(self._drawn, examples)
         return self._source(self, examples, self._codes(examples.X), draw)
 

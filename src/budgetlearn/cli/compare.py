@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 import budgetlearn
 
 from ..auto import recommend_for_bytes
+from ..auto.evidence import TOO_LONG
 from ..costs import affords
 from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, write_whole
@@ -335,6 +336,8 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     about = {"method": AUTO, "budget": budget}
     saved = fit_table(own, engine, preprocessor, rows, random, about, guaranteed)
     stage = saved.stage()  # refused before anything is written
+    if saved.model.skipped_.get(label) == TOO_LONG:
+        click.echo(f"{label} takes more than --minutes {minutes:g}: others are compared.")
     print_schedule(saved)
     measured = saved.curve.loc[stage]
     click.echo(

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
-from ..protocol.checked_data import complete_table
+from ..protocol.checked_data import complete_table, weighted_quantile
 from ..protocol.documenting import documented
 from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
@@ -231,7 +231,7 @@ class Quantile(Huber):
 
     def start(self, targets, weight=None):
         """As of `Squared`: the quantiles, and the kernel."""
-        intercept = _quantile(targets, self.quantile, weight)
+        intercept = weighted_quantile(targets, self.quantile, weight)
         residuals = np.ascontiguousarray(targets - intercept)
         return intercept, kernels.QuantileLoss(residuals, self.quantile, weight)
 
@@ -243,20 +243,13 @@ class Quantile(Huber):
 
 def _middle_and_spread(targets, weight):
     """Return the median of each column, and the distance to it that nine of ten do not exceed."""
-    median = _quantile(targets, 0.5, weight)
+    median = weighted_quantile(targets, 0.5, weight)
     distance = np.abs(targets - median)
-    spread = _quantile(distance, 0.9, weight)
+    spread = weighted_quantile(distance, 0.9, weight)
     # Where nine of ten are equal, the others count as little as the nearest of them.
     nearest = np.where(distance > 0, distance, np.inf).min(axis=0)
     spread = np.where(spread > 0, spread, nearest)
     return median, np.where(np.isfinite(spread), spread, 1.0)
-
-
-def _quantile(values, share, weight):
-    """Return the quantile of each column that is one of its values."""
-    weights = None if weight is None else np.broadcast_to(weight[:, None], values.shape)
-    share = share * (1 - 1e-12)  # reached exactly is reached, whatever rounding makes of the sums
-    return np.quantile(values, share, axis=0, method="inverted_cdf", weights=weights)
 
 
 class Logistic(Squared):

@@ -398,8 +398,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Returns
         -------
         GIFRegressor or GIFClassifier
-            Fitted: what this budget and the same seed give, short of at most the last node, or
-            the last two sides with `split_on="residuals"`.
+            Fitted: what this budget, as many trees and the same seed give, short of at most the
+            last node, or the last two sides with `split_on="residuals"`. Its `n_estimators` is the
+            number of these trees, also where "auto" would start with fewer.
 
         Raises
         ------
@@ -413,7 +414,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 "whole model. Fit one model for each node budget."
             )
         check_number(node_budget, "node_budget", low=0, integer=True)
-        smaller = copy.copy(self).set_params(node_budget=node_budget)
+        own = {"node_budget": node_budget, "n_estimators": self._model.n_trees}
+        smaller = copy.copy(self).set_params(**own)
         # Its stages are others, which nobody has measured.
         vars(smaller).pop("operating_points_", None)
         return smaller._set(self._model.within(self._best_within(node_budget)))

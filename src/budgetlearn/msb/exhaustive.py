@@ -204,6 +204,10 @@ def fingerprint(estimator, seed, arrays, scoring):
 
 def _spelt(value):
     """Return text that tells a value from others, in any process: a function by its source."""
+    if scored := getattr(value, "_score_func", None):  # of `make_scorer`, which shows a name alone
+        return f"{_spelt(scored)} {value._sign} {value._response_method} {_spelt(value._kwargs)}"
+    if inspect.isfunction(value) and value.__module__.startswith("sklearn."):
+        return f"{value.__module__}.{value.__qualname__}"
     if inspect.isfunction(value) and not value.__closure__:
         with suppress(OSError):
             return f"{inspect.getsource(value)} {value.__defaults__}"

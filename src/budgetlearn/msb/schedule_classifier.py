@@ -60,8 +60,10 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             return None
 
         def score(model, X):
-            if self.scoring in ("roc_auc", "neg_log_loss"):  # as operating points are scored
-                stage = Stage({}, probabilities=self._labelled(model, "predict_proba", X))
+            ranked = self.scoring in ("roc_auc", "neg_log_loss")
+            if ranked or self.scoring == "balanced_accuracy":  # as operating points are scored
+                made = self._labelled(model, "predict_proba" if ranked else "predict", X)
+                stage = Stage({}, **{"probabilities" if ranked else "output": made})
                 return stage_scorer(self, self.scoring, stage, valid.targets)(np.arange(len(X)))
             labelled = Substitute(self, partial(self._labelled, model))
             return float(check_scoring(labelled, self.scoring)(labelled, X, valid.targets))

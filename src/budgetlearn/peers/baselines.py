@@ -15,6 +15,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state, get_tags
 
+from ..exceptions import IncompletePathWarning, once
 from ..fit_counts import fit_weighed
 from ..forests import RandomForestClassifier
 from ..msb.l1_path import LogitPathClassifier, fit_l1_path
@@ -67,12 +68,16 @@ class FreeConstantClassifier(ClassifierMixin, _Control):
         return DummyClassifier(strategy="prior")
 
 
-@documented
+@estimator_class
 class FreeConstantRegressor(RegressorMixin, _Control):
-    """Predict the mean of the training targets and acquire nothing."""
+    """Predict the mean of the targets, or the median by the mean absolute error, for free."""
+
+    scoring: Any = None
 
     def _model(self):
-        return DummyRegressor(strategy="mean")
+        if self.scoring != "neg_mean_absolute_error":
+            return DummyRegressor(strategy="mean")
+        return DummyRegressor(strategy="constant", constant=getattr(self, "constant_", None))
 
 
 @estimator_class
@@ -261,6 +266,7 @@ class SparseLinearClassifier(LogitPathClassifier):
 
     cost_exponents: Any = (0, 0.5, 1)
 
+    @once(IncompletePathWarning)  # there are several paths
     def _path(self, train):
         powers = list(self.cost_exponents)
         if not powers:

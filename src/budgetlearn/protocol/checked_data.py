@@ -268,8 +268,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     ranks = {at: np.arange(len(words[at])) for at, kind in kinds.items() if not kind.ordered}
     # Class weights come in by `weighed_for`, once it is settled which examples are learned from.
     train = Examples(X, codes, y, weight, ranks)
-    n_classes = n_classes_of(estimator)
-    estimator.constant_ = _constant(codes, train.weighed_for(estimator).weight, n_classes)
+    estimator.constant_ = _constant(train, estimator)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
     if X_val is None:
@@ -292,8 +291,7 @@ def learned_together(estimator, train, valid):
     if valid is not None:
         train = train.joined(valid)
         estimator.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
-        weight = train.weighed_for(estimator).weight
-        estimator.constant_ = _constant(train.y, weight, n_classes_of(estimator))
+        estimator.constant_ = _constant(train, estimator)
     return words_by_target(estimator, train)[0]
 
 
@@ -364,14 +362,24 @@ def _class_weights(class_weight, classes, examples):
     return weights / weights.max()
 
 
-def _constant(codes, weight, n_classes):
-    """Return the class shares; where there are no classes, the mean target of each output."""
-    if n_classes is not None:
-        # Weighted like the models, so that the constant is the model of no feature.
-        counts = np.bincount(codes, weight, n_classes)
+def _constant(examples, estimator):
+    """Return the class shares; of numbers the mean of each output, or the one of least MAE."""
+    # Weighted like the models, so that the constant is the model of no feature.
+    codes, weight = examples.y, examples.weighed_for(estimator).weight
+    if is_classifier(estimator):
+        counts = np.bincount(codes, weight, estimator.classes_.size)
         return counts / counts.sum()
+    if str(getattr(estimator, "scoring", None)) == "neg_mean_absolute_error":
+        return np.atleast_1d(weighted_quantile(codes, 0.5, weight))
     shares = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
     return np.atleast_1d(shares @ codes)  # sums of shares do not overflow
+
+
+def weighted_quantile(values, share, weight):
+    """Return the quantile of each column that is one of its values."""
+    weights = None if weight is None else np.broadcast_to(weight, values.T.shape).T
+    share = share * (1 - 1e-12)  # reached exactly is reached, whatever rounding makes of the sums
+    return np.quantile(values, share, axis=0, method="inverted_cdf", weights=weights)
 
 
 def _validation(estimator, X, y):

@@ -507,6 +507,10 @@ class BudgetedEstimator(BaseEstimator):
     ) -> Decisions:
         """Predict examples whose features are asked for only when they are needed.
 
+        A sum of boosted trees ends before the first one that lacks a feature. Several examples ask
+        for the features of all trees together, which takes few calls of the source: where some
+        cannot be had, they cost more than from a table, or one example at a time.
+
         Parameters
         ----------
         source : callable

@@ -22,7 +22,7 @@ from ..parallel import one_thread
 from ..validation import ParameterError, check_number
 from .checked_data import table_for
 from .feature_requests import Stage
-from .scoring import score_and_error
+from .scoring import refuse_huge, score_and_error
 
 FOLDS = 5
 # Of the statement that a mean cost is within a budget.
@@ -30,7 +30,8 @@ CONFIDENCE = 0.95
 
 
 def refuse_alike(estimator, train, valid):
-    """Raise where R² is to score numbers, and those of the validation data are all alike."""
+    """Raise where R² is to score numbers, and validation data are all alike, or huge."""
+    refuse_huge(estimator, np.concatenate([train.targets, valid.targets]))
     if is_classifier(estimator) or getattr(estimator, "scoring", None) is not None:
         return
     # Where training has one value only, a constant is all there is to learn, and R² does no harm.
@@ -274,6 +275,8 @@ def certified(estimator, outcomes, y, cost, error, confidence):
         )
     # Under a cost limit the best score; under an error limit alone the least cost.
     best = kept["cost"].idxmin() if cost is None else kept["score"].idxmax()
+    if cost is not None:
+        _warn_of_nothing(kept["cost"], front["cost"], cost, len(y))
     return Certificate(
         int(best), float(points["cost"][best]), cost, error, confidence, tested[passed]
     )
@@ -296,7 +299,18 @@ def surely_within(estimator, costs, budget):
     level = (1 - CONFIDENCE) / len(costs)
     n = estimator._n_measured
     sure = [hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs]
-    return np.array(sure) | exact
+    sure = (np.array(sure) | exact) & affords(budget, costs)
+    _warn_of_nothing(costs[sure], costs, budget, n)
+    return sure
+
+
+def _warn_of_nothing(sure, costs, limit, n):
+    """Warn where some costs are within a limit, but of these only 0 surely, by n examples."""
+    if len(sure) and not sure.any() and costs[affords(limit, costs)].any():
+        text = (
+            f"only what buys nothing is sure to cost at most {limit:g} on average, by {n} examples"
+        )
+        warnings.warn(f"{text}: give more, or a larger limit.", BudgetlearnWarning, stacklevel=2)
 
 
 def _check_limits(estimator, cost, error, confidence):

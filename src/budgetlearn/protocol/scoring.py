@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
+from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score, recall_score
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from ..validation import ParameterError
 from .documenting import EXPECTED, check_limits, described
 
 RESAMPLES = 100
+LARGEST = 1e150  # of numbers that are squared, and added up
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,16 @@ def score_outcome(estimator, scoring, stage, y, weight=None):
     return stage_scorer(estimator, scoring, stage, y)(np.arange(len(y)), weight)
 
 
+def refuse_huge(estimator, targets):
+    """Raise for numbers by which no error can be measured: their squares would be infinite."""
+    if not is_classifier(estimator) and (most := np.abs(targets).max()) > LARGEST:
+        squares = f"squares of y, which goes up to {most:.3g}, are infinite"
+        raise ParameterError(f"errors cannot be measured, {squares}: divide y by a larger unit.")
+
+
 def score_and_error(estimator, stage, targets):
     """Return the score of a stage and its standard error, by `scoring` where there is one."""
+    refuse_huge(estimator, targets)
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
@@ -145,10 +155,12 @@ def score_and_error(estimator, stage, targets):
 
 def standard_error(score, n, weight=None):
     """Return the standard error of `score(rows, weight)` of n examples, which count so much."""
-    if weight is None and n > 1 and hasattr(score, "alike"):
+    alike = getattr(score, "alike", {})
+    if weight is None and sum(alike.values()) > 1:
         # The jackknife: which of alike examples is left out does not matter.
-        rows, counts = np.arange(n), np.array(list(score.alike.values()))
-        left = np.array([score(np.delete(rows, row)) for row in score.alike])
+        n, counts = sum(alike.values()), np.array(list(alike.values()))
+        rows = np.arange(n)
+        left = np.array([score(np.delete(rows, row)) for row in alike])
         return float(np.sqrt((n - 1) / n * counts @ (left - counts @ left / n) ** 2))
     random = np.random.default_rng(0)  # a fixed seed gives all stages the same rows
     drawn = [random.integers(n, size=n) for _ in range(RESAMPLES)]
@@ -224,16 +236,25 @@ def stage_scorer(estimator, scoring, stage, y):
     substitute = Substitute(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"
     scorer = check_scoring(substitute, scoring=plain if scoring is None else scoring)
+    # Whether it asks for labels alone, and counts an example as its weight says.
+    metric, asked = (getattr(scorer, name, None) for name in ("_score_func", "_response_method"))
+    weighs = asked == "predict" and "sample_weight" in signature(metric).parameters
+    counted = is_classifier(estimator) and np.ndim(y) == 1 and weighs
+    if counted and scoring not in (None, plain):
+        y, made["predict"] = _with_guesses(y, stage.output, classes)
 
     def score(rows, weight=None):
         extra = {} if weight is None else {"sample_weight": weight}
+        if scoring == "balanced_accuracy":  # scikit-learn's own warns where rows lack a class
+            here = {"labels": np.unique(y[rows]), "average": "macro"}
+            return float(recall_score(y[rows], made["predict"][rows], **here, **extra))
         return float(scorer(substitute, rows, y[rows], **extra))
 
-    if not (is_classifier(estimator) and np.ndim(y) == 1 and _counts_labels(scorer)):
+    if not counted:
         return score
     # Such a score follows from how often each label was given for each class.
-    pairs = np.unique(y, return_inverse=True)[1] * len(estimator.classes_)
-    pairs = pairs + np.searchsorted(estimator.classes_, stage.output)
+    pairs = np.unique(y, return_inverse=True)[1] * len(classes)
+    pairs = pairs + np.searchsorted(classes, made["predict"])
     _, first, pair, counts = np.unique(
         pairs, return_index=True, return_inverse=True, return_counts=True
     )
@@ -243,9 +264,17 @@ def stage_scorer(estimator, scoring, stage, y):
         there = np.flatnonzero(counts)
         return score(first[there], counts[there])
 
-    # A row of each kind, and their number.
+    # A row of each kind, and their number, by which the jackknife finds the standard error.
     score_of_counts.alike = dict(zip(first, counts, strict=True))
     return score_of_counts
+
+
+def _with_guesses(y, output, classes):
+    """Return y and output with a right and a wrong row more of each class, for standard errors."""
+    # Laplace's rule: two rows of a rare class, both right, leave its share uncertain.
+    known = np.flatnonzero(np.isin(classes, y) & (len(classes) > 1))
+    right, wrong = classes[known], classes[(known + 1) % len(classes)]
+    return np.concatenate([y, right, right]), np.concatenate([output, right, wrong])
 
 
 def area_scorer(chances, second):
@@ -266,10 +295,3 @@ def area_scorer(chances, second):
         return ordered / (high.sum() * low.sum()) if high.any() and low.any() else np.nan
 
     return score
-
-
-def _counts_labels(scorer):
-    """Return whether a scorer asks for labels alone, and counts an example as its weight says."""
-    metric = getattr(scorer, "_score_func", None)
-    of_labels = getattr(scorer, "_response_method", None) == "predict"
-    return of_labels and "sample_weight" in signature(metric).parameters
