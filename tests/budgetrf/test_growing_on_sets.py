@@ -48,7 +48,7 @@ def forest():
 
 def test_sets_are_what_enough_examples_acquire():
     trees = BudgetRFClassifier(feature_costs=PRICES, n_estimators=6, random_state=0).fit(X, Y)
-    found = list(found_sets(trees.trees_, Examples(X, Y, Y)))
+    found = list(found_sets(trees.trees_, X))
     expected = []
     for index, acquired in enumerate(trees.staged_acquired_features(X)):
         if index + 1 in prefix_sizes(6):
@@ -58,29 +58,12 @@ def test_sets_are_what_enough_examples_acquire():
     assert any(len(a) > len(b) for a, b in zip(found[::2], found[1::2], strict=True))
 
 
-def test_a_row_of_weight_nine_acquires_like_nine_rows():
-    trees = BudgetRFClassifier(feature_costs=PRICES, n_estimators=6, random_state=0).fit(X, Y)
-    weight = np.where(X[:, 0] > 0, 9.0, 1.0)
-    rows = np.repeat(np.arange(len(X)), weight.astype(int))
-    written, weighed = (
-        [features.tolist() for features in found_sets(trees.trees_, examples)]
-        for examples in (Examples(X[rows], Y[rows], Y[rows]), Examples(X, Y, Y, weight))
-    )
-    assert weighed == written
-    unweighed = [features.tolist() for features in found_sets(trees.trees_, Examples(X, Y, Y))]
-    assert unweighed != weighed
-
-
-@pytest.mark.parametrize("weigh", [lambda rows: np.ones(len(rows)), lambda rows: 1.0 + rows % 3])
-def test_drops_are_those_of_gini_and_variance(weigh):
-    weight = weigh(np.arange(len(X)))
-    repeated = np.repeat(np.arange(len(X)), weight.astype(int))
+def test_drops_are_those_of_gini_and_variance():
     for kind, y in ((BudgetRFClassifier, Y), (BudgetRFRegressor, X[:, 0] + X[:, 1] ** 2)):
         growth = Growth(bootstrap=False, max_depth=4)
-        grown = kind(n_estimators=1, growth=growth, random_state=0).fit(X, y, sample_weight=weight)
-        (tree,) = grown.trees_
+        (tree,) = kind(n_estimators=1, growth=growth, random_state=0).fit(X, y).trees_
         target = np.eye(3)[y] if kind is BudgetRFClassifier else y[:, None]
-        expected, rows = np.zeros(8), {0: repeated}
+        expected, rows = np.zeros(8), {0: np.arange(len(X))}
         for node in np.flatnonzero(~tree.is_leaf):
             left = X[rows[node], tree.feature[node]] <= tree.threshold[node]
             sides = rows[node][left], rows[node][~left]
@@ -88,21 +71,7 @@ def test_drops_are_those_of_gini_and_variance(weigh):
             whole, *parts = (target[each].var(axis=0).sum() * len(each)
                              for each in (rows[node], *sides))  # fmt: skip
             expected[tree.feature[node]] += whole - sum(parts)
-        np.testing.assert_allclose(drops([tree], X, weight[None]), expected)
-
-
-def test_what_elimination_judges_by_knows_the_weights():
-    # A row of weight 2 counts like two rows in the drops of features and in the loss out of bag.
-    weight = np.where(Y == 0, 2.0, 1.0)
-    plain, weighed = regrowth(), regrowth(weight=weight)
-    forest = weighed.begun(np.arange(8))
-    drawn = np.array([weighed.source.draw(seed) > 0 for seed in weighed.seeds])
-    np.testing.assert_allclose(
-        weighed.drops(forest), drops(forest.predictor.trees, X, drawn * weight)
-    )
-    assert abs(weighed.drops(forest) / plain.drops(forest) - 1).max() > 0.1
-    losses = ((weighed.out_of_bag(forest) - weighed.target) ** 2).sum(axis=1)
-    assert forest.loss == pytest.approx(np.average(losses, weights=weight[weighed.judged]))
+        np.testing.assert_allclose(drops([tree], 8), expected)
 
 
 def test_stages_are_the_forests_that_nothing_cheaper_equals(forest):
@@ -156,20 +125,19 @@ def test_trees_keep_to_their_features_and_average_class_shares(forest):
         np.testing.assert_allclose(shares, mean)
 
 
-def regrowth(y=Y, n_trees=12, weight=None):
+def regrowth(y=Y, n_trees=12):
     estimator = regrowing(cost_exponent=1).fit(X, y)
-    examples = Examples(X, y, y, weight)
+    examples = Examples(X, y, y)
     ((_, rule),) = estimator._rules(8)
     return Regrowth(estimator._grower(examples), rule, n_trees, seed=0)
 
 
 def eliminated(prices):
     """Return the forests in the order in which they grow, by their features."""
-    grower = regrowth()
-    grown = list(Candidates(grower, prices).forests([], [1.0]))
+    grown = list(Candidates(regrowth(), prices).forests([], [1.0]))
     by_set = {tuple(forest.features.tolist()): forest for forest in grown}
     assert len(by_set) == len(grown)
-    return by_set, grower
+    return by_set
 
 
 def test_sets_are_judged_on_a_sample_of_many_rows(sampled, monkeypatch):
@@ -218,17 +186,17 @@ def test_sets_stay_that_no_cheaper_one_beats_by_the_slack():
 
 
 def test_elimination_leaves_out_what_is_worth_least():
-    grown, grower = eliminated(PRICES)
+    grown = eliminated(PRICES)
     sets = list(grown)
     assert [len(each) for each in sets] == [8, 6, 5, 4, 3, 2, 1]
     for before, after in pairwise(sets):
-        worth = grower.drops(grown[before]) / PRICES
+        worth = drops(grown[before].predictor.trees, 8) / PRICES
         gone = sorted(set(before) - set(after))
         assert worth[gone].max() <= worth[list(after)].min()
 
 
 def test_free_features_stay():
-    sets = list(eliminated(np.where(np.arange(8) < 3, 0.0, PRICES))[0])
+    sets = list(eliminated(np.where(np.arange(8) < 3, 0.0, PRICES)))
     assert sets[-1] == (0, 1, 2)
     assert all({0, 1, 2} <= set(each) for each in sets)
 

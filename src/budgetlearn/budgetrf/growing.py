@@ -453,34 +453,27 @@ class RegrownForest:
         return self.predictor.n_trees
 
 
-def found_sets(trees, examples, n_jobs=None):
+def found_sets(trees, X, n_jobs=None):
     """Yield the features that many of the examples acquire, for each prefix of a forest."""
-    X = examples.X
     sizes = set(prefix_sizes(len(trees)))
     walks = ForestPredictor(trees, X.shape[1]).staged_walk(X, acquired=True, n_jobs=n_jobs)
     for n_trees, walk in enumerate(walks, start=1):
         if n_trees in sizes:
-            shares = np.average(walk.acquired, axis=0, weights=examples.weights)
+            shares = walk.acquired.mean(axis=0)
             yield from (np.flatnonzero(shares > least) for least in LEAST_SHARES)
 
 
-def drops(trees, X, weights, n_jobs=None):
+def drops(trees, n_features):
     """Return by how much each feature lowers the impurity, summed over trees.
 
     That is Gini's of class counts, and the variance of numbers, in both the squared distance
-    between the means of the sides, times their sizes over the node's. The size of a node is what
-    the examples that reach it weigh: `weights` (n_trees, n_samples) are 0 for those left out.
+    between the means of the sides, times their sizes over the node's.
     """
-    n_features = X.shape[1]
     total = np.zeros(n_features)
-    leaves = ForestPredictor(trees, n_features).walk(X, leaves=True, n_jobs=n_jobs).leaves
-    for tree, reached, weight in zip(trees, leaves.T, weights, strict=True):
+    for tree in trees:
         inner = ~tree.is_leaf
         left, right = tree.children_left[inner], tree.children_right[inner]
-        size = np.bincount(reached, weight, minlength=tree.node_count)
-        for node in np.flatnonzero(inner)[::-1]:  # children come after their parents
-            size[node] = size[tree.children_left[node]] + size[tree.children_right[node]]
-        mean = tree.value
+        mean, size = tree.value, tree.n_node_samples.astype(np.float64)
         mean = mean / (mean.sum(axis=1, keepdims=True) if mean.shape[1] > 1 else 1.0)
         apart = ((mean[left] - mean[right]) ** 2).sum(axis=1)
         drop = apart * size[left] * size[right] / size[inner]
@@ -514,7 +507,6 @@ class Regrowth:
         self.left_out = self.left_out[:, self.judged]
         self.rows, y = source.examples.X[self.judged], source.examples.y[self.judged]
         self.target = np.eye(source.n_classes)[y] if source.n_classes > 1 else y[:, None]
-        self.weights = source.examples.weights[self.judged]
 
     def begun(self, features):
         """Return the forest of the first trees on some features, with leaves of the best size."""
@@ -535,12 +527,6 @@ class Regrowth:
         """Return the out-of-bag predictions of the judged examples, (n_judged, n_values)."""
         return forest.sums / self.left_out[: forest.n_trees].sum(axis=0)[:, None]
 
-    def drops(self, forest):
-        """Return by how much each feature lowers the impurity in a forest."""
-        trees, examples = forest.predictor.trees, self.source.examples
-        drawn = np.array([self.source.draw(seed) > 0 for seed in self.seeds[: len(trees)]])
-        return drops(trees, examples.X, drawn * examples.weights, self.source.n_jobs)
-
     def _grown(self, features, leaf_size, n_trees, known=None):
         count_fit()
         trees = [] if known is None else list(known.predictor.trees)
@@ -557,8 +543,7 @@ class Regrowth:
         new = {"trees": (n_known, n_trees), "counts": self.left_out[n_known:n_trees]}
         walk = predictor.walk(self.rows, values=True, n_jobs=source.n_jobs, **new)
         forest.sums = walk.values + (0 if known is None else known.sums)
-        losses = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1)
-        forest.loss = np.average(losses, weights=self.weights)
+        forest.loss = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1).mean()
         return forest
 
 
@@ -598,5 +583,5 @@ class Candidates:
         key = tuple(features.tolist())
         if key not in self.drops:
             forest = self.regrowth.begun(features)
-            self.drops[key] = self.regrowth.drops(forest)
+            self.drops[key] = drops(forest.predictor.trees, self.prices.size)
             yield forest
