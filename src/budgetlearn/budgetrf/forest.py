@@ -19,7 +19,7 @@ from ..protocol import Stage
 from ..protocol.checked_data import learned_together, refuse_unlearned, stage_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
-from ..protocol.scoring import refuse_huge, score_outcome
+from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
 from ..tree.growth import TIES
 from ..validation import ParameterError, check_choice, check_number, is_flag
@@ -423,8 +423,6 @@ class GrownOnBudget:
 
     def _grower(self, examples):
         """Return the source of trees that grow on some examples."""
-        if self._leaves != Leaves() or self.oob_score or self.trains_on_validation:
-            refuse_huge(self, examples.targets)
         draw = partial(self._drawn, examples)
         return self._source(self, examples, self._codes(examples.X), draw)
 

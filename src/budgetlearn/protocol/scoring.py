@@ -17,11 +17,9 @@ from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score, re
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from ..validation import ParameterError
 from .documenting import EXPECTED, check_limits, described
 
 RESAMPLES = 100
-LARGEST = 1e150  # of numbers that are squared, and added up
 
 
 @dataclass(frozen=True)
@@ -127,16 +125,8 @@ def score_outcome(estimator, scoring, stage, y, weight=None):
     return stage_scorer(estimator, scoring, stage, y)(np.arange(len(y)), weight)
 
 
-def refuse_huge(estimator, targets):
-    """Raise for numbers by which no error can be measured: their squares would be infinite."""
-    if not is_classifier(estimator) and (most := np.abs(targets).max()) > LARGEST:
-        squares = f"squares of y, which goes up to {most:.3g}, are infinite"
-        raise ParameterError(f"errors cannot be measured, {squares}: divide y by a larger unit.")
-
-
 def score_and_error(estimator, stage, targets):
     """Return the score of a stage and its standard error, by `scoring` where there is one."""
-    refuse_huge(estimator, targets)
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
