@@ -530,10 +530,8 @@ def _changes(cascade, squares, table, models, seed):
 
 
 def _uneven(weight):
-    """Return weights, None for equal ones, in single precision: their unit changes no bit."""
-    if weight is None or np.ptp(weight.astype(np.float32)) == 0:
-        return None
-    return weight.astype(np.float32).astype(np.float64)
+    """Return weights, None for equal ones."""
+    return None if weight is None or np.ptp(weight) == 0 else weight
 
 
 def _affordable(kinds, n_samples):

@@ -43,10 +43,7 @@ NODES_PER_TREE, MOST_TREES = 5, 1000
 def weights_of(examples):
     """Return the weights of examples; None where each counts as one row."""
     weight = examples.weight
-    if weight is None or (weight == 1).all():
-        return None
-    # In single precision: the unit of weights changes no bit, which would settle ties.
-    return weight.astype(np.float32).astype(np.float64)
+    return None if weight is None or (weight == 1).all() else np.ascontiguousarray(weight)
 
 
 # Limits of the parameters that are numbers, as of `check_number`; those of _OPTIONAL may be None.

@@ -143,8 +143,7 @@ class GreedyMiserClassifier(CostBoosting):
         members = train.y == np.arange(self.classes_.size)[:, None]
         # Two classes have one score, of the second class: its row is the last.
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
-        # In single precision: the unit of weights changes no bit, which would settle ties.
-        weight = train.weights.astype(np.float32).astype(np.float64)
+        weight = train.weights
 
         def path(tradeoff):
             count_fit()

@@ -162,9 +162,9 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None, t
 
     `separator` None is the comma, semicolon, tab or | that the header has most of, `decimal` None a
     point. `missing` stands for a missing value beside `MISSING_MARKS`, in Parquet beside its own
-    gaps; (): nothing does. Only `columns` are read, where they are there; None: all. With `text` cells stay as they
-    are written; those of Parquet have their types. A `DatasetError` that names the line says when
-    the file cannot be read, or is damaged.
+    gaps; (): nothing does. Only `columns` are read, where they are there; None: all. With `text`
+    cells stay as they are written; those of Parquet have their types. A `DatasetError` that names
+    the line says when the file cannot be read, or is damaged.
     """
     path = as_file(path)
     with reading(path, "a table"):

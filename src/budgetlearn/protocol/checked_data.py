@@ -338,14 +338,17 @@ def _weighed(X, y, weight):
 
 
 def _relative(weight, name="sample_weight"):
-    """Return positive weights divided by their mean, so that their unit is of no effect."""
+    """Return positive weights over their mean, so that their unit is of no effect.
+
+    In single precision: else it would change the last bits, which settle ties.
+    """
     ratio = weight / weight.max()  # sums of these do not overflow
     if ratio.min() < LIGHTEST:
         raise ParameterError(
             f"{name} must not differ by more than a factor of {1 / LIGHTEST:g}, got "
             f"{weight.min():g} beside {weight.max():g}: leave out what weighs next to nothing."
         )
-    return ratio / ratio.mean()
+    return (ratio / ratio.mean()).astype(np.float32).astype(np.float64)
 
 
 def _class_weights(class_weight, classes, examples):

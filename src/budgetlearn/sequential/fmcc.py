@@ -177,8 +177,6 @@ class MarginClassifier(SequentialClassifier):
         estimator = self.estimator
         if estimator is None:
             estimator = make_pipeline(StandardScaler(), LinearSVC())
-        # In single precision: the unit of weights changes no bit, which would settle ties.
-        weight = None if weight is None else weight.astype(np.float32).astype(np.float64)
         self._scaler = standardiser(X, weight)
         # Two classes have one score, more have one per class: one against the rest.
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
