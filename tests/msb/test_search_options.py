@@ -100,7 +100,7 @@ def test_class_weights_favour_a_rare_class(rare, place):
 def test_weights_want_an_engine_that_takes_them(rare):
     search = ModelScheduleSearch(KNeighborsClassifier(), random_state=0)
     with pytest.raises(ParameterError, match="whose fit takes sample_weight, got KNeighbors"):
-        search.fit(*rare, sample_weight=np.ones(250))
+        search.fit(*rare, sample_weight=np.arange(1, 251))
     assert "check_class_weight_classifiers" in expected_failed_checks(search)
     assert search.fit(*rare).n_stages_ >= 1
 

@@ -168,7 +168,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         n_classes = n_classes_of(self)
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
         # Class weights count in what is learned and chosen; costs are averages over the examples.
-        weights = _uneven(train.weighed_for(self).weight), _uneven(train.weight)
+        weights = train.weighed_for(self).weight, train.weight
         if n_classes is None:
             self._origin, self._unit = origin_and_unit(train.y)
             train = replace(train, y=(train.y - self._origin) / self._unit)
@@ -527,11 +527,6 @@ def _changes(cascade, squares, table, models, seed):
         models.models.update(one.models)
         changes[stage] = one.held_out[name, ascending(features)][:, 0]
     return changes
-
-
-def _uneven(weight):
-    """Return weights, None for equal ones."""
-    return None if weight is None or np.ptp(weight) == 0 else weight
 
 
 def _affordable(kinds, n_samples):

@@ -12,7 +12,7 @@ from ..protocol.documenting import documented
 from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
 from .fitting import Validation
-from .forest import BaseGIF, weights_of
+from .forest import BaseGIF
 from .gini import GiniSplitter
 from .nodes import VarianceSplitter
 
@@ -68,7 +68,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         # Squares of the targets must neither overflow nor vanish. A power of two rounds nothing.
         _, exponent = np.frexp(np.abs(y).max())
         targets = np.ldexp(y, -exponent).reshape(len(y), -1)
-        weight = weights_of(train)
+        weight = train.weight
         split_by = self._loss().split_targets(targets, weight)
         centred = np.ascontiguousarray(split_by - split_by.mean(axis=0))
         if valid is not None:
@@ -144,7 +144,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             known = valid.take(np.flatnonzero(valid.y >= 0))
             valid = Validation(known.X, one_hot[known.y], known.targets)
         targets = one_hot[codes]
-        data = train.X, targets, targets, weights_of(train), seeds
+        data = train.X, targets, targets, train.weight, seeds
         self._grow(*data, lambda *rest: GiniSplitter(*rest, codes, n_classes), valid)
 
     def decision_function(self, X):

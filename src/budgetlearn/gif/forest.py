@@ -40,12 +40,6 @@ def in_columns(X):
 NODES_PER_TREE, MOST_TREES = 5, 1000
 
 
-def weights_of(examples):
-    """Return the weights of examples; None where each counts as one row."""
-    weight = examples.weight
-    return None if weight is None or (weight == 1).all() else np.ascontiguousarray(weight)
-
-
 # Limits of the parameters that are numbers, as of `check_number`; those of _OPTIONAL may be None.
 # Beyond a rate of 2, a step takes the squared loss further up than it was.
 _NUMBERS = {

@@ -338,7 +338,7 @@ def _weighed(X, y, weight):
 
 
 def _relative(weight, name="sample_weight"):
-    """Return positive weights over their mean, so that their unit is of no effect.
+    """Return positive weights over their mean, so that their unit is of no effect; None: all alike.
 
     In single precision: else it would change the last bits, which settle ties.
     """
@@ -348,7 +348,8 @@ def _relative(weight, name="sample_weight"):
             f"{name} must not differ by more than a factor of {1 / LIGHTEST:g}, got "
             f"{weight.min():g} beside {weight.max():g}: leave out what weighs next to nothing."
         )
-    return (ratio / ratio.mean()).astype(np.float32).astype(np.float64)
+    single = (ratio / ratio.mean()).astype(np.float32)
+    return single.astype(np.float64) if np.ptp(single) else None
 
 
 def _class_weights(class_weight, classes, examples):
