@@ -92,13 +92,3 @@ def heard(category, note):
         warnings.simplefilter("always", category)
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def once(category):
-    """Warn at the end, of all that was warned of in a category, of the first alone."""
-    texts = []
-    with heard(category, texts.append):
-        yield
-    for text in texts[:1]:
-        warnings.warn(text, category, stacklevel=4)

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from budgetlearn import AutoBudgetClassifier
-from budgetlearn.auto import estimator as automatic
-from budgetlearn.auto import methods
-from budgetlearn.exceptions import IncompletePathWarning
-from budgetlearn.msb import LogitPathClassifier, l1_path
+from budgetlearn.msb import LogitPathClassifier
 from budgetlearn.msb.l1_path import fit_l1_path
 from budgetlearn.peers import SparseLinearClassifier, baselines
 from budgetlearn.peers.baselines import penalty_factors
@@ -92,18 +88,3 @@ def test_paths_are_complete_where_all_are(monkeypatch):
     settings = {"feature_costs": range(1, 14), **SMALL}
     assert SparseLinearClassifier(cost_exponents=[0], **settings).fit(X, y).path_.complete
     assert not SparseLinearClassifier(cost_exponents=[0, 1], **settings).fit(X, y).path_.complete
-
-
-def test_paths_that_end_early_are_told_of_once(monkeypatch):
-    monkeypatch.setattr(l1_path, "PASSES", (10, 100))
-    random = np.random.default_rng(0)
-    X = random.normal(size=(300, 1)) + 1e-3 * random.normal(size=(300, 4))
-    y = (X[:, 0] + X[:, 1] > X[:, 2] + X[:, 3]).astype(int)
-    model = SparseLinearClassifier(feature_costs=[1, 2, 3, 4], random_state=0)
-    linear = ("linear model", "sparse linear")
-    found = [each for each in methods.competitors(True, 4) if each.name in linear]
-    monkeypatch.setattr(automatic, "competitors", lambda *_: found)
-    for each in (model, AutoBudgetClassifier(feature_costs=[1, 2, 3, 4], random_state=0)):
-        with pytest.warns(IncompletePathWarning) as told:
-            each.fit(X, y)
-        assert len(told) == 1

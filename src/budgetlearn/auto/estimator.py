@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
-from ..exceptions import IncompletePathWarning, once
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.checked_data import learned_together, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
@@ -103,7 +102,6 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         train = learned_together(self, train, valid)
         self._fit(train.weighed_for(self), None, check_random_state(self.random_state))
 
-    @once(IncompletePathWarning)
     def _fit(self, train, valid, seeds):
         classifies = is_classifier(self)
         effective_n_jobs(self.n_jobs)  # refused here: in a method it would only be skipped

@@ -15,7 +15,6 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state, get_tags
 
-from ..exceptions import IncompletePathWarning, once
 from ..fit_counts import fit_weighed
 from ..forests import RandomForestClassifier
 from ..msb.l1_path import LogitPathClassifier, fit_l1_path
@@ -266,7 +265,6 @@ class SparseLinearClassifier(LogitPathClassifier):
 
     cost_exponents: Any = (0, 0.5, 1)
 
-    @once(IncompletePathWarning)  # there are several paths
     def _path(self, train):
         powers = list(self.cost_exponents)
         if not powers:
