@@ -338,16 +338,14 @@ def _weighed(X, y, weight):
 
 
 def _relative(weight, name="sample_weight"):
-    """Return positive weights over their mean, so that their unit is of no effect; None: all alike.
-
-    In single precision: else it would change the last bits, which settle ties.
-    """
+    """Return positive weights over their mean; None where all are alike."""
     ratio = weight / weight.max()  # sums of these do not overflow
     if ratio.min() < LIGHTEST:
         raise ParameterError(
             f"{name} must not differ by more than a factor of {1 / LIGHTEST:g}, got "
             f"{weight.min():g} beside {weight.max():g}: leave out what weighs next to nothing."
         )
+    # In single precision: the unit of weights changes no bit, which would settle ties.
     single = (ratio / ratio.mean()).astype(np.float32)
     return single.astype(np.float64) if np.ptp(single) else None
 

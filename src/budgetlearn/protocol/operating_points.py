@@ -306,10 +306,9 @@ def surely_within(estimator, costs, budget):
 def _warn_of_nothing(sure, costs, limit, n):
     """Warn where some costs are within a limit, but of these only 0 surely, by n examples."""
     if len(sure) and not sure.any() and costs[affords(limit, costs)].any():
-        text = (
-            f"only what buys nothing is sure to cost at most {limit:g} on average, by {n} examples"
-        )
-        warnings.warn(f"{text}: give more, or a larger limit.", BudgetlearnWarning, stacklevel=2)
+        text = f"only what buys nothing is sure to cost at most {limit:g} on average, by {n}"
+        text = f"{text} examples: give more, or a larger limit."
+        warnings.warn(text, BudgetlearnWarning, stacklevel=2)
 
 
 def _check_limits(estimator, cost, error, confidence):
