@@ -20,7 +20,7 @@ from budgetlearn import (
 from budgetlearn.auto import estimator
 from budgetlearn.auto.estimator import Entry, _increasing
 from budgetlearn.auto.evidence import Comparison
-from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors
+from budgetlearn.auto.methods import Method, Stages, competitors
 from budgetlearn.auto.scores import Objective
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol.checked_data import Examples
@@ -244,7 +244,7 @@ def test_no_threads_are_refused_and_skip_no_method():
 def test_every_method_can_be_made_and_copied():
     costs = FeatureCosts(PRICES)
     for classifies in (True, False):
-        for method in [CONSTANT[classifies], *competitors(classifies, 6)]:
+        for method in competitors(classifies, 6):
             clone(method.make(costs, 0, 1))
     assert "msB" not in {each.name for each in competitors(True, 61)}
 
