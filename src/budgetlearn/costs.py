@@ -107,20 +107,19 @@ class FeatureCosts:
         return alone | dict(zip(members, map(names.index, named), strict=True)), values
 
     def _checked_groups(self, groups):
-        raw = np.asarray(groups)
-        if raw.shape != self.costs.shape:
-            raise CostError(
-                f"groups must give one group for each of the {self.costs.size} features, "
-                f"got shape {raw.shape}."
-            )
-        # Compared after the cast, so that 1.5 and NaN are refused and 1.0 is taken.
-        checked = raw.astype(np.int64)
         last = self.group_costs.size - 1
-        if not np.array_equal(checked, raw) or checked.min() < -1 or checked.max() > last:
+        try:
+            checked = np.asarray(groups, dtype=np.float64)
+            right = checked.shape == self.costs.shape
+            right = right and bool(np.isin(checked, np.arange(-1, last + 1)).all())
+        except (TypeError, ValueError):
+            right = False
+        if not right:
             raise CostError(
-                f"groups must be integers from -1 (no group) to {last} "
-                f"(the last of group_costs), got {np.unique(raw).tolist()}."
+                f"groups must give each of the {self.costs.size} features one integer from -1 (no "
+                f"group) to {last} (the last of group_costs), got {groups!r}."
             )
+        checked = checked.astype(np.int64)
         checked.flags.writeable = False
         return checked
 
