@@ -1,5 +1,7 @@
 """Kernel: send blocks of rows down the trees of a forest, step by step or split by split."""
 
+from functools import cached_property
+
 import numpy as np
 
 from libc.stdint cimport int16_t, int32_t, uint8_t
@@ -238,31 +240,35 @@ class SmallTrees:
 
     def __init__(self, nodes, starts):
         self._nodes, self._starts = nodes, starts
-        self._ranks = np.zeros(len(nodes), dtype=np.int16)
-        self._grids = {}
-        inner = np.flatnonzero(nodes["feature"] >= 0)
-        used, feature = np.unique(nodes["feature"][inner], return_inverse=True)
-        order = inner[np.argsort(feature, kind="stable")]
-        parts = np.split(order, np.cumsum(np.bincount(feature)))  # and an empty one
-        for column, own in zip(used, parts, strict=False):
-            self._grids[int(column)], rank = np.unique(nodes["threshold"][own], return_inverse=True)
-            self._ranks[own] = np.minimum(rank, MOST_CODES)
-        self._n_splits = inner.size
-        largest = max((grid.size for grid in self._grids.values()), default=0)
-        self._fits = largest < MOST_CODES and int(np.diff(starts).max()) < MOST_CODES
 
     def pay(self, n_rows, first, last):
         """Say if sweeping the trees [first, last) takes less time than walking them."""
-        if n_rows < SWEPT or not self._fits:
+        if n_rows < SWEPT:
             return False
-        n_trees = last - first
-        splits = self._n_splits / (self._starts.size - 1)
+        tested = self._nodes["feature"][self._nodes["feature"] >= 0]
+        n_trees, splits = last - first, tested.size / (self._starts.size - 1)
         steps = n_trees * 1.3 * np.log2(splits + 1)
-        return n_trees * splits * SPLIT + len(self._grids) * CODE < steps
+        pays = n_trees * splits * SPLIT + np.unique(tested).size * CODE < steps
+        return pays and self._ranked[2]
+
+    @cached_property
+    def _ranked(self):
+        """The grid of each feature, the rank of each threshold, whether all fit into 16 bits."""
+        ranks, grids = np.zeros(len(self._nodes), dtype=np.int16), {}
+        inner = np.flatnonzero(self._nodes["feature"] >= 0)
+        used, feature = np.unique(self._nodes["feature"][inner], return_inverse=True)
+        order = inner[np.argsort(feature, kind="stable")]
+        parts = np.split(order, np.cumsum(np.bincount(feature)))  # and an empty one
+        for column, own in zip(used.tolist(), parts, strict=False):
+            grids[column], rank = np.unique(self._nodes["threshold"][own], return_inverse=True)
+            ranks[own] = np.minimum(rank, MOST_CODES)
+        largest = max((grid.size for grid in grids.values()), default=0)
+        return grids, ranks, max(largest, np.diff(self._starts).max()) < MOST_CODES
 
     def add(self, X, node_values, first, last, values):
         """Add the values of the leaves that the rows of X reach in the trees [first, last)."""
         codes = np.zeros((X.shape[1], (len(X) + SWEPT - 1) // SWEPT * SWEPT), dtype=np.int16)
-        for feature, grid in self._grids.items():
+        grids, ranks, _ = self._ranked
+        for feature, grid in grids.items():
             codes[feature, : len(X)] = grid.searchsorted(X[:, feature])
-        sweep_rows(self._nodes, self._ranks, self._starts, first, last, codes, node_values, values)
+        sweep_rows(self._nodes, ranks, self._starts, first, last, codes, node_values, values)
