@@ -12,7 +12,7 @@ from pathlib import Path
 from sklearn.base import BaseEstimator
 
 import budgetlearn as b
-from budgetlearn.protocol.documenting import COMMON, entries_of
+from budgetlearn.protocol.documenting import COMMON, entries_of, sections_of
 
 STUB = Path(b.__file__).with_name("__init__.pyi")
 HEAD = '''"""Types of the public names, written by docs/write_types.py: run `make docs`."""
@@ -72,7 +72,7 @@ def type_of(text):
 def named_types(doc, section):
     """Return the type of each name in a section of a docstring."""
     found = {}
-    for name, entry in entries_of(doc, section).items():
+    for name, entry in entries_of(sections_of(doc).get(section, "")).items():
         found[name] = type_of(entry.split("\n")[0].partition(" : ")[2])
     return found
 

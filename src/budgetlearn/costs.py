@@ -110,11 +110,10 @@ class FeatureCosts:
         last = self.group_costs.size - 1
         try:
             checked = np.asarray(groups, dtype=np.float64)
-            right = checked.shape == self.costs.shape
-            right = right and bool(np.isin(checked, np.arange(-1, last + 1)).all())
         except (TypeError, ValueError):
-            right = False
-        if not right:
+            checked = np.empty(0)
+        known = np.isin(checked, np.arange(-1, last + 1)).all()
+        if checked.shape != self.costs.shape or not known:
             raise CostError(
                 f"groups must give each of the {self.costs.size} features one integer from -1 (no "
                 f"group) to {last} (the last of group_costs), got {groups!r}."

@@ -95,9 +95,9 @@ def described(method, shared=SHARED):
     left as it is.
     """
     if method.__doc__ is not None:  # python -OO has none
-        sections = _sections(method.__doc__)
-        summary, own = sections.pop(""), _entries(sections.pop("Parameters", ""))
-        taken, known = inspect.signature(method).parameters, _entries(shared) | own
+        sections = sections_of(method.__doc__)
+        summary, own = sections.pop(""), entries_of(sections.pop("Parameters", ""))
+        taken, known = inspect.signature(method).parameters, entries_of(shared) | own
         described = dict.fromkeys(known[name] for name in taken if name not in ("self", "cls"))
         parameters = "\n".join(described)
         if {"self", "fallback"} <= taken.keys():
@@ -163,7 +163,7 @@ categories_ : dict
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$\n?", re.MULTILINE)
 
 
-def _sections(doc):
+def sections_of(doc):
     """Return the text of each section by its heading; the summary has none."""
     summary, *rest = _HEADING.split(inspect.cleandoc(doc or ""))
     return {"": summary.strip(), **dict(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))}
@@ -175,18 +175,13 @@ def _joined(sections):
     return "\n\n".join(parts) + "\n"
 
 
-def _entries(section):
+def entries_of(section):
     """Return the description of each name in a section of parameters or attributes."""
     found = {}
     for entry in re.split(r"\n(?=\S)", section) if section else ():
         for name in re.split(r" :|\n", entry)[0].split(", "):
             found[name.lstrip("*")] = entry
     return found
-
-
-def entries_of(doc, section):
-    """Return the entry of each name in a section of a docstring in numpydoc's form."""
-    return _entries(_sections(doc).get(section, ""))
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
@@ -206,12 +201,12 @@ def documented(estimator):
         return estimator
     # As they were written: those of bases may have been completed already.
     written = (vars(cls).get("_written_doc", vars(cls).get("__doc__")) for cls in estimator.__mro__)
-    own, *bases = map(_sections, written)
-    common = [_sections(COMMON)] if issubclass(estimator, BaseEstimator) else []
+    own, *bases = map(sections_of, written)
+    common = [sections_of(COMMON)] if issubclass(estimator, BaseEstimator) else []
     parameters, attributes = {}, {}
     for sections in (own, *bases, *common):  # the nearest first: it wins
-        parameters = _entries(sections.get("Parameters", "")) | parameters
-        for name, entry in _entries(sections.get("Attributes", "")).items():
+        parameters = entries_of(sections.get("Parameters", "")) | parameters
+        for name, entry in entries_of(sections.get("Attributes", "")).items():
             attributes.setdefault(name, entry)
     if not issubclass(estimator, ClassifierMixin):
         attributes.pop("classes_", None)
