@@ -207,7 +207,9 @@ class LightGBMCostClassifier(CostBoosting):
         for tradeoff in progress(cost_weights, "models"):
             count_fit()
             charged = {**parameters, "cegb_tradeoff": tradeoff}
-            paths.append(from_lightgbm(lightgbm.train(charged, data, n_iterations)))
+            # Kept as it is: else LightGBM writes all trees to text, and reads them again.
+            booster = lightgbm.train(charged, data, n_iterations, keep_training_booster=True)
+            paths.append(from_lightgbm(booster))
         return paths
 
     def _parameters(self, n_samples, shares):

@@ -1,6 +1,7 @@
 """Trees of scikit-learn and LightGBM as `Tree`, so that all are charged by the same code."""
 
 from dataclasses import replace
+from itertools import pairwise, starmap
 
 import numpy as np
 from scipy.special import logit
@@ -256,6 +257,6 @@ def from_lightgbm(booster):
         *(children("left_child"), children("right_child")),
         *(value, nodes(numbers("internal_count"), numbers("leaf_count")), nodes(left, False)),
     )
-    ends = np.cumsum(n_inner + n_leaves)[:-1]
-    parts = zip(*(np.split(each, ends) for each in columns), strict=True)
+    places = starmap(slice, pairwise(np.cumsum([0, *(n_inner + n_leaves)]).tolist()))
+    parts = ([each[place] for each in columns] for place in places)
     return [Tree(*part, left if left.any() else None) for *part, left in parts]
