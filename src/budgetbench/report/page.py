@@ -2,6 +2,7 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -57,11 +58,14 @@ class Report:
 def write_report(report, folder):
     """Write a study's figures/, tables/, captions/ and report.html, and return the page's path."""
     folder, sections = Path(folder), sections_of(report.study)
-    # Tables before figures: sections draw from the tables of others.
-    report = build_tables(sections, report)
-    figures = collected(sections, report, "figures").items()
-    drawn = {name: svg_bytes(figure) for name, figure in figures}
-    page = render_page(sections, report, drawn, build_cases(sections, report))
+    with ThreadPoolExecutor(1) as beside:  # which takes seconds, without the interpreter
+        library = beside.submit(drawing_library if report.cases else str)
+        # Tables before figures: sections draw from the tables of others.
+        report = build_tables(sections, report)
+        figures = collected(sections, report, "figures").items()
+        drawn = {name: svg_bytes(figure) for name, figure in figures}
+        cases = build_cases(sections, report)
+        page = render_page(sections, report, drawn, cases, library.result())
     for name, svg in drawn.items():
         write_whole(folder / "figures" / f"{name}.svg", svg)
     for name, frame in report.tables.items():
@@ -102,10 +106,11 @@ def build_cases(sections, report):
     return cases
 
 
-def render_page(sections, report, drawings, cases):
+def render_page(sections, report, drawings, cases, library):
     """Return the report as one HTML document that works offline: nothing is loaded from anywhere.
 
-    `drawings` are the figures as SVG by name, `cases` what scripts show, from `build_cases`.
+    `drawings` are the figures as SVG by name, `cases` what scripts show, from `build_cases`, and
+    `library` the script that draws it.
     """
     environment = template_environment()
     # As images of their own: ids of one drawing cannot reach into another.
@@ -125,7 +130,7 @@ def render_page(sections, report, drawings, cases):
         complete=not coverage[["n_partial", "n_failed", "n_missing"]].to_numpy().any(),
         scripts=[section.script for section in sections if section.script] if cases else [],
         script_data=script_data(cases, report.display),
-        library=drawing_library() if cases else "",
+        library=library if cases else "",
     )
 
 
