@@ -82,12 +82,12 @@ def mean_curve(points, column, baselines):
     are left out. The columns are budget (ascending, `MOST_BUDGETS` at most), mean, sd, n_affording
     and n_runs.
     """
-    points = points[points["run"].isin(baselines.index)]
+    points = points[["run", column, "test_score"]][points["run"].isin(baselines.index)]
     budgets = distinct_budgets(points[column].to_numpy(dtype=float), MOST_BUDGETS)
     n_runs = len(baselines)
     scores = np.empty((n_runs, budgets.size))
     for row, (run, baseline) in enumerate(baselines.items()):
-        own = points.loc[points["run"] == run, [column, "test_score"]].to_numpy(dtype=float)
+        own = points[points["run"] == run][[column, "test_score"]].to_numpy(dtype=float)
         scores[row] = staircase(*own.T, budgets, baseline)
     cheapest = points.groupby("run")[column].min().to_numpy(dtype=float)
     affording = affords(budgets, cheapest[:, None]).sum(axis=0)

@@ -213,13 +213,12 @@ def _grow(params, table, splitter, loss, most, seed):
         most_tests = params.step_budget * params.prune_factor * table.n_samples
     weights = np.empty((most, loss.n_outputs))
     nodes_after = np.zeros(most, dtype=np.int64)
+    out = weights, nodes_after, most_tests
     with watched(lambda: nodes_after.max(initial=0), "nodes", most):
         if params.split_on == "residuals":
-            out = weights, nodes_after, most_tests
             n_steps = grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
         else:
             pool = candidates(table, loss, params.candidate_window, rate, seed, splitter)
-            out = weights, nodes_after, most_tests
             n_steps = grow(table, splitter, loss, pool, most, rate, *out)
     return weights[:n_steps], nodes_after[:n_steps]
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ...analysis.areas import control_point, free_scores, lowess_mean, mean_curve
 from ...analysis.recommendations import MEAN
-from ...analysis.schedules import GROUP, of_case
+from ...analysis.schedules import CASE, GROUP, of_case
 from ...study.study import ACQUISITION
 from .. import style
 from ..section import Section, case_name
@@ -30,10 +30,11 @@ class CostCurves(Section):
         schedules = report.results.schedules
         columns = [*GROUP, "budget", "mean", "sd", "n_affording", "n_runs"]
         frames = [pd.DataFrame(columns=columns)] if schedules.empty else []
-        for (dataset, costs, method), own in schedules.groupby(GROUP):
-            free = free_scores(of_case(schedules, dataset, costs))
-            curve = mean_curve(own, "cost_fraction", free)
-            frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
+        for (dataset, costs), case in schedules.groupby(CASE):
+            free = free_scores(case)
+            for method, own in case.groupby("method"):
+                curve = mean_curve(own, "cost_fraction", free)
+                frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
         return {"curves": pd.concat(frames, ignore_index=True)[columns]}
 
     def draw(self, report, *case):
