@@ -63,8 +63,7 @@ def ranking_of(summary, methods):
     """
     rivals = summary[summary["method"].isin(methods)]
     # Rounded: last bits are not ranks.
-    means = rivals.dropna(subset="mean_test").set_index([*CASE, "method"])["mean_test"]
-    means = means.unstack("method").round(12)
+    means = rivals.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
     # Where the constant failed in every run nobody has an area: the table is without that case.
     n_rivals = rivals.groupby(CASE)["method"].nunique().reindex(means.index)
     ranked = n_rivals.index[n_rivals == n_rivals.max()]
