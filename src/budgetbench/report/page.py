@@ -64,8 +64,7 @@ def write_report(report, folder):
         report = build_tables(sections, report)
         figures = collected(sections, report, "figures").items()
         drawn = {name: svg_bytes(figure) for name, figure in figures}
-        cases = build_cases(sections, report)
-        page = render_page(sections, report, drawn, cases, library.result())
+        page = render_page(sections, report, drawn, build_cases(sections, report), library.result())
     for name, svg in drawn.items():
         write_whole(folder / "figures" / f"{name}.svg", svg)
     for name, frame in report.tables.items():
@@ -109,8 +108,7 @@ def build_cases(sections, report):
 def render_page(sections, report, drawings, cases, library):
     """Return the report as one HTML document that works offline: nothing is loaded from anywhere.
 
-    `drawings` are the figures as SVG by name, `cases` what scripts show, from `build_cases`, and
-    `library` the script that draws it.
+    `drawings` are the figures as SVG by name, `cases` what scripts show, `library` what draws it.
     """
     environment = template_environment()
     # As images of their own: ids of one drawing cannot reach into another.

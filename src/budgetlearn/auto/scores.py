@@ -89,10 +89,7 @@ def decide(probabilities, costs):
 def check_scoring(scoring, classifies):
     """Return the name of a score, the default of the task where it is None."""
     known = CLASSIFICATION if classifies else REGRESSION
-    if scoring is None:
-        return known[0]
-    check_choice(scoring, "scoring", known)
-    return scoring
+    return known[0] if scoring is None else check_choice(scoring, "scoring", known)
 
 
 def error_matrix(errors, classes):

@@ -637,8 +637,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         impurity = named = self._growth.impurity
         if not isinstance(named, kinds.ImpurityFunction):
             check_choice(named, "growth.impurity", ("threshold_pairs", *IMPURITIES))
-            kind = IMPURITIES.get(named)
-            impurity = kinds.ThresholdPairs(alpha) if kind is None else kind()
+            impurity = IMPURITIES.get(named, lambda: kinds.ThresholdPairs(alpha))()
         # Theorem 2.2, on the greatest cost, needs it, and so do the kernel's bounds of thresholds.
         if split == "minimax" and not impurity.admissible:
             raise ParameterError(

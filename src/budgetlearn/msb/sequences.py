@@ -282,8 +282,7 @@ class L1PathSequence:
 
     def subsets(self, problem):
         """Yield the distinct sets of variables with a non-zero coefficient, sparse to full."""
-        check_number(self.n_lambda, "n_lambda", low=1, integer=True)
-        path = problem.l1_path(self.n_lambda)
+        path = problem.l1_path(check_number(self.n_lambda, "n_lambda", low=1, integer=True))
         # A dict keeps the path's order and each set once: many penalties share one set.
         sets = dict.fromkeys(map(path.variables, range(len(path))))
         yield from (variables for variables in sets if len(variables) >= problem.min_variables)
