@@ -50,12 +50,10 @@ def bought(row, rates=None):
     names = [shown(name) for name in row["variables"]]
     if not names:
         return "nothing"
-    varies = row["n_features"] <= len(names) - 0.05
+    named, varies = names, row["n_features"] <= len(names) - 0.05
     if varies and rates is not None and rates.any():
         often = rates[rates > 0].sort_values(ascending=False, kind="stable")
         named = [f"{shown(name)} {percent(share)}" for name, share in often.items()]
-    else:
-        named = names
     text = ", ".join(named[:MOST_NAMES])
     if len(names) > MOST_NAMES:
         text += f" … ({len(names)} columns)"
