@@ -49,10 +49,9 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
 def overall_table(areas, differences, reference):
     """Return each method's mean difference over data sets with its interval, the best first.
 
-    Data sets are drawn with replacement, each with all kinds of its costs, then runs within each:
-    the interval speaks of data sets like these, not of these alone; it is NaN with fewer than
-    `FEWEST_CASES` of them. wins, ties and losses go by whether an interval of `differences`
-    excludes 0.
+    Data sets are drawn with replacement, each under all kinds of its costs, then runs within each:
+    the interval speaks of data sets like these; it is NaN with fewer than `FEWEST_CASES` of them.
+    wins, ties and losses go by whether an interval in `differences` excludes 0.
     """
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []

@@ -73,8 +73,7 @@ def ranking_of(summary, methods):
     n_rivals = rivals.groupby(CASE)["method"].nunique().reindex(means.index)
     ranked = n_rivals.index[n_rivals == n_rivals.max()]
     means = means[means.index.isin(ranked)]
-    known = [name for name in methods if name in means and len(means)]
-    complete = [name for name in known if means[name].notna().all()]
+    complete = [m for m in methods if m in means and len(means) and means[m].notna().all()]
     return Ranking(means[complete], [name for name in methods if name not in complete])
 
 

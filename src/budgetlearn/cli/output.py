@@ -132,8 +132,7 @@ def print_schedule(saved):
     for method, why in getattr(saved.model, "skipped_", {}).items():
         click.echo(f"Not compared: {method}, {why}.")
     click.echo(for_nothing(saved))
-    column = saved.held_out["telling"]
-    if column is not None:
+    if (column := saved.held_out["telling"]) is not None:
         note(
             f"{shown(column)} alone predicts {shown(saved.target)} almost perfectly on the "
             f"rows held out. If it is not known beforehand: --drop {shlex.quote(column)}"

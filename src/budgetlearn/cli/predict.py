@@ -240,8 +240,8 @@ class Case:
         self.saved, self.encoder = saved, saved.preprocessor
         self._missing = {*MISSING_MARKS, saved.reading.get("na")}
         self._dates = saved.reading.get("dates", {})
-        self.stage = saved.model.choose(saved.limit(budget), max_cost)
-        self.session = saved.model.session(saved.limit(budget), max_cost)
+        limits = saved.limit(budget, max_cost), max_cost
+        self.stage, self.session = saved.model.choose(*limits), saved.model.session(*limits)
         self.given = 0  # columns with a value
 
     @property
@@ -269,8 +269,7 @@ class Case:
         gap = self._is_gap(text)
         frame = pd.DataFrame({name: [np.nan if gap else self._value(name, text)]})
         # At a prompt an unknown word is a slip of the pen; in a table it is taken as missing.
-        unknown = self.encoder.unknown_words(frame)
-        if unknown:
+        if self.encoder.unknown_words(frame):
             known = ", ".join(map(shown, self.encoder.categories_[name]))
             raise DatasetError(f"{text!r} is unknown; known are: {known}.")
         code = self.encoder.transform(frame)[name].iloc[0]
@@ -309,9 +308,8 @@ class Case:
     def state(self):
         """Return the state of the case as plain data."""
         now = self.session
-        prediction = now.prediction
         # JSON knows no types of NumPy.
-        prediction = prediction.item() if hasattr(prediction, "item") else prediction
+        prediction = now.prediction.item() if hasattr(now.prediction, "item") else now.prediction
         known = {"prediction": prediction, "probability": now.probability, "spent": now.cost}
         if now.probabilities is not None:
             classes = map(str, self.saved.model.classes_)
