@@ -83,6 +83,23 @@ def test_the_bootstrap_covers_the_true_mean():
     assert covered >= 9  # about 93 % of 12, with 15 data sets
 
 
+def test_the_bootstrap_draws_a_data_set_with_all_kinds_of_its_costs():
+    gaps = {f"d{i}": gap for i, gap in enumerate(np.random.default_rng(0).normal(0, 0.1, 10))}
+    areas, ratios = areas_of(gaps, spread=0.001), dict.fromkeys(gaps, 0.25)
+    ends = []
+    for copies in (1, 4):
+        many = pd.concat([areas.assign(costs=f"kind {k}") for k in range(copies)])
+        each = difference_table(many, ["ours", "peer"], "peer", ratios)
+        row = overall_table(many, each, "peer").iloc[0]
+        assert row["n_cases"] == 10 * copies
+        assert row["mean"] == pytest.approx(np.mean([*gaps.values()]), abs=1e-3)
+        ends.append(row["high"] - row["low"])
+    assert ends[1] == pytest.approx(ends[0], rel=0.1)
+    few = many[many["dataset"] < "d5"]  # 20 cases
+    each = difference_table(few, ["ours", "peer"], "peer", ratios)
+    assert np.isnan(overall_table(few, each, "peer")["low"][0])
+
+
 def test_the_reference_is_the_best_peer_else_the_best():
     summary = pd.DataFrame(
         [("a", "u", m, s) for m, s in (("x", 0.9), ("y", 0.8), ("z", 0.7))],

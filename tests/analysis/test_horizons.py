@@ -118,6 +118,9 @@ def test_a_winner_that_one_data_set_decides_is_told():
     assert told.startswith("Leaving one data set out changes who is first")
     for horizon in ("10 %", "25 %", "50 %", "100 %"):
         assert ("at every horizon" in told or f"up to {horizon}" in told) != stays[horizon]
+    wine = table[table["dataset"] == "wine"]  # it decides also with prices of several kinds
+    table = pd.concat([table, wine.assign(costs="unit"), wine.assign(costs="given")])
+    assert not survives_leaving_one_out(table, ["msb", "logitb"])["100 %"]
     points = make_points()
     points.loc[points["method"] == "logitb", "test_score"] -= 0.6
     steady = horizon_table(areas_of(points))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import studentized_range
 
-from budgetbench.analysis.ranks import rank_table, ranking_of
+from budgetbench.analysis.ranks import critical_difference, rank_table, ranking_of
 
 
 def summary_of(means):
@@ -35,6 +35,16 @@ def test_nemenyi_follows_the_studentized_range():
     )
     assert ranking.pairs.loc["a", "b"] > 0.05 > ranking.pairs.loc["a", "c"]
     assert 0 < ranking.friedman < 0.05
+
+
+def test_a_data_set_under_several_kinds_of_costs_is_one_observation():
+    summary = summary_of(MEANS)
+    twice = pd.concat([summary, summary.assign(costs="unit")], ignore_index=True)
+    one, both = (ranking_of(each, list(MEANS)) for each in (summary, twice))
+    assert (len(both.means), len(both.ranks)) == (8, 4)
+    assert both.friedman == pytest.approx(one.friedman)
+    assert both.pairs.to_numpy() == pytest.approx(one.pairs.to_numpy())
+    assert critical_difference(both) == critical_difference(one)
 
 
 def test_the_table_holds_ranks_and_p_values_against_the_best():

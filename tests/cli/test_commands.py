@@ -13,6 +13,7 @@ from budgetlearn.cli import predict as asking
 from budgetlearn.cli.commands import cli
 from budgetlearn.cli.fit import sampled
 from budgetlearn.cli.saved_model import SavedModel
+from budgetlearn.cli.serve import conversation
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import FIT, QUICK, patients
 
@@ -114,6 +115,22 @@ def test_ask_at_the_prompt_and_in_json_agree(folder, told, monkeypatch):
     assert f"next: {steps[0]['next']}, {steps[0]['price']:.2f}; now" in shown.output
     sure = f"{done['prediction']} ({100 * done['probability']:.0f} % sure)"
     assert f"prediction: {sure}, for {done['spent']:.2f}" in shown.output
+
+
+def test_a_cap_alone_chooses_what_it_affords(folder, told, monkeypatch):
+    assert told(*FIT, "--method", "greedy_miser", "--out", "m.joblib")[0] == 0
+    saved = SavedModel.load("m.joblib")
+    measured = saved.curve.loc[saved.model.choose(None, 3.0)]
+    assert 0 < measured["cost"] <= 3 < saved.limit()
+    assert asking.Case(saved, None, 3.0).stage == measured.name
+    said = conversation(saved, None, 3.0, [])["about"]
+    assert f"accuracy {measured['test_score']:.3f} ±" in said
+    assert said.endswith("on average, without the limit of 3 for a case.")
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"value": 61}\n{"value": "yes"}\n'))
+    status, out, _ = told("ask", "m.joblib", "--json", "--max-cost", "3")
+    last = json.loads(out.splitlines()[-1])
+    assert (status, last["done"]) == (0, True)
+    assert 0 < last["spent"] <= 3
 
 
 def test_ask_says_which_words_it_knows(folder, told):

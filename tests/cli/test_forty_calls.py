@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 
 from budgetlearn.cli.commands import run
+from budgetlearn.cli.table import days, form_of
 from tests.cli.conftest import PRICES, patients
 
 N = 240
@@ -107,6 +109,18 @@ CALLS = {
     "Excel called csv": Call(PRICED, {"table.csv": xlsx(patients())}, out=(AS_ALWAYS,)),
     "Parquet": Call(
         ("fit", "t.parquet", *PRICED[2:]), {"t.parquet": parquet(patients())}, out=(AS_ALWAYS,)
+    ),
+    "Parquet with decimals, as databases have them": Call(
+        ("fit", "t.parquet", *PRICED[2:]),
+        {
+            "t.parquet": parquet(
+                patients().assign(
+                    glucose=lambda t: [Decimal(str(cell)) for cell in t["glucose"]],
+                    age=lambda t: [Decimal(cell) if cell > 0 else None for cell in t["age"]],
+                )
+            )
+        },
+        out=(AS_ALWAYS,),
     ),
     "Parquet through a pipe": Call(
         ("fit", "-", *PRICED[2:]), stdin=parquet(patients()), out=("on standard input", AS_ALWAYS)
@@ -227,6 +241,11 @@ CALLS = {
     "dates as days": Call(
         (*FOREST, "--date", "came"), table(lambda t: t.assign(came=DAYS)), out=("5 columns",)
     ),
+    "dates with time zones": Call(
+        (*FOREST, "--date", "came"),
+        table(lambda t: t.assign(came=[f"{day:%Y-%m-%dT%H:%M}:00Z" for day in DAYS])),
+        out=("5 columns",),
+    ),
     "dates that may be read in two ways": Call(
         (*FOREST, "--date", "came"),
         table(lambda t: t.assign(came=np.where(t.index % 2, "03/04/2024", "05/06/2024"))),
@@ -287,7 +306,7 @@ CALLS = {
     "weights for a method without": Call(
         (*PRICED, "--weights", "glucose"),
         status=2,
-        err=("--weights is of --method auto, not of fil",),
+        err=("and --weights are of --method auto, not of fil",),
     ),
     "weights under a wrong name": Call(
         (*FIT, "--weights", "Age"), status=2, err=("no column 'Age'", "Is 'age' meant?")
@@ -576,6 +595,22 @@ def test_the_probabilities_of_the_classes_are_those_of_the_prediction(called):
     assert shares.sum(axis=1).to_numpy() == pytest.approx(1, abs=2e-6)
     assert (rows["probability"] == shares.max(axis=1)).all()
     assert (rows["ill"] == shares.idxmax(axis=1).str.removeprefix("probability_")).all()
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        (["2024-03-31T06:00:00Z", None], [19813.25, np.nan]),
+        (["2024-03-31T02:00:00+02:00", "2024-01-01T01:00:00+01:00"], [19813, 19723]),
+        (DAYS[:2], [19662, 19663]),
+        (DAYS[:2].tz_localize("Europe/Paris"), [19662 - 1 / 24, 19663 - 1 / 24]),
+        (["9999-12-31", "0001-01-01"], [2932896, -719162]),
+    ],
+)
+def test_days_are_those_of_one_clock_however_far(dates, expected):
+    column = pd.Series(dates, name="came")
+    found = days(column, form_of(column))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_days_are_counted_in_ask_as_in_a_table(called):

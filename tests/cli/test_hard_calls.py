@@ -472,6 +472,18 @@ def test_a_mark_of_a_missing_cell_is_no_answer(models, told, monkeypatch):
     assert (status, last["done"], last["spent"]) == (0, True, 0.0)
 
 
+def test_a_mark_that_is_a_number_is_none_in_any_writing(folder, told, monkeypatch):
+    table = patients().assign(age=lambda t: t["age"].fillna(-9))
+    assert fit(told, table, *FOREST, "--na", "-9", "--out", "m.joblib")[0] == 0
+    told_last = set()
+    for cell in ("-9", "-9.0", "null"):
+        lines = "".join(f'{{"value": {cell}}}\n' for _ in range(4))
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        told_last.add(told("ask", "m.joblib", "--json")[1].splitlines()[-1])
+    (last,) = told_last
+    assert json.loads(last)["spent"] == 0
+
+
 def test_a_model_that_buys_nothing_predicts_every_row(folder, told):
     own = read_own_table("table.csv", "ill", "prices.csv", (), None)
     constant, about = (

@@ -207,8 +207,7 @@ def horizon_areas(points, schedules, expected=None):
             decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
         linear, logarithmic = CostAccuracyCurve(costs, scores), CostAccuracyCurve(decades, scores)
         for name, share in HORIZONS.items():
-            log = share is None
-            area = logarithmic.area(1.0, baseline) if log else linear.area(share, baseline)
+            area = linear.area(share, baseline) if share else logarithmic.area(1.0, baseline)
             rows.append((*key, name, area))
     return pd.DataFrame(rows, columns=[*RUN, "horizon", "aup"])
 

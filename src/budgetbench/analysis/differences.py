@@ -49,33 +49,34 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
 def overall_table(areas, differences, reference):
     """Return each method's mean difference over data sets with its interval, the best first.
 
-    Data sets are drawn with replacement, then runs within each: the interval speaks of data sets
-    like these, not of these alone; it is NaN with fewer than `FEWEST_CASES` of them. wins, ties and
-    losses go by whether the interval of a data set in `differences` excludes 0.
+    Data sets are drawn with replacement, each under all kinds of its costs, then runs within each:
+    the interval speaks of data sets like these; it is NaN with fewer than `FEWEST_CASES` of them.
+    wins, ties and losses go by whether an interval in `differences` excludes 0.
     """
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
     for method, own in differences.groupby("method", sort=False):
         gaps = (wide[method] - wide[reference]).dropna()
-        groups = [group.to_numpy() for _, group in gaps.groupby(level=CASE)]
+        datasets = [own.groupby(level="costs") for _, own in gaps.groupby(level="dataset")]
+        groups = [[runs.to_numpy() for _, runs in cases] for cases in datasets]
         low, high = _bootstrap(groups) if len(groups) >= FEWEST_CASES else (np.nan, np.nan)
         wins, losses = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())
-        mean = float(np.mean([group.mean() for group in groups]))
-        rows.append((method, mean, low, high, wins, len(own) - wins - losses, losses, len(groups)))
+        mean = float(np.mean([runs.mean() for cases in groups for runs in cases]))
+        rows.append((method, mean, low, high, wins, len(own) - wins - losses, losses, len(own)))
     columns = ["method", "mean", "low", "high", "wins", "ties", "losses", "n_cases"]
     table = pd.DataFrame(rows, columns=columns)
     return table.sort_values("mean", ascending=False, kind="stable", ignore_index=True)
 
 
 def _bootstrap(groups):
-    """Return the interval of the mean of groups, groups and their members drawn anew."""
+    """Return the interval of the mean over the cases of groups, groups and runs drawn anew."""
     random = np.random.default_rng(0)
-    drawn = np.zeros((DRAWS, len(groups)))
-    for column, group in enumerate(groups):
-        members = random.integers(len(group), size=(DRAWS, len(group)))
-        drawn[:, column] = group[members].mean(axis=1)
+    drawn, n_cases = np.zeros((DRAWS, len(groups))), np.array([len(cases) for cases in groups])
+    for column, runs in ((k, runs) for k, cases in enumerate(groups) for runs in cases):
+        members = random.integers(len(runs), size=(DRAWS, len(runs)))
+        drawn[:, column] += runs[members].mean(axis=1)
     chosen = random.integers(len(groups), size=(DRAWS, len(groups)))
-    means = np.take_along_axis(drawn, chosen, axis=1).mean(axis=1)
+    means = np.take_along_axis(drawn, chosen, axis=1).sum(axis=1) / n_cases[chosen].sum(axis=1)
     return tuple(np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2]))
 
 

@@ -23,14 +23,19 @@ class Ranking:
     left_out: list  # methods that lack an area in some case that is ranked
 
     @cached_property
-    def ranks(self):
-        """Ranks in place of the areas: 1 is the best, equal areas share the mean of their ranks."""
+    def _by_case(self):
+        # 1 is the best, equal areas share the mean of their ranks.
         return self.means.rank(axis=1, ascending=False)
+
+    @cached_property
+    def ranks(self):
+        """Mean ranks on each data set: one observation, however many kinds of costs it has."""
+        return self._by_case.groupby(level="dataset").mean()
 
     @property
     def mean(self):
         """Mean rank of each method, the best first."""
-        return self.ranks.mean().sort_values(kind="stable")
+        return self._by_case.mean().sort_values(kind="stable")
 
     @property
     def _testable(self):
@@ -42,8 +47,8 @@ class Ranking:
         """p-value of Friedman's test that all methods rank alike; NaN where it cannot be tested."""
         from scipy.stats import friedmanchisquare  # here: most uses of ranks do without
 
-        areas = self.means.to_numpy().T
-        return float(friedmanchisquare(*areas).pvalue) if self._testable else np.nan
+        ranks = self.ranks.to_numpy().T
+        return float(friedmanchisquare(*ranks).pvalue) if self._testable else np.nan
 
     @cached_property
     def pairs(self):
@@ -52,7 +57,7 @@ class Ranking:
             return None
         from scikit_posthocs import posthoc_nemenyi_friedman  # here: its import takes a second
 
-        return posthoc_nemenyi_friedman(self.means.reset_index(drop=True))
+        return posthoc_nemenyi_friedman(self.ranks.reset_index(drop=True))
 
 
 def ranking_of(summary, methods):
@@ -68,8 +73,7 @@ def ranking_of(summary, methods):
     n_rivals = rivals.groupby(CASE)["method"].nunique().reindex(means.index)
     ranked = n_rivals.index[n_rivals == n_rivals.max()]
     means = means[means.index.isin(ranked)]
-    known = [name for name in methods if name in means and len(means)]
-    complete = [name for name in known if means[name].notna().all()]
+    complete = [m for m in methods if m in means and len(means) and means[m].notna().all()]
     return Ranking(means[complete], [name for name in methods if name not in complete])
 
 
@@ -110,11 +114,10 @@ def survives_leaving_one_out(table, methods):
 
     With a single data set that is ranked there is nothing to leave out, and all are True.
     """
-    # A case is left out as a whole: one data set under one kind of costs.
-    case_of = pd.MultiIndex.from_frame(table[CASE])
-    cases = ranking_of(table[table["horizon"] == "100 %"], methods).means.index
-    left = cases if len(cases) > 1 else []
-    without = [winners(horizon_ranks(table[~case_of.isin([case])], methods)) for case in left]
+    # Under all kinds of its costs, which have rows and splits in common.
+    datasets = ranking_of(table[table["horizon"] == "100 %"], methods).ranks.index
+    left = datasets if len(datasets) > 1 else []
+    without = [winners(horizon_ranks(table[table["dataset"] != d], methods)) for d in left]
     return {
         horizon: all(set(w.get(horizon, ())) == set(first) for w in without)
         for horizon, first in winners(horizon_ranks(table, methods)).items()

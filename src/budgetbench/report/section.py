@@ -91,8 +91,7 @@ class Section:
         figures = [figure(name, figure=label) for name, label in self.pictures]
         for case in self.cases if self.stem else ():
             labels = dict(zip(("data set", "costs"), case, strict=False))
-            name = case_name(*case, stem=self.stem)
-            figures.append(figure(name, stem=self.stem, **labels))
+            figures.append(figure(case_name(*case, stem=self.stem), stem=self.stem, **labels))
         return [*figures, *map(part, self.names)]
 
     def tables(self, report):

@@ -121,10 +121,10 @@ def decided_by(estimator, table, method, budget, given):
     """Set what `auto` decides by, as options give it, and a budget to compare at."""
     scoring, errors = given["scoring"], given["error_costs"]
     if method != AUTO:
-        if scoring or errors:
-            raise ConfigError(f"--scoring and --error-costs are of --method auto, not of {method}.")
-        if table.weight is not None:
-            raise ConfigError(f"--weights is of --method auto, not of {method}.")
+        if scoring or errors or table.weight is not None:
+            raise ConfigError(
+                f"--scoring, --error-costs and --weights are of --method auto, not of {method}."
+            )
         return
     budgets = () if budget is None else (budget,)
     estimator.set_params(scoring=scoring, budgets=budgets, max_minutes=given["minutes"])

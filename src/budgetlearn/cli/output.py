@@ -50,12 +50,10 @@ def bought(row, rates=None):
     names = [shown(name) for name in row["variables"]]
     if not names:
         return "nothing"
-    varies = row["n_features"] <= len(names) - 0.05
+    named, varies = names, row["n_features"] <= len(names) - 0.05
     if varies and rates is not None and rates.any():
         often = rates[rates > 0].sort_values(ascending=False, kind="stable")
         named = [f"{shown(name)} {percent(share)}" for name, share in often.items()]
-    else:
-        named = names
     text = ", ".join(named[:MOST_NAMES])
     if len(names) > MOST_NAMES:
         text += f" … ({len(names)} columns)"
@@ -134,8 +132,7 @@ def print_schedule(saved):
     for method, why in getattr(saved.model, "skipped_", {}).items():
         click.echo(f"Not compared: {method}, {why}.")
     click.echo(for_nothing(saved))
-    column = saved.held_out["telling"]
-    if column is not None:
+    if (column := saved.held_out["telling"]) is not None:
         note(
             f"{shown(column)} alone predicts {shown(saved.target)} almost perfectly on the "
             f"rows held out. If it is not known beforehand: --drop {shlex.quote(column)}"

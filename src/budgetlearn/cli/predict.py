@@ -11,7 +11,7 @@ import pandas as pd
 from ..costs import affords
 from ..exceptions import DatasetError
 from ..files import csv_text, write_whole
-from ..preprocessing.categories import as_words, is_number, refuse_numbers
+from ..preprocessing.categories import as_word, as_words, is_number, refuse_numbers
 from ..preprocessing.reading import MISSING_MARKS, read_table
 from ..protocol.checked_data import checked_table, missing_cells
 from ..protocol.documenting import Limits
@@ -240,8 +240,8 @@ class Case:
         self.saved, self.encoder = saved, saved.preprocessor
         self._missing = {*MISSING_MARKS, saved.reading.get("na")}
         self._dates = saved.reading.get("dates", {})
-        self.stage = saved.model.choose(saved.limit(budget), max_cost)
-        self.session = saved.model.session(saved.limit(budget), max_cost)
+        limits = saved.limit(budget, max_cost), max_cost
+        self.stage, self.session = saved.model.choose(*limits), saved.model.session(*limits)
         self.given = 0  # columns with a value
 
     @property
@@ -266,16 +266,19 @@ class Case:
 
     def give(self, name, text):
         """Hand in the value of a column, as text; what stands for a missing one cannot be had."""
-        text = None if text is None or str(text).strip() in self._missing else text
-        frame = pd.DataFrame({name: [np.nan if text is None else self._value(name, text)]})
+        gap = self._is_gap(text)
+        frame = pd.DataFrame({name: [np.nan if gap else self._value(name, text)]})
         # At a prompt an unknown word is a slip of the pen; in a table it is taken as missing.
-        unknown = self.encoder.unknown_words(frame)
-        if unknown:
+        if self.encoder.unknown_words(frame):
             known = ", ".join(map(shown, self.encoder.categories_[name]))
             raise DatasetError(f"{text!r} is unknown; known are: {known}.")
         code = self.encoder.transform(frame)[name].iloc[0]
-        self.session.give({name: code if text is not None else np.nan})
-        self.given += text is not None
+        self.session.give({name: np.nan if gap else code})
+        self.given += not gap
+
+    def _is_gap(self, text):
+        # A program may write -999 as -999.0.
+        return text is None or not self._missing.isdisjoint((str(text).strip(), as_word(text)))
 
     def _value(self, name, text):
         if name in self.encoder.categories_:
@@ -296,8 +299,7 @@ class Case:
     def beyond(self, name, text):
         """Return a note on a number that no row of the table had, None for others."""
         low, high = self.saved.reading.get("ranges", {}).get(name, (None, None))
-        is_gap = text is None or str(text).strip() in self._missing
-        if low is None or is_gap or low <= self._value(name, text) <= high:
+        if low is None or self._is_gap(text) or low <= self._value(name, text) <= high:
             return None
         return (
             f"{text} is outside of {low:.10g} to {high:.10g}, which the table holds. Is it right?"
@@ -306,16 +308,14 @@ class Case:
     def state(self):
         """Return the state of the case as plain data."""
         now = self.session
-        prediction = now.prediction
         # JSON knows no types of NumPy.
-        prediction = prediction.item() if hasattr(prediction, "item") else prediction
+        prediction = now.prediction.item() if hasattr(now.prediction, "item") else now.prediction
         known = {"prediction": prediction, "probability": now.probability, "spent": now.cost}
         if now.probabilities is not None:
             classes = map(str, self.saved.model.classes_)
             known["probabilities"] = dict(zip(classes, now.probabilities.tolist(), strict=True))
-        if now.done:
-            return {"done": True, **known}
-        return {"next": self.next, "price": self.price, **known}
+        asked = {"done": True} if now.done else {"next": self.next, "price": self.price}
+        return asked | known
 
 
 @click.command()

@@ -97,14 +97,15 @@ class SavedModel:
         """Return the index of the operating point for a budget, by default the model's own."""
         return self.model.choose(self.limit(budget))
 
-    def limit(self, budget=None):
+    def limit(self, budget=None, max_cost=None):
         """Return the mean cost on validation data that a budget allows.
 
-        That is the budget, by default the model's own, or else the last line of the schedule; a
-        guaranteed one keeps a distance.
+        That is the budget, by default the model's own, or else the last line of the schedule, but
+        for a `max_cost`, by which models choose themselves; a guaranteed one keeps a distance.
         """
         budget = self.budget if budget is None else budget
-        if budget is None and "method" not in self.curve:  # `auto` recommends by itself
+        # `auto` recommends by itself.
+        if budget is None and max_cost is None and "method" not in self.curve:
             return float(self.steps()["cost"].iloc[-1])
         guaranteed = self.certificate is not None and budget == self.certificate.cost
         return self.certificate.budget if guaranteed else budget

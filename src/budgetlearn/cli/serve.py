@@ -144,7 +144,7 @@ def conversation(saved, budget, max_cost, answers, sure=False):
         steps.append({**after, "name": name, "value": text, "price": after["spent"] - spent})
     return {
         "target": saved.target,
-        "about": about(saved, budget),
+        "about": about(case, max_cost),
         "full": saved.costs.full,
         "budget": saved.budget if budget is None else budget,
         "max_cost": max_cost,
@@ -157,14 +157,15 @@ def conversation(saved, budget, max_cost, answers, sure=False):
     }
 
 
-def about(saved, budget):
-    """Describe the expected score of the model in a sentence."""
-    row = saved.curve.loc[saved.stage(budget)]
+def about(case, max_cost):
+    """Describe the expected score of the model in a sentence, and what was not measured."""
+    saved, row = case.saved, case.saved.curve.loc[case.stage]
+    limit = "" if max_cost is None else f", without the limit of {max_cost:.10g} for a case"
     quality = plus_minus(row["test_score"], row["test_score_se"])
     return (
         f"{saved.method}, learned from {saved.n_rows[0]:,} rows of {saved.table}. On "
         f"{saved.n_rows[2]:,} rows that it had not seen: {saved.score_name} {quality}, for "
-        f"{money(row['test_cost'])} on average."
+        f"{money(row['test_cost'])} on average{limit}."
     )
 
 
@@ -203,8 +204,7 @@ def enough(case):
     """Return the reason that nothing more is asked for, None while something is."""
     if case.next is not None:
         return None
-    saved = case.saved
-    rest = saved.costs.full - case.session.cost
+    saved, rest = case.saved, case.saved.costs.full - case.session.cost
     if saved.model.fixed_costs() is None:
         reason = "Enough: within the limits nothing more that can be had is worth its price."
     else:

@@ -53,7 +53,7 @@ def days(column, form):
             f"Column {column.name!r} held dates such as {example(form)} in training, but now "
             f"{str(column.iloc[odd[0]])!r} {in_row(odd)}."
         )
-    return (dates - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    return (dates - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
 
 
 def example(form):
@@ -63,7 +63,7 @@ def example(form):
 
 def _parsed(column, form):
     text = column.map(as_word, na_action="ignore") if is_number(column) else column
-    return pd.to_datetime(text, format=form, errors="coerce")
+    return pd.to_datetime(text, format=form, errors="coerce", utc=True)
 
 
 def _odd(column, dates):

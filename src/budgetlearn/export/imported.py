@@ -38,9 +38,8 @@ class ImportedForest(CompactMethods):
             start = np.zeros(trees[0].value.shape[1])
             named = start.size > 1 or "objective=binary" in head
             classes = getattr(model, "classes_", np.arange(max(start.size, 2)) if named else None)
-            n_trees = 1
+            n_trees = len(trees) if classes is None and "\naverage_output\n" in head else 1  # "rf"
             if classes is None:
-                n_trees = len(trees) if "\naverage_output\n" in head else 1  # "rf"
                 # Not one row alone, whose sum may be 0 or 1: what a transformation leaves as it is.
                 rows = np.array([[-1e30], [0.0], [1e30]]) + np.zeros(self.n_features)
                 raw, mean = booster.predict(rows, raw_score=True), booster.predict(rows)

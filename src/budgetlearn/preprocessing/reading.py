@@ -189,13 +189,16 @@ def _read_parquet(path, missing, columns):
     with extra("tables", "reading Parquet"):
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     with reading(path, "a Parquet table", (arrow.ArrowException,)), path.open("rb") as stream:
-        for batch in parquet.ParquetFile(stream).iter_batches():
+        file = parquet.ParquetFile(stream)
+        for batch in file.iter_batches():
             batch.validate(full=True)  # text that is none would come up much later
         stream.seek(0)
         frame = pd.read_parquet(stream)
     # An index with a name is a column to everybody but pandas.
     frame = frame.reset_index() if any(frame.index.names) else frame
-    frame = _stripped(frame, path)
+    # Decimals are objects to pandas, which would be taken for text.
+    decimals = {kind.name for kind in file.schema_arrow if arrow.types.is_decimal(kind.type)}
+    frame = _stripped(frame.astype(dict.fromkeys(decimals.intersection(frame), float)), path)
     frame = frame[[name for name in frame.columns if columns is None or name in columns]]
     if not missing:
         return frame

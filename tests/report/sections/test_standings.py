@@ -102,10 +102,10 @@ def test_a_peer_that_wins_is_named(summary, display):
     assert peers_ahead(summary.assign(mean_test=equal), Display(peer, display.datasets)) == []
 
 
-def many_cases(n_profiles):
-    """Return a summary of two data sets under several kinds of prices."""
+def many_cases(n_copies):
+    """Return a summary of several copies of two data sets."""
     one = make_results(make_points(n_runs=1)).summary
-    copies = [one.assign(costs=f"profile {turn}") for turn in range(n_profiles)]
+    copies = [one.assign(dataset=one["dataset"] + f" {turn}") for turn in range(n_copies)]
     return pd.concat(copies, ignore_index=True)
 
 
@@ -130,6 +130,11 @@ def test_few_data_sets_make_no_claim_of_rank(display):
     assert ranking.pairs is not None
     (sentence,) = rank_sentences(ranking, display)
     assert sentence.startswith("8 data sets are too few")
+    assert "10 data sets" in rank_figure(ranking, display).texts[0].get_text()
+    twice = pd.concat([summary, summary.assign(costs="unit")], ignore_index=True)
+    ranking = ranking_of(twice, ["msb", "logitb", "all_features"])
+    assert len(ranking.means) == 16
+    assert rank_sentences(ranking, display) == [sentence]
     assert "10 data sets" in rank_figure(ranking, display).texts[0].get_text()
 
 

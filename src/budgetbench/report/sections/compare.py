@@ -36,8 +36,7 @@ class Overview(Section):
         return {"overview": wide, "overview_narrow": narrow}
 
     def context(self, report):
-        display = report.display
-        return {"case": display.case_title(*report.cases[0]) if report.cases else ""}
+        return {"case": report.display.case_title(*report.cases[0]) if report.cases else ""}
 
 
 def overview_figure(report, narrow=False):

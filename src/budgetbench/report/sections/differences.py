@@ -36,7 +36,7 @@ class Differences(Section):
         return {
             "reference": None if reference is None else display.methods[reference],
             "fewest": paired.FEWEST_CASES,
-            "n_cases": len(titles),
+            "n_datasets": each["dataset"].nunique(),
             "overall": [
                 [
                     display.label(row.method),

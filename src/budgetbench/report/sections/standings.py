@@ -180,10 +180,9 @@ def rank_sentences(ranking, display):
     n_cases = counted(len(ranking.ranks), "data set")
     # Tests over few data sets are blind or lucky: no p-value is shown.
     if 0 < len(ranking.ranks) < FEWEST_CASES:
-        few = "is too few" if len(ranking.ranks) == 1 else "are too few"
         sentences.append(
-            f"{n_cases} {few} for a claim about ranks in general ({FEWEST_CASES} at least): read "
-            "the areas and their intervals."
+            f"{n_cases} {'is' if len(ranking.ranks) == 1 else 'are'} too few for a claim about "
+            f"ranks in general ({FEWEST_CASES} at least): read the areas and their intervals."
         )
     elif ranking.pairs is not None:
         alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
