@@ -105,7 +105,6 @@ class OurValues:
         # By label, as a dict: a Series takes a hundred times as long for each of them.
         self.settings = good["setting"].map(parse_setting).to_dict()
         known = {name: q.value for name, q in QUANTITIES.items() if q.value}
-        # In one call: each looks at every column.
         self.points = good.eval("\n".join(f"{name} = {value}" for name, value in known.items()))
         self.areas = cache(areas)
         # Hundreds of numbers are of a few cells.
@@ -129,8 +128,7 @@ class OurValues:
         own = self._cells.get(cell, self.points.iloc[:0])
         most = row.get("at_most", np.inf)
         most = own["run"].map(most) if isinstance(most, pd.Series) else most
-        # Sums of the same prices may differ.
-        match = ~(own["valid_cost"] > most * (1 + 1e-9)).to_numpy(dtype=bool)
+        match = ~(own["valid_cost"] > most * (1 + 1e-9)).to_numpy(dtype=bool)  # but for rounding
         if "n_features" in wanted:  # a column of its own, not a setting of the method
             match &= own["n_features"].to_numpy() == float(wanted.pop("n_features"))
         wanted = wanted.items()

@@ -371,9 +371,7 @@ class Reproduction:
         rows = pd.concat([*found, printed], ignore_index=True)
         # Stable: of the studies that reran a number the first named one counts.
         rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
-        return printed[judging.NUMBER].merge(
-            rows.drop_duplicates(judging.NUMBER), on=judging.NUMBER
-        )
+        return printed[judging.NUMBER].merge(rows.drop_duplicates(judging.NUMBER))
 
     def _values(self, side):
         kept = self.kept.get(side["study"])
