@@ -328,7 +328,7 @@ class Reproduction:
         return judged
 
     def with_first_runs(self, extended):
-        """Return a study's printed numbers as judged before a data set of it, its only, grew."""
+        """Return the printed numbers as judged when one data set, taken alone, had fewer runs."""
         study = extended["study"]
         shorter = self.kept[study].first_runs(extended["dataset"], extended["runs"])
         earlier = Reproduction(self._root, self.kept | {study: shorter})
