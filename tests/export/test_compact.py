@@ -194,6 +194,14 @@ def test_damaged_bytes_are_refused(fitted):
             CompactForest.from_bytes(bad)
 
 
+def of_splits(features, thresholds):
+    """Return a tree with these splits."""
+    tree, leaves = chain(len(features)), np.full(len(features) + 1, -1)
+    return replace(
+        tree, feature=np.append(features, leaves), threshold=np.append(thresholds, 0 * leaves)
+    )
+
+
 def test_what_the_format_cannot_hold_is_refused(fitted):
     model, *_ = fitted("regression")
     with pytest.raises(ParameterError, match="format must be one of 'float32', 'float16', 'int8'"):
@@ -206,13 +214,8 @@ def test_what_the_format_cannot_hold_is_refused(fitted):
         with pytest.raises(ParameterError, match="65,535 classes or outputs, got 65,536"):
             CompactForest.of([wide], 1, classes=classes)
     # Infinite thresholds have a grid of their own in int8: 33,000 features take 66,000.
-    trees = [
-        Tree(
-            np.array([feature, -1, -1]), np.array([at, 0, 0]), *leaves[1:], np.eye(3, 1), np.ones(3)
-        )
-        for feature in range(33_000)
-        for at in (0.5, np.inf)
-    ]
+    features = np.repeat(np.arange(33_000), 2)
+    trees = [of_splits(some, np.tile([0.5, np.inf], 50)) for some in np.split(features, 660)]
     assert CompactForest.of(trees, 33_000).nbytes > 0
     with pytest.raises(ParameterError, match="65,535 grids of thresholds in int8, got 66,000"):
         CompactForest.of(trees, 33_000, format="int8")

@@ -72,7 +72,13 @@ class Workflow:
         return done
 
     def again(self, *arguments, fails=False, **environment):
-        """Run snakemake there in a fork of this process, with all its jobs; return its output.
+        """Run snakemake there in a fork of this process, with all its jobs; return its output."""
+        code, output = self.attempt(*arguments, **environment)
+        assert bool(code) == fails, output[-6000:]
+        return output
+
+    def attempt(self, *arguments, **environment):
+        """Do what `again` does and return the exit code, too.
 
         What a call imports, and the server of warm jobs, is then there: five seconds are saved.
         """
@@ -82,9 +88,7 @@ class Workflow:
             share_server()
 
         start_server()
-        code, output = self._forked(prepare, "--cores", 2, *arguments)
-        assert bool(code) == fails, output[-6000:]
-        return output
+        return self._forked(prepare, "--cores", 2, *arguments)
 
     def plan(self, *arguments, cores=2):
         """Run snakemake there without starting any job; return its exit code and its output.

@@ -73,6 +73,10 @@ class Killed:
                 start_new_session=True,
             )
 
+    def call(self, *more):
+        """Run Snakemake undisturbed and return its exit code."""
+        return self.start(*more).wait(PATIENCE)
+
     def processes(self):
         """Return all processes at work in the folder."""
         found = []
@@ -125,7 +129,7 @@ class Killed:
             time.sleep(0.2)
         locked = bool(code) and "--unlock" in self.output.read_text()
         if locked:
-            assert not self.start("--unlock").wait(PATIENCE)
+            assert not self.call("--unlock")
         for row in self.rows:
             row.update({"exit": code, "unlocked": locked} if "exit" not in row else {})
         return code
@@ -133,7 +137,7 @@ class Killed:
     def finish(self, most=4):
         """Give the same command until it ends well."""
         for _ in range(most):
-            if not self.after(self.start().wait(PATIENCE)):
+            if not self.after(self.call()):
                 return
         output = self.output.read_text()[-4000:]
         raise AssertionError(f"it did not end well in {most} calls:\n{output}")

@@ -11,6 +11,19 @@ pytestmark = pytest.mark.workflow
 STUDY = {"study": "killed", "title": "Killed", "datasets": ["wine"], "runs": 1}
 
 
+class WarmlyCalled(Killed):
+    """Calls that nobody kills are forks of this process: each saves seconds."""
+
+    def __init__(self, workflow, *arguments):
+        super().__init__(workflow.folder, *arguments)
+        self.workflow = workflow
+
+    def call(self, *more):
+        code, output = self.workflow.attempt(*self.command, *more)
+        self.output.write_text(output)
+        return code
+
+
 def test_what_was_killed_gives_the_same_in_the_end(make_workflow):
     workflow = make_workflow()
     folder = workflow.folder
@@ -20,7 +33,7 @@ def test_what_was_killed_gives_the_same_in_the_end(make_workflow):
     expected = contents(folder / "results" / "killed")
     assert len(expected) == 4  # data, split, costs, points
     command = ("collect", "--cores", "2", "--configfile", study)
-    killed = Killed(folder, command, random.Random(3))
+    killed = WarmlyCalled(workflow, command, random.Random(3))
     killed.begin_anew("results/killed")
     kill_often(killed, "results/killed", expected, 2, (2, 6))
     assert len(killed.rows) == 2

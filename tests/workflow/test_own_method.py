@@ -21,7 +21,7 @@ def test_a_method_in_a_folder_of_ones_own_is_compared(make_workflow):
         (workflow.folder / "my_folder" / name).write_text(block)
     command = shlex.split(blocks[len(FILES)])
     assert command[:3] == ["snakemake", "--cores", "2"]
-    workflow.run("collect", *command[3:], "--config", "runs=1", PYTHONPATH="")
+    workflow.again("collect", *command[3:], "--config", "runs=1", PYTHONPATH="")
     points = records.read(workflow.folder / "results" / "mine" / "points.parquet")
     assert (points["status"] == "ok").all()
     of_grid = points[(points["method"] == "cheapest_k") & (points["dataset"] == "wine")]

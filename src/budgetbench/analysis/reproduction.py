@@ -104,8 +104,9 @@ class OurValues:
         good = good.sort_values("valid_score", ascending=False, kind="stable")
         # By label, as a dict: a Series takes a hundred times as long for each of them.
         self.settings = good["setting"].map(parse_setting).to_dict()
-        known = {name: good.eval(q.value) for name, q in QUANTITIES.items() if q.value}
-        self.points, self.areas = good.assign(**known), cache(areas)
+        known = {name: q.value for name, q in QUANTITIES.items() if q.value}
+        self.points = good.eval("\n".join(f"{name} = {value}" for name, value in known.items()))
+        self.areas = cache(areas)
         # Hundreds of numbers are of a few cells.
         columns = dict.fromkeys([*GROUP, "run", "n_features", "valid_cost", *known])
         self._cells = dict(list(self.points[[*columns]].groupby(GROUP)))
@@ -125,14 +126,15 @@ class OurValues:
         wanted = parse_setting(row["setting"] or None)
         cell = tuple(where[name] for name in GROUP)
         own = self._cells.get(cell, self.points.iloc[:0])
-        if "n_features" in wanted:  # a column of its own, not a setting of the method
-            own = own[own["n_features"] == float(wanted.pop("n_features"))]
         most = row.get("at_most", np.inf)
         most = own["run"].map(most) if isinstance(most, pd.Series) else most
-        own = own[~(own["valid_cost"] > most * (1 + 1e-9))]  # sums of the same prices may differ
+        match = ~(own["valid_cost"] > most * (1 + 1e-9)).to_numpy(dtype=bool)  # but for rounding
+        if "n_features" in wanted:  # a column of its own, not a setting of the method
+            match &= own["n_features"].to_numpy() == float(wanted.pop("n_features"))
         wanted = wanted.items()
-        match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
-        return own[match].drop_duplicates("run").set_index("run")[row["quantity"]]
+        match &= np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
+        found = own.loc[match, ["run", row["quantity"]]].drop_duplicates("run")
+        return found.set_index("run")[row["quantity"]]
 
 
 def _rows(frame, where):

@@ -246,9 +246,9 @@ class Kept:
         return cls(stored_results.read_kept(folder), stored_results.settings_of(folder), origins)
 
     def first_runs(self, dataset, runs):
-        """Return this rerun with only the first `runs` runs of a data set."""
-        late = (self.points["dataset"] == dataset) & (self.points["run"] >= runs)
-        return Kept(self.points[~late], self.settings, self._origins)
+        """Return only the first `runs` runs of a data set."""
+        early = (self.points["dataset"] == dataset) & (self.points["run"] < runs)
+        return Kept(self.points[early], self.settings, self._origins)
 
     @cached_property
     def ours(self):
@@ -285,6 +285,7 @@ class Reproduction:
         if kept is None:
             kept = {name: Kept.of(path) for name, path in stored_results.kept_studies(root).items()}
         self.kept = kept
+        self._no_rerun = Kept(records.table([]), {}, [])
 
     @property
     def studies(self):
@@ -327,10 +328,11 @@ class Reproduction:
         return judged
 
     def with_first_runs(self, extended):
-        """Return the printed numbers as they were judged before a rerun was extended."""
+        """Return the printed numbers as judged when one data set, taken alone, had fewer runs."""
         study = extended["study"]
         shorter = self.kept[study].first_runs(extended["dataset"], extended["runs"])
         earlier = Reproduction(self._root, self.kept | {study: shorter})
+        earlier._no_rerun = self._no_rerun  # it has been judged
         # Its own tables are enough, and of them what counts beside the others: no number twice.
         earlier._tables = {t: names for t, names in self._tables.items() if study in names}
         return earlier.all_numbers.merge(self.numbers[judging.NUMBER])
@@ -363,24 +365,19 @@ class Reproduction:
 
     def _best(self, table, studies):
         """Return the numbers of a table, each as the first study has it that reran it."""
-        printed = read_published([self._file(table)])
         names = [name for name in studies if name in self.kept]
         found = [self.kept[name].numbers(self._file(table)).assign(study=name) for name in names]
-        nothing = judging.OurValues(records.table([]), pd.DataFrame)
-        alone = judging.agreement_table(judging.published_table(nothing, printed))
-        rows = pd.concat([*found, alone.assign(study="")], ignore_index=True)
+        printed = self._no_rerun.numbers(self._file(table)).assign(study="")
+        rows = pd.concat([*found, printed], ignore_index=True)
         # Stable: of the studies that reran a number the first named one counts.
         rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
-        return printed[judging.NUMBER].merge(
-            rows.drop_duplicates(judging.NUMBER), on=judging.NUMBER
-        )
+        return printed[judging.NUMBER].merge(rows.drop_duplicates(judging.NUMBER))
 
     def _values(self, side):
         kept = self.kept.get(side["study"])
         # No points, no verdict: the claim is then untestable.
-        own = [] if kept is None else kept.points["dataset"] == side["dataset"]
-        if not any(own):
+        cases = [] if kept is None else kept.ours.cases.query("dataset == @side['dataset']")
+        if not len(cases):
             return pd.Series(dtype=float)
-        cases = kept.points.loc[own, "costs"]
-        where = {"run_on": side["dataset"], "costs": side.get("costs", cases.iloc[0])}
+        where = {"run_on": side["dataset"], "costs": side.get("costs", cases["costs"].iloc[0])}
         return kept.ours.of(where | {"setting": ""} | side)

@@ -149,7 +149,8 @@ def _read_one(path):
         known = ", ".join(judging.QUANTITIES)
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
     names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _RUNS, _REMARK]]
-    settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
+    rows = frame[names].to_dict("records")
+    settings = [setting_text({n: v for n, v in row.items() if pd.notna(v)}) for row in rows]
     frame = frame.assign(
         setting=settings,
         value=frame["value"].astype(float),
