@@ -262,7 +262,10 @@ class NodeShares(MetaStaged):
         if not is_classifier(self):
             forest, (origin, unit) = ExtraTreesRegressor, origin_and_unit(y)
             targets = (y - origin) / unit
-        probes = fit_counted(forest(N_PROBES, random_state=seeds[0]), X, targets).estimators_
+        # In their units: scikit-learn's trees take small differences for none.
+        origins, units = origin_and_unit(X)
+        probes = forest(N_PROBES, random_state=seeds[0])
+        probes = fit_counted(probes, (X - origins) / units, targets).estimators_
         # Fully grown trees on the same data hardly differ in size: a few stand for 1000.
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
         self.n_full_ = float(per_tree * self.n_full_trees)

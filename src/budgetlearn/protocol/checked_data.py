@@ -252,9 +252,10 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     given, kinds = given_codes(dense(estimator, X))
     X, y = validate_data(estimator, given, _labels(y) if classifies else y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
-    codes = y
     if classifies:
         estimator.classes_, codes = check_classes(y)
+    else:  # sums and differences of small whole numbers overflow, of truth values there are none
+        codes = y = y.astype(np.float64)
     names = columns_of(given)  # scikit-learn forgets names that are numbers
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     # Of features that lacked values in training, missing ones are values like others.

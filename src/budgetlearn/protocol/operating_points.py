@@ -138,6 +138,11 @@ def measured_out_of_fold(estimator, examples):
     folds = _folds(estimator, examples)
     # Rows of no fold are those of a class with one row, which no refit could learn without.
     held_out = [np.flatnonzero(folds == fold) for fold in range(FOLDS) if (folds == fold).any()]
+    if not held_out:
+        raise BudgetError(
+            "what operating points cost and score is measured on rows left out, and each class has "
+            "one row only: give more, or validation data, fit(X, y, X_val, y_val)."
+        )
     tested = examples.take(np.concatenate(held_out))
     refuse_alike(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)
