@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import extra
@@ -87,7 +88,8 @@ def quantization_errors(model, X, y):
     what it is more than that of the model itself, and the share of predictions that differ from the
     model's (regression: the root mean squared difference).
     """
-    y, own, rows = np.asarray(y), model.predict(X), []
+    own, rows = model.predict(X), []
+    y = column_or_1d(y) if own.ndim == 1 else np.asarray(y)
     for name in FORMATS:
         forest = model.compact(name)
         numbers = forest.kind == REGRESSION

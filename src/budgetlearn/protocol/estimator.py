@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -152,6 +152,10 @@ class BudgetedEstimator(BaseEstimator):
         """Return the parts of a `Stage` that its score needs."""
         by_scoring = getattr(self, "scoring", None) is not None and _has_probabilities(self)
         return {"output", "probabilities"} if by_scoring else {"output"}
+
+    def _targets(self, y):
+        """Return targets as an array; a column, beside predictions in a row, would be a table."""
+        return np.asarray(y) if self._multi_output else column_or_1d(y)
 
     def _score_stage(self, stage, y, weight):
         """Return the score of a stage's predictions."""
@@ -391,7 +395,7 @@ class BudgetedEstimator(BaseEstimator):
         float
         """
         stage = prediction.decided(self, X, self._score_parts(), limits)
-        return self._score_stage(stage, np.asarray(y), sample_weight)
+        return self._score_stage(stage, self._targets(y), sample_weight)
 
     @described
     def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
@@ -440,7 +444,7 @@ class BudgetedEstimator(BaseEstimator):
             Like `operating_points_`: one row per stage, in the same order.
         """
         check_is_fitted(self)
-        y = np.asarray(y)
+        y = self._targets(y)
         check_consistent_length(X, y)
         assert_all_finite(y, input_name="y")
         stages = prediction.each_stage(self, X, operating_points.scored_parts(self))
@@ -487,7 +491,7 @@ class BudgetedEstimator(BaseEstimator):
         # Lazily: one stage at a time is in memory.
         outcomes = prediction.each_stage(self, X_cal, {"output", "acquired"})
         limits = cost, error, confidence
-        return operating_points.certified(self, outcomes, np.asarray(y_cal), *limits)
+        return operating_points.certified(self, outcomes, self._targets(y_cal), *limits)
 
     @limited
     def decisions(self, X: ArrayLike, limits: Limits) -> Decisions:

@@ -12,7 +12,6 @@ import pandas as pd
 from scipy.special import rel_entr
 from scipy.stats import binom
 from sklearn.base import clone, is_classifier
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from ..costs import affords
@@ -330,23 +329,22 @@ def _check_limits(estimator, cost, error, confidence):
 
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
-    y = column_or_1d(y)
     full, alike, rows = estimator.feature_costs_.full, estimator._cost_alike(), []
     for index, stage in enumerate(outcomes):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
-        wrong = stage.output != y if is_classifier(estimator) else np.full(y.size, np.nan)
+        wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
         p_value = 0.0
         if cost is not None and not cost >= full:  # what all features cost is never exceeded
             # A cost that is the same for all examples needs no statistics.
             if alike[index] or not stage.acquired.any():
                 p_value = float(not affords(cost, costs[0]))
             else:
-                p_value = hoeffding_bentkus_p(float(costs.mean()) / full, y.size, cost / full)
+                p_value = hoeffding_bentkus_p(float(costs.mean()) / full, len(y), cost / full)
         if error is not None:
             # Exact: the chance of so few errors at the limit. Both limits must hold: the union of
             # the two null hypotheses has the larger p-value.
-            p_value = max(p_value, float(binom.cdf(int(wrong.sum()), y.size, error)))
+            p_value = max(p_value, float(binom.cdf(int(wrong.sum()), len(y), error)))
         rows.append({"cost": costs.mean(), "error": wrong.mean(), "p_value": p_value})
     return pd.DataFrame(rows)
 
