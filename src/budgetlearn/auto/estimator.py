@@ -293,8 +293,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         y = self._targets(y)
         if not is_classifier(self):
             predictions = np.reshape(stage.output, (-1, 1))
-            y = y.astype(float)
-            return self.objective_.rows(y, predictions, None, stage.cost, weight)
+            return self.objective_.rows(y.astype(float), predictions, None, stage.cost, weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         codes = np.array([place.get(label, -1) for label in y.tolist()])
         if (codes < 0).any():

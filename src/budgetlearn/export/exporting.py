@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import extra
@@ -89,7 +88,7 @@ def quantization_errors(model, X, y):
     model's (regression: the root mean squared difference).
     """
     own, rows = model.predict(X), []
-    y = column_or_1d(y) if own.ndim == 1 else np.asarray(y)
+    y = np.reshape(y, own.shape)  # a column beside predictions in a row would be a table
     for name in FORMATS:
         forest = model.compact(name)
         numbers = forest.kind == REGRESSION

@@ -1,8 +1,4 @@
-"""Simple rivals: controls, models behind a feature filter, sparse linear models.
-
-Controls bracket every score: they pay nothing, or for everything. Filters keep the features with
-the most information per cost, before any model; the L1 penalty of sparse models grows with price.
-"""
+"""Simple rivals: controls that pay nothing or for everything, filters, sparse linear models."""
 
 from dataclasses import field, replace
 from typing import Any
@@ -161,8 +157,7 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         )
         self.mutual_information_ = np.zeros(X.shape[1])
         if np.bincount(train.y).max() > 1:  # the estimate compares rows of a class
-            # scikit-learn adds noise, beside which tiny numbers and small differences are nothing.
-            origin, unit = origin_and_unit(X)
+            origin, unit = origin_and_unit(X)  # beside its noise small differences are nothing
             with parallel_config("threading"):  # processes would first import all that this one has
                 self.mutual_information_ = mutual_info_classif(
                     (X - origin) / unit, train.y, random_state=rating_seed, n_jobs=self.n_jobs

@@ -1,12 +1,10 @@
 """Checked training and validation data, and tables to predict from; words coded in both.
 
-Columns of words, of pandas' type category, are coded in an order that is learned from the target. A
-threshold parts ordered values, and words have no order. Of two classes, or one number, the best
-part of a node's words is a beginning of their order by the mean target (Fisher 1958); of several,
-the order along the first principal component of their mean targets comes close (Coppersmith et
-al. 1999). It is learned once, not anew at each node, which keeps one code for each word; Wright and
-König (2019) found that it predicts as well. Where rows are held out, only the others teach it: the
-place of a rare word would give their targets away.
+Words (pandas' type category) have no order for a threshold to part: one is learned from the target.
+Of two classes, or one number, the best part of a node's words is a beginning of their order by the
+mean target (Fisher 1958); of several, the order along the first principal component of their mean
+targets comes close (Coppersmith et al. 1999). It is learned once, not at each node, and predicts
+as well (Wright and König 2019). Rows held out do not teach it: a rare word would tell of them.
 """
 
 import warnings

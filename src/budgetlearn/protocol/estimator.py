@@ -1,7 +1,6 @@
 """`BudgetedEstimator`: what a method defines, and what users call, the same for all.
 
-The hooks of a subclass stand first, then `fit`, then predictions; all but `_fit` and `_stages` have
-a default. What the methods do lies in the modules beside this one.
+The hooks of a subclass stand first (all but `_fit` and `_stages` have a default), then the methods.
 """
 
 from __future__ import annotations
@@ -239,8 +238,7 @@ class BudgetedEstimator(BaseEstimator):
 
     def _learn_from(self, train, valid):
         """Hold out a part where it is needed, fit, measure and refit."""
-        # Before rows are held out: a method that draws its seeds here gets the same ones whether
-        # validation data are given or not.
+        # Before rows are held out: so seeds are the same with validation data and without.
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation:
             train, valid = train.held_out(self.validation_fraction, source, self)
@@ -260,8 +258,7 @@ class BudgetedEstimator(BaseEstimator):
             points = operating_points.measured(self, stages, valid.targets)
             self.operating_points_ = operating_points.refuse_unscored(points, len(valid.y))
             self._n_measured = len(valid.y)
-            # After measuring: the operating points stay those of rows that the models had not
-            # seen.
+            # After measuring: the operating points stay those of rows that no model had seen.
             if getattr(self, "refit", False):
                 self._refit(train.joined(valid).weighed_for(self), seeds)
 

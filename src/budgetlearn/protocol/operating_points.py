@@ -119,7 +119,7 @@ def points_to_choose_from(estimator):
     return known_points(estimator)
 
 
-# What a check of the training data sets: refits share it, so that classes and prices stay the same.
+# What a check of the training data sets, and refits share.
 _CHECKED = (
     *("classes_", "feature_costs_", "categories_"),
     *("missing_in_training_", "constant_", "n_features_in_"),
@@ -138,10 +138,8 @@ def measured_out_of_fold(estimator, examples):
     # Rows of no fold are those of a class with one row, which no refit could learn without.
     held_out = [np.flatnonzero(folds == fold) for fold in range(FOLDS) if (folds == fold).any()]
     if not held_out:
-        raise BudgetError(
-            "what operating points cost and score is measured on rows left out, and each class has "
-            "one row only: give more, or validation data, fit(X, y, X_val, y_val)."
-        )
+        text = "no row can be left out to measure by, each class has one row only"
+        raise BudgetError(f"{text}: give more, or validation data, fit(X, y, X_val, y_val).")
     tested = examples.take(np.concatenate(held_out))
     refuse_alike(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)
@@ -190,7 +188,7 @@ def _joined(estimator, others, X):
         joined.output = np.concatenate([part.output for part in parts])
         if parts[0].probabilities is not None:
             joined.probabilities = np.concatenate([part.probabilities for part in parts])
-        # Costs that do not depend on the example are known exactly, and must be those of the model.
+        # Costs that do not depend on the example are those of the model.
         acquired = [stage.acquired] if fixed else [part.acquired for part in parts]
         joined.acquired = np.concatenate(acquired)
         yield joined
@@ -249,15 +247,13 @@ def hoeffding_bentkus_p(mean, n, limit):
 def certified(estimator, outcomes, y, cost, error, confidence):
     """Return the `Certificate` of the best operating point that keeps the limits.
 
-    Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021, arXiv:2110.01052): the operating
-    points on the validation front are tested one after another, those first that kept the limits by
-    the widest margin on validation data, until one fails: fixed sequence testing, which needs no
-    correction for how many there are (section 3.2). `outcomes` are all stages applied to the
-    calibration data, with output and acquired, `y` its targets.
+    Learn then Test (Angelopoulos et al. 2021, arXiv:2110.01052): the points on the validation front
+    are tested one after another, those first that kept the limits by the widest margin there, until
+    one fails: fixed sequence testing, which needs no correction for how many there are (section
+    3.2). `outcomes` are all stages applied to the calibration data, `y` its targets.
     """
     _check_limits(estimator, cost, error, confidence)
     points = estimator.operating_points_
-    # Points off the front are never chosen, and testing them would only cost power.
     front = points.iloc[pareto_indices(points["cost"], points["score"])]
     calibrated = _p_values(estimator, outcomes, y, cost, error).loc[front.index]
     # The order must not depend on the calibration data: else the sequence is not fixed.
@@ -288,8 +284,7 @@ def certified(estimator, outcomes, y, cost, error, confidence):
 def surely_within(estimator, costs, budget):
     """Return the mask of operating points whose mean cost is within a budget beyond doubt.
 
-    The bound speaks of the models that the `costs` were measured with: those of validation data are
-    the estimator's own, those out of fold its refits.
+    Out of fold the bound speaks of the refits that the `costs` were measured with.
     """
     full = estimator.feature_costs_.full
     # A cost that is the same for all examples is exact, and nothing exceeds that of all features.
