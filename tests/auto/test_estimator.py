@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
@@ -84,6 +85,8 @@ def test_measured_points_are_those_of_the_rows_that_measure(monkeypatch):
     auto = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
     points = auto.measure(X[160:161], Y[160:161])
     assert list(points) == list(auto.operating_points_)
+    column = pd.DataFrame({"class": Y[160:]})  # of targets
+    pd.testing.assert_frame_equal(auto.measure(X[160:], column), auto.measure(X[160:], Y[160:]))
     for row, stage in zip(points.itertuples(), auto.stages(X[160:161]), strict=True):
         assert row.cost == pytest.approx(stage.cost[0])
         assert row.variables == tuple(np.flatnonzero(stage.acquired[0]))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -171,6 +172,7 @@ def test_few_bits_cost_little_where_a_feature_has_outliers():
     options = {"learning_rate": 0.2, "split_on": "residuals", "n_thresholds": 8}
     model = GIFRegressor(4000, n_estimators=100, max_features=None, random_state=0, **options)
     report = quantization_errors(model.fit(X, y), X, y)
+    pd.testing.assert_frame_equal(quantization_errors(model, X, y[:, None]), report)
     assert report.loc["float16", "error"] < 0.001
     assert report.loc["int8", "error"] < 0.06  # 0.18 with steps that a few outliers make wide
 

@@ -35,6 +35,21 @@ def test_order_is_information_per_price(wine):
     np.testing.assert_array_equal(model.mutual_information_, information)
 
 
+@pytest.mark.parametrize(("times", "plus"), [(1e-30, 0.0), (1e200, 0.0), (1.0, 1e9)])
+def test_information_is_the_same_in_any_unit_and_far_from_zero(wine, times, plus):
+    X, y = wine
+    model = FilterForestClassifier(n_estimators=1, random_state=0)
+    information = model.fit(X, y).mutual_information_
+    moved = model.fit(times * X + plus, y).mutual_information_
+    np.testing.assert_allclose(moved, information, atol=0.01)
+
+
+def test_classes_of_one_row_have_no_information(wine):
+    X, _ = wine
+    model = FilterForestClassifier(n_selected=[1], n_estimators=1, random_state=0)
+    assert not model.fit(X[:4], range(4), X[:4], range(4)).mutual_information_.any()
+
+
 def test_free_features_come_first(wine):
     X, y = wine
     prices = np.where(np.arange(13) < 4, 0, PRICES)

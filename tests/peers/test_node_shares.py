@@ -53,6 +53,7 @@ def test_budgets_are_the_same_in_tiny_units_and_far_from_zero(numbers, times, pl
     X, y = numbers
     model = GIFNodeShares(GIFRegressor(n_estimators=10), (1, 10), 100, random_state=0)
     assert model.fit(X, times * y + plus).node_budgets_ == [399, 3990]
+    assert model.fit(times * X + plus, y).node_budgets_ == [399, 3990]
 
 
 @pytest.mark.parametrize(

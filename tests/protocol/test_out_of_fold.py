@@ -113,6 +113,12 @@ def test_a_class_of_one_row_is_never_left_out(table):
     assert (points["score"] > 0.7).all()
 
 
+def test_where_no_row_can_be_left_out_validation_data_are_asked_for(table):
+    model = BudgetRFClassifier(n_estimators=3, random_state=0).fit(table[0][:2], ["ill", "well"])
+    with pytest.raises(BudgetError, match=r"each class has one row only: .* fit\(X, y, X_val"):
+        model.predict(table[0], budget=5)
+
+
 def test_a_second_fit_measures_anew(table):
     X, y = table
     model = Memory(COSTS).fit(X, y)

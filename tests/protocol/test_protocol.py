@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from budgetlearn.cascade import ScheduleCascadeRegressor
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError, CostError, MissingValueError
 from budgetlearn.msb import ModelScheduleSearch
@@ -232,6 +234,16 @@ def test_nullable_labels_of_pandas_stay_what_they_are(table, nullable, plain):
     gaps[0] = pd.NA
     with pytest.raises(ValueError, match="NaN"):
         ModelScheduleSearch(random_state=0).fit(X, gaps)
+
+
+@pytest.mark.parametrize("kind", ["int8", "bool", "float16"])
+def test_numbers_of_few_bytes_are_learned_from_as_floats(kind):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    # Their span does not fit into a byte.
+    y = np.clip(100 * X[:, 0], -120, 120).astype(kind)
+    model = ScheduleCascadeRegressor(estimators=("linear",), random_state=0, cv=3)
+    points = [model.fit(X, each).operating_points_ for each in (y, y.astype(float))]
+    assert_frame_equal(*points)
 
 
 def test_numbers_of_minus_one_are_learned_from_like_others():

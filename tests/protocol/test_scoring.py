@@ -5,6 +5,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -15,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from budgetlearn import (
     BudgetRFClassifier,
+    BudgetRFRegressor,
     CostSensitiveRFClassifier,
     GIFRegressor,
     LogitPathClassifier,
@@ -52,6 +54,30 @@ def test_cross_validation_has_a_number_for_each_fold(model, table):
     made = cross_validate(model.set_params(feature_costs=COSTS), *table, scoring=scoring, cv=3)
     assert np.isfinite(made["test_roc_auc"]).all()
     assert np.isfinite(made["test_neg_log_loss"]).all()
+
+
+@pytest.mark.parametrize("scoring", [None, "f1_macro", "neg_log_loss", "roc_auc"])
+def test_targets_in_a_column_are_those_of_its_rows(scoring, table):
+    X, y = np.asarray(table[0]), np.asarray(table[1])
+    model = BudgetRFClassifier(n_estimators=2, scoring=scoring, random_state=0)
+    model.fit(X[50:], y[50:], X[:50], y[:50])
+    column = pd.DataFrame({"class": y[:50]})
+    pd.testing.assert_frame_equal(model.measure(X[:50], column), model.operating_points_)
+    assert model.score(X[:50], column) == model.score(X[:50], y[:50])
+
+
+def test_numbers_to_validate_with_may_be_a_column(numbers):
+    X, y = numbers
+    made = BudgetRFRegressor(n_estimators=2, refit=True, random_state=0)
+    row, column = (made.fit(X, y, X, each).predict(X) for each in (y, y[:, None]))
+    np.testing.assert_array_equal(row, column)
+
+
+def test_the_cost_of_several_numbers_at_once_is_certified(numbers):
+    X, y = numbers
+    both = np.column_stack([y, -y])
+    model = GIFRegressor(40, n_estimators=5, random_state=0).fit(X, both, X, both)
+    assert model.certify(X, both, cost=X.shape[1]).cost == X.shape[1]
 
 
 def test_regressors_are_scored_too(numbers):

@@ -290,12 +290,12 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _score_rows(self, stage, y, weight=None):
         """Return the contribution of each row to the score of a stage with its cost."""
+        y = self._targets(y)
         if not is_classifier(self):
             predictions = np.reshape(stage.output, (-1, 1))
-            y = np.asarray(y, dtype=float)
-            return self.objective_.rows(y, predictions, None, stage.cost, weight)
+            return self.objective_.rows(y.astype(float), predictions, None, stage.cost, weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        codes = np.array([place.get(label, -1) for label in np.asarray(y).tolist()])
+        codes = np.array([place.get(label, -1) for label in y.tolist()])
         if (codes < 0).any():
             raise ParameterError("y has classes that the training data lack: leave these rows out.")
         decided = np.searchsorted(self.classes_, stage.output)

@@ -34,13 +34,13 @@ def variance(values, weight=None):
 
 
 def origin_and_unit(values):
-    """Return the origin and the unit of numbers: trees learn from (number - origin) / unit.
+    """Return origin and unit of numbers, or of each column: trees learn from (it - origin) / unit.
 
-    Squares of numbers far from zero lose the digits that differ, and scikit-learn's trees take a
-    variance below 2e-16 for 0. The unit, a power of two, changes no digit.
+    Squares of numbers far from zero lose the digits that differ; to scikit-learn's trees variances
+    below 2e-16, and differences below 1e-7, are 0. The unit, a power of two, changes no digit.
     """
-    least, span = values.min(), np.ptp(values)
-    return least if abs(least) > FAR * span else 0.0, 2.0 ** np.frexp(span)[1]
+    least, span = values.min(axis=0), np.ptp(values, axis=0)
+    return np.where(np.abs(least) > FAR * span, least, 0.0), 2.0 ** np.frexp(span)[1]
 
 
 def fit_temperature(probabilities, labels, weight=None):

@@ -87,7 +87,8 @@ def quantization_errors(model, X, y):
     what it is more than that of the model itself, and the share of predictions that differ from the
     model's (regression: the root mean squared difference).
     """
-    y, own, rows = np.asarray(y), model.predict(X), []
+    own, rows = model.predict(X), []
+    y = np.reshape(y, own.shape)  # a column beside predictions in a row would be a table
     for name in FORMATS:
         forest = model.compact(name)
         numbers = forest.kind == REGRESSION

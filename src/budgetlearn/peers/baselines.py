@@ -1,8 +1,4 @@
-"""Simple rivals: controls, models behind a feature filter, sparse linear models.
-
-Controls bracket every score: they pay nothing, or for everything. Filters keep the features with
-the most information per cost, before any model; the L1 penalty of sparse models grows with price.
-"""
+"""Simple rivals: controls that pay nothing or for everything, filters, sparse linear models."""
 
 from dataclasses import field, replace
 from typing import Any
@@ -15,6 +11,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state, get_tags
 
+from ..cascade.mixture import origin_and_unit
 from ..fit_counts import fit_weighed
 from ..forests import RandomForestClassifier
 from ..msb.l1_path import LogitPathClassifier, fit_l1_path
@@ -158,10 +155,13 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         rating_seed, *seeds = check_random_state(self.random_state).randint(
             INT32_MAX, size=1 + len(sizes)
         )
-        with parallel_config("threading"):  # processes would first import all that this one has
-            self.mutual_information_ = mutual_info_classif(
-                X, train.y, random_state=rating_seed, n_jobs=self.n_jobs
-            )
+        self.mutual_information_ = np.zeros(X.shape[1])
+        if np.bincount(train.y).max() > 1:  # the estimate compares rows of a class
+            origin, unit = origin_and_unit(X)  # beside its noise small differences are nothing
+            with parallel_config("threading"):  # processes would first import all that this one has
+                self.mutual_information_ = mutual_info_classif(
+                    (X - origin) / unit, train.y, random_state=rating_seed, n_jobs=self.n_jobs
+                )
         power, prices = self.cost_exponent, self.feature_costs_.alone
         per_price = self.mutual_information_ / np.where(prices > 0, prices, 1.0) ** power
         # The last key counts first: free features, then information per price, then information.

@@ -262,8 +262,9 @@ class NodeShares(MetaStaged):
         if not is_classifier(self):
             forest, (origin, unit) = ExtraTreesRegressor, origin_and_unit(y)
             targets = (y - origin) / unit
-        probes = fit_counted(forest(N_PROBES, random_state=seeds[0]), X, targets).estimators_
-        # Fully grown trees on the same data hardly differ in size: a few stand for 1000.
+        origins, units = origin_and_unit(X)  # else small differences are none
+        probes = forest(N_PROBES, random_state=seeds[0])
+        probes = fit_counted(probes, (X - origins) / units, targets).estimators_
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
         self.n_full_ = float(per_tree * self.n_full_trees)
         self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]

@@ -1,12 +1,10 @@
 """Checked training and validation data, and tables to predict from; words coded in both.
 
-Columns of words, of pandas' type category, are coded in an order that is learned from the target. A
-threshold parts ordered values, and words have no order. Of two classes, or one number, the best
-part of a node's words is a beginning of their order by the mean target (Fisher 1958); of several,
-the order along the first principal component of their mean targets comes close (Coppersmith et
-al. 1999). It is learned once, not anew at each node, which keeps one code for each word; Wright and
-König (2019) found that it predicts as well. Where rows are held out, only the others teach it: the
-place of a rare word would give their targets away.
+Words (pandas' type category) have no order for a threshold to part: one is learned from the target.
+Of two classes, or one number, the best part of a node's words is a beginning of their order by the
+mean target (Fisher 1958); of several, the order along the first principal component of their mean
+targets comes close (Coppersmith et al. 1999). It is learned once, not at each node, and predicts
+as well (Wright and König 2019). Rows held out do not teach it: a rare word would tell of them.
 """
 
 import warnings
@@ -17,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -252,9 +250,10 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     given, kinds = given_codes(dense(estimator, X))
     X, y = validate_data(estimator, given, _labels(y) if classifies else y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
-    codes = y
     if classifies:
         estimator.classes_, codes = check_classes(y)
+    else:  # sums and differences of small whole numbers overflow, of truth values there are none
+        codes = y = y.astype(np.float64)
     names = columns_of(given)  # scikit-learn forgets names that are numbers
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     # Of features that lacked values in training, missing ones are values like others.
@@ -387,10 +386,10 @@ def weighted_quantile(values, share, weight):
 def _validation(estimator, X, y):
     """Return checked validation examples."""
     check_consistent_length(X, y)
+    y = estimator._targets(y)
     if not is_classifier(estimator):
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y_val")
-        return Examples(X, y if estimator._multi_output else column_or_1d(y), y)
-    y = column_or_1d(y)
+        return Examples(X, y, y)
     assert_all_finite(y, input_name="y_val")  # a missing label is no class that training lacks
     # -1 equals no class, so that an unknown label is an error of every prediction.
     place = {label: code for code, label in enumerate(estimator.classes_.tolist())}

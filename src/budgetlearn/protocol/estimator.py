@@ -1,7 +1,6 @@
 """`BudgetedEstimator`: what a method defines, and what users call, the same for all.
 
-The hooks of a subclass stand first, then `fit`, then predictions; all but `_fit` and `_stages` have
-a default. What the methods do lies in the modules beside this one.
+The hooks of a subclass stand first (all but `_fit` and `_stages` have a default), then the methods.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -153,6 +152,10 @@ class BudgetedEstimator(BaseEstimator):
         by_scoring = getattr(self, "scoring", None) is not None and _has_probabilities(self)
         return {"output", "probabilities"} if by_scoring else {"output"}
 
+    def _targets(self, y):
+        """Return targets as an array; a column, beside predictions in a row, would be a table."""
+        return np.asarray(y) if self._multi_output else column_or_1d(y)
+
     def _score_stage(self, stage, y, weight):
         """Return the score of a stage's predictions."""
         return score_outcome(self, getattr(self, "scoring", None), stage, y, weight)
@@ -235,8 +238,7 @@ class BudgetedEstimator(BaseEstimator):
 
     def _learn_from(self, train, valid):
         """Hold out a part where it is needed, fit, measure and refit."""
-        # Before rows are held out: a method that draws its seeds here gets the same ones whether
-        # validation data are given or not.
+        # Before rows are held out: so seeds are the same with validation data and without.
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation:
             train, valid = train.held_out(self.validation_fraction, source, self)
@@ -256,8 +258,7 @@ class BudgetedEstimator(BaseEstimator):
             points = operating_points.measured(self, stages, valid.targets)
             self.operating_points_ = operating_points.refuse_unscored(points, len(valid.y))
             self._n_measured = len(valid.y)
-            # After measuring: the operating points stay those of rows that the models had not
-            # seen.
+            # After measuring: the operating points stay those of rows that no model had seen.
             if getattr(self, "refit", False):
                 self._refit(train.joined(valid).weighed_for(self), seeds)
 
@@ -391,7 +392,7 @@ class BudgetedEstimator(BaseEstimator):
         float
         """
         stage = prediction.decided(self, X, self._score_parts(), limits)
-        return self._score_stage(stage, np.asarray(y), sample_weight)
+        return self._score_stage(stage, self._targets(y), sample_weight)
 
     @described
     def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
@@ -440,7 +441,7 @@ class BudgetedEstimator(BaseEstimator):
             Like `operating_points_`: one row per stage, in the same order.
         """
         check_is_fitted(self)
-        y = np.asarray(y)
+        y = self._targets(y)
         check_consistent_length(X, y)
         assert_all_finite(y, input_name="y")
         stages = prediction.each_stage(self, X, operating_points.scored_parts(self))
@@ -487,7 +488,7 @@ class BudgetedEstimator(BaseEstimator):
         # Lazily: one stage at a time is in memory.
         outcomes = prediction.each_stage(self, X_cal, {"output", "acquired"})
         limits = cost, error, confidence
-        return operating_points.certified(self, outcomes, np.asarray(y_cal), *limits)
+        return operating_points.certified(self, outcomes, self._targets(y_cal), *limits)
 
     @limited
     def decisions(self, X: ArrayLike, limits: Limits) -> Decisions:

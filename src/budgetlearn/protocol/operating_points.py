@@ -12,7 +12,6 @@ import pandas as pd
 from scipy.special import rel_entr
 from scipy.stats import binom
 from sklearn.base import clone, is_classifier
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from ..costs import affords
@@ -120,7 +119,7 @@ def points_to_choose_from(estimator):
     return known_points(estimator)
 
 
-# What a check of the training data sets: refits share it, so that classes and prices stay the same.
+# What a check of the training data sets, and refits share.
 _CHECKED = (
     *("classes_", "feature_costs_", "categories_"),
     *("missing_in_training_", "constant_", "n_features_in_"),
@@ -138,6 +137,9 @@ def measured_out_of_fold(estimator, examples):
     folds = _folds(estimator, examples)
     # Rows of no fold are those of a class with one row, which no refit could learn without.
     held_out = [np.flatnonzero(folds == fold) for fold in range(FOLDS) if (folds == fold).any()]
+    if not held_out:
+        text = "no row can be left out to measure by, each class has one row only"
+        raise BudgetError(f"{text}: give more, or validation data, fit(X, y, X_val, y_val).")
     tested = examples.take(np.concatenate(held_out))
     refuse_alike(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)
@@ -186,7 +188,7 @@ def _joined(estimator, others, X):
         joined.output = np.concatenate([part.output for part in parts])
         if parts[0].probabilities is not None:
             joined.probabilities = np.concatenate([part.probabilities for part in parts])
-        # Costs that do not depend on the example are known exactly, and must be those of the model.
+        # Costs that do not depend on the example are those of the model.
         acquired = [stage.acquired] if fixed else [part.acquired for part in parts]
         joined.acquired = np.concatenate(acquired)
         yield joined
@@ -245,15 +247,13 @@ def hoeffding_bentkus_p(mean, n, limit):
 def certified(estimator, outcomes, y, cost, error, confidence):
     """Return the `Certificate` of the best operating point that keeps the limits.
 
-    Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021, arXiv:2110.01052): the operating
-    points on the validation front are tested one after another, those first that kept the limits by
-    the widest margin on validation data, until one fails: fixed sequence testing, which needs no
-    correction for how many there are (section 3.2). `outcomes` are all stages applied to the
-    calibration data, with output and acquired, `y` its targets.
+    Learn then Test (Angelopoulos et al. 2021, arXiv:2110.01052): the points on the validation front
+    are tested one after another, those first that kept the limits by the widest margin there, until
+    one fails: fixed sequence testing, which needs no correction for how many there are (section
+    3.2). `outcomes` are all stages applied to the calibration data, `y` its targets.
     """
     _check_limits(estimator, cost, error, confidence)
     points = estimator.operating_points_
-    # Points off the front are never chosen, and testing them would only cost power.
     front = points.iloc[pareto_indices(points["cost"], points["score"])]
     calibrated = _p_values(estimator, outcomes, y, cost, error).loc[front.index]
     # The order must not depend on the calibration data: else the sequence is not fixed.
@@ -284,8 +284,7 @@ def certified(estimator, outcomes, y, cost, error, confidence):
 def surely_within(estimator, costs, budget):
     """Return the mask of operating points whose mean cost is within a budget beyond doubt.
 
-    The bound speaks of the models that the `costs` were measured with: those of validation data are
-    the estimator's own, those out of fold its refits.
+    Out of fold the bound speaks of the refits that the `costs` were measured with.
     """
     full = estimator.feature_costs_.full
     # A cost that is the same for all examples is exact, and nothing exceeds that of all features.
@@ -325,23 +324,22 @@ def _check_limits(estimator, cost, error, confidence):
 
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
-    y = column_or_1d(y)
     full, alike, rows = estimator.feature_costs_.full, estimator._cost_alike(), []
     for index, stage in enumerate(outcomes):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
-        wrong = stage.output != y if is_classifier(estimator) else np.full(y.size, np.nan)
+        wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
         p_value = 0.0
         if cost is not None and not cost >= full:  # what all features cost is never exceeded
             # A cost that is the same for all examples needs no statistics.
             if alike[index] or not stage.acquired.any():
                 p_value = float(not affords(cost, costs[0]))
             else:
-                p_value = hoeffding_bentkus_p(float(costs.mean()) / full, y.size, cost / full)
+                p_value = hoeffding_bentkus_p(float(costs.mean()) / full, len(y), cost / full)
         if error is not None:
             # Exact: the chance of so few errors at the limit. Both limits must hold: the union of
             # the two null hypotheses has the larger p-value.
-            p_value = max(p_value, float(binom.cdf(int(wrong.sum()), y.size, error)))
+            p_value = max(p_value, float(binom.cdf(int(wrong.sum()), len(y), error)))
         rows.append({"cost": costs.mean(), "error": wrong.mean(), "p_value": p_value})
     return pd.DataFrame(rows)
 
