@@ -253,7 +253,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     if classifies:
         estimator.classes_, codes = check_classes(y)
     else:  # sums and differences of small whole numbers overflow, of truth values there are none
-        codes = y = y.astype(np.float64)
+        codes = y = y.astype(np.float64, copy=False)
     names = columns_of(given)  # scikit-learn forgets names that are numbers
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     # Of features that lacked values in training, missing ones are values like others.
