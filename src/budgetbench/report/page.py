@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -58,7 +60,7 @@ class Report:
 def write_report(report, folder):
     """Write a study's figures/, tables/, captions/ and report.html, and return the page's path."""
     folder, sections = Path(folder), sections_of(report.study)
-    with ThreadPoolExecutor(1) as beside:  # which takes seconds, without the interpreter
+    with ThreadPoolExecutor(1) as beside:  # which takes seconds
         library = beside.submit(drawing_library if report.cases else str)
         # Tables before figures: sections draw from the tables of others.
         report = build_tables(sections, report)
@@ -201,7 +203,9 @@ def shape_path(marker):
 @cache
 def drawing_library():
     """Return Vega, Vega-Lite and Vega-Embed as one script (all three BSD-3-Clause)."""
-    # From the installed package: the page loads nothing, also where there is no network.
-    import vl_convert
-
-    return vl_convert.javascript_bundle("globalThis.vegaEmbed = vegaEmbed;")
+    # From the installed package: the page loads nothing, also where there is no network. Bundled by
+    # another process, as it would stop all threads of this one.
+    bundle = "vl_convert.javascript_bundle('globalThis.vegaEmbed = vegaEmbed;')"
+    code = f"import sys, vl_convert; sys.stdout.write({bundle})"
+    command = [sys.executable, "-X", "utf8", "-c", code]
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode()

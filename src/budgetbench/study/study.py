@@ -306,8 +306,7 @@ class Study:
     @property
     def chunks(self):
         """Indices of the chunks of runs, as strings."""
-        per_job = self.config["runs_per_job"]
-        return [str(chunk) for chunk in range(-(-self.config["runs"] // per_job))]
+        return [str(c) for c in range(-(-self.config["runs"] // self.config["runs_per_job"]))]
 
     def runs_of(self, chunk):
         """Return the numbers of the runs in a chunk."""

@@ -274,8 +274,7 @@ class RefittedPrefix:
 def prefix_sizes(n_trees):
     """Return the numbers of trees of the prefixes: 1, 2, 3, 4, 6, 8, 11, 16, ..., n_trees."""
     n_steps = int(np.ceil(np.log(n_trees) / np.log(RATIO)))
-    sizes = {min(round(RATIO**step), n_trees) for step in range(n_steps + 1)}
-    return sorted(sizes)
+    return sorted({min(round(RATIO**step), n_trees) for step in range(n_steps + 1)})
 
 
 class LeafTable:

@@ -84,8 +84,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
         partners = np.random.default_rng(seed).permutation(rows)
         return forest._predictor.lost_hits(tree, X, labels, rows, partners) / max(rows.size, 1)
 
-    losses = thread_map(lambda item: loss(*item), enumerate(seeds), n_jobs)
-    return np.mean(losses, axis=0)
+    return np.mean(thread_map(lambda item: loss(*item), enumerate(seeds), n_jobs), axis=0)
 
 
 def _grew_on(tree, X, drawn):

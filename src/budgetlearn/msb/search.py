@@ -116,8 +116,7 @@ class SequenceProblem:
     def importance(self):
         """Permutation importance of the full model on the validation data, computed once."""
         # Figure 2: the fall in accuracy when one column is permuted, in the model of all variables.
-        full = tuple(range(self.costs.n_features))
-        model = self.model(full)
+        model = self.model(tuple(range(self.costs.n_features)))
         options = {"n_repeats": 5, "random_state": derive_seed(self.seed, "permutation")}
         quick = isinstance(model, ForestClassifier) and not model.missing_in_training_.any()
         if self.score is None and quick:
