@@ -83,7 +83,7 @@ def test_words_that_differ_by_blanks_only_are_refused():
 
 
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=12))
-@settings(deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_any_words_are_coded_in_order_or_refused(cells):
     try:
         X, categories = coded(*cells)
