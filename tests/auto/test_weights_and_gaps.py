@@ -122,6 +122,17 @@ def test_gaps_in_regression():
     assert not made.skipped_
     held_out = made.measure(table[100:], y[100:])["score"]
     assert held_out[made.recommended_] > held_out[0]
+    unknown, weight = y[100:].copy(), np.ones(50)
+    unknown[3] = np.nan
+    for asked in (made.measure, made.score):
+        with pytest.raises(ValueError, match="y contains NaN"):
+            asked(table[100:], unknown)
+        for wrong in (np.nan, -1.0):
+            weight[0] = wrong
+            with pytest.raises(ValueError, match="sample_weight"):
+                asked(table[100:], y[100:], sample_weight=weight)
+        with pytest.raises(ValueError, match=r"non-zero|0 everywhere"):
+            asked(table[100:], y[100:], sample_weight=0 * np.ones(50))
 
 
 @pytest.mark.usefixtures("fast")

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.checked_data import learned_together, stage_of, working_dtype
+from ..protocol.checked_data import checked_weight, learned_together, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.operating_points import acquisitions_of, cost_and_error
 from ..protocol.prediction import each_stage, requests_of
@@ -230,11 +230,9 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             entry = self.entries_[index]
             if entry.model is None:
                 free = self._free(len(X))
-                nothing = np.zeros(X.shape, dtype=bool)
-                stage = Stage({}, free.output, free.probabilities, nothing)
+                stage = Stage({}, free.output, free.probabilities, np.zeros(X.shape, dtype=bool))
             else:
-                known = filled(X, entry.fill)
-                known = known.astype(working_dtype(entry.model), copy=False)
+                known = filled(X, entry.fill).astype(working_dtype(entry.model), copy=False)
                 needs = want | ({"probabilities"} if "output" in want else set())
                 stage = stage_of(entry.model, known, entry.stage, needs)
                 self._decide(stage, entry)
@@ -289,11 +287,15 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         return outcome
 
     def _score_rows(self, stage, y, weight=None):
-        """Return the contribution of each row to the score of a stage with its cost."""
-        y = self._targets(y)
+        """Return the contribution of each row to the score of a stage, whose cost is set."""
+        y, stage.cost = self._targets(y), self.feature_costs_.total(stage.acquired)
+        if weight is not None:
+            weight = checked_weight(weight, y)
+            weight = weight / weight.mean()
         if not is_classifier(self):
             predictions = np.reshape(stage.output, (-1, 1))
-            return self.objective_.rows(y.astype(float), predictions, None, stage.cost, weight)
+            y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+            return self.objective_.rows(y, predictions, None, stage.cost, weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         codes = np.array([place.get(label, -1) for label in y.tolist()])
         if (codes < 0).any():
@@ -318,10 +320,9 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             Like `operating_points_`: one row per stage, in the same order.
         """
         check_consistent_length(X, y, sample_weight)
-        weight, points = _relative(sample_weight), []
+        points = []
         for stage in each_stage(self, X, ALL):
-            stage.cost = self.feature_costs_.total(stage.acquired)
-            rows = self._score_rows(stage, y, weight)
+            rows = self._score_rows(stage, y, sample_weight)
             found = *cost_and_error(stage.cost), rows.mean(), rows.std() / np.sqrt(rows.size)
             points.append(dict(zip(_MEASURED, found, strict=True)) | acquisitions_of(self, stage))
         return pd.DataFrame(points)
@@ -330,13 +331,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         return ALL
 
     def _score_stage(self, stage, y, weight):
-        stage.cost = self.feature_costs_.total(stage.acquired)
-        return float(self._score_rows(stage, y, _relative(weight)).mean())
-
-
-def _relative(weight):
-    """Return sample weights as multiples of their mean; None where there are none."""
-    return None if weight is None else np.asarray(weight, dtype=float) / np.mean(weight)
+        return float(self._score_rows(stage, y, weight).mean())
 
 
 def _increasing(entries):

@@ -225,8 +225,7 @@ class SubsetScores:
     """
 
     def __init__(self, n_variables, path, key):
-        self.scores = np.full(2**n_variables, np.nan)
-        self.seconds = np.full(2**n_variables, np.nan)
+        self.scores, self.seconds = np.full((2, 2**n_variables), np.nan)
         self.path = None if path is None else Path(path)
         self._header = json.dumps({"format": FORMAT, "variables": n_variables, "key": key})
         if self.path is not None and self.path.exists():

@@ -326,14 +326,20 @@ def _weighed(X, y, weight):
     """Return the examples that weigh anything, and their weights, 1 on average."""
     if weight is None:
         return X, y, None
-    weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    weight = checked_weight(weight, X)
     counts = weight > 0
-    if not counts.any():
-        raise ParameterError("sample_weight must not be 0 everywhere.")
     # A row of weight 0 must not count in medians, bins or classes either.
     if not counts.all():
         X, y, weight = X[counts], y[counts], weight[counts]
     return X, y, _relative(weight)
+
+
+def checked_weight(weight, X):
+    """Return the weight of each example as a float."""
+    weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weight.any():
+        raise ParameterError("sample_weight must not be 0 everywhere.")
+    return weight
 
 
 def _relative(weight, name="sample_weight"):
