@@ -58,19 +58,6 @@ def test_failures_and_free_points_of_unknown_prices_are_kept():
     assert at_most(free)["cost_fraction"].eq(0).sum() == len(free)
 
 
-def test_what_validation_did_not_charge_costs_what_it_does_on_test_data():
-    points = lazy_points()
-    unknown = (points["method"] == "logitb") & (points["stage"] % 2 == 0)
-    points.loc[unknown, "valid_cost_max"] = np.nan
-    hard = at_most(points)
-    assert hard.loc[unknown, "valid_cost"].equals(
-        points.loc[unknown, "cost_max"].rename("valid_cost")
-    )
-    assert hard.loc[~unknown, "valid_cost"].equals(
-        points.loc[~unknown, "valid_cost_max"].rename("valid_cost")
-    )
-
-
 def test_only_methods_that_exceed_their_mean_lose_area():
     points = lazy_points()
     results = make_results(points)

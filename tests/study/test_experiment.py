@@ -103,6 +103,11 @@ def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_
     np.testing.assert_array_equal(frame["valid_score"], told["score"])
     np.testing.assert_array_equal(frame["valid_cost"], told["cost"])
     assert frame["valid_score"].max() < 1  # in-sample all are right
+    run, model = wine_runs[0], fitted[0]
+    # What one example pays at most is not told out of fold, and test rows must not say it.
+    most = [run.costs.total(stage.acquired).max() for stage in model.stages(run.valid[0])]
+    np.testing.assert_array_equal(frame["valid_cost_max"], most)
+    assert (frame["valid_cost_max"] != frame["cost_max"]).any()
 
 
 def test_a_study_can_run_the_automatic_choice(wine_runs, regression_run, monkeypatch):

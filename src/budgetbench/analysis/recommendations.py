@@ -35,9 +35,9 @@ def at_most(points):
     """
     # A model that acquires nothing has share 0, also where the full cost is unknown.
     share = (points["cost_max"] / full_costs(points)).mask(points["cost_max"] == 0, 0.0)
-    valid = points["valid_cost_max"].fillna(points["cost_max"])
     # The columns keep their names, so that schedules and areas need not know.
-    return points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)
+    known = {"cost": points["cost_max"], "valid_cost": points["valid_cost_max"]}
+    return points.assign(**known, cost_fraction=share)
 
 
 MOST_BUDGETS = 200

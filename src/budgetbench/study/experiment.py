@@ -253,11 +253,11 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
     """
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
     # Generators: the stages of both parts are walked through in step.
-    if trains_on_validation(model, run):  # it has measured itself, out of fold
+    valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
+    if trains_on_validation(model, run):  # it has measured means itself, out of fold
         points = model.operating_points_[["cost", "score"]].to_dict("records")
-        valid_stages = ((None, row) for row in points)
-    else:
-        valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
+        own = zip(valid_stages, points, strict=True)
+        valid_stages = ((stage, valid | told) for (stage, valid), told in own)
     test_stages = _charged(scored, run, scoring, *run.test, run.test_queries, run.choosing)
     both = zip(valid_stages, test_stages, strict=True)
     for index, ((_, valid), (stage, test)) in enumerate(both):
@@ -267,7 +267,7 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
             # Known of sums of trees only.
             "n_bytes": scored.stored_bytes(index) if hasattr(scored, "stages") else np.nan,
             "valid_cost": valid["cost"],
-            "valid_cost_max": valid.get("cost_max", np.nan),
+            "valid_cost_max": valid["cost_max"],
             "valid_score": valid["score"],
             "test_score": test.pop("score"),
             "status": OK,
