@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from budgetlearn.cascade import orders
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders
 from budgetlearn.cascade.models import Table, as_kind, assign_folds
-from budgetlearn.cascade.orders import acquisitions_of, confirmed_share, geometric_stages
+from budgetlearn.cascade.orders import (
+    acquisitions_of,
+    best_informed,
+    confirmed_share,
+    geometric_stages,
+)
 from budgetlearn.costs import FeatureCosts
 
 
@@ -43,3 +48,38 @@ def test_of_numbers_too():
 def test_large_tables_are_not_looked_into(monkeypatch):
     monkeypatch.setattr(orders, "MOST_PILOT_ROWS", 149)
     assert share(table_of(np.arange(150) % 2, 2, 0.0, 0)) == 1.0
+
+
+def told(y, sure):
+    """Return probabilities of two classes that are right with a chance of `sure`, and as sure."""
+    right = np.random.RandomState(1).random(len(y)) < sure
+    return np.where(np.eye(2)[np.where(right, y, 1 - y)] == 1, sure, 1 - sure)
+
+
+def test_a_stage_judges_if_what_is_confirmed_of_it_is_more_than_all_features_tell():
+    table = table_of(np.arange(300) % 2, 2, 0.0, 0)
+    everything, more = told(table.y, 0.7), told(table.y, 0.9)
+    assert best_informed(table, everything, [everything, more], 1.0) is more
+    assert best_informed(table, everything, [everything, more], 0.9) is more
+    # A gain that is not confirmed, or no larger than chance would have it, is none.
+    assert best_informed(table, everything, [everything, more], 0.2) is everything
+    assert best_informed(table, everything, [everything, more], 0.0) is everything
+    little = told(table.y, 0.72)
+    assert best_informed(table, everything, [everything, little], 1.0) is everything
+
+
+@pytest.mark.parametrize("kind", [ScheduleCascadeClassifier, ScheduleCascadeRegressor])
+def test_features_that_only_disturb_are_not_paid_for(kind):
+    random = np.random.RandomState(0)
+    X = random.normal(size=(700, 40))
+    y = X[:, :3].sum(axis=1) + random.normal(size=700) / 2
+    if kind is ScheduleCascadeClassifier:
+        y = (y > 0).astype(int)
+    forest = {"estimators": "forest", "orders": "boosted_path", "n_stages": 4}
+    model = kind(feature_costs=np.ones(40), random_state=0, **forest).fit(X[:200], y[:200])
+    points = model.operating_points_
+    most = list(model.staged_acquired_features(X[200:]))[-1]
+    assert most.sum(axis=1).mean() < 20
+    last = kind(feature_costs=np.ones(40), random_state=0, **forest | {"orders": [[range(40)]]})
+    assert model.score(X[200:], y[200:]) > last.fit(X[:200], y[:200]).score(X[200:], y[200:])
+    assert (np.diff(points["score"]) > 0).all()

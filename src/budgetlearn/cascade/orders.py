@@ -233,6 +233,19 @@ def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
     return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
 
 
+def best_informed(table, last, stages, share):
+    """Return the predictions that judge all others: `last`, from all features, or a stage's.
+
+    Where most features only disturb, a stage knows more than the last one. What is confirmed of its
+    gain over the constant, `share`, must then be more than `last` gains, beyond chance.
+    """
+    best = min(stages, key=lambda each: table.mean(table.losses(each)))
+    constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
+    lead = share * (constant - table.losses(best)) - (constant - table.losses(last))
+    mean, error = mean_and_error(lead, table.weight)
+    return best if mean > LEAST_ERRORS * error else last
+
+
 def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
     """Return predictions at some stages, chosen with and without the fold that is predicted."""
     if not stages:
