@@ -5,12 +5,8 @@ import pytest
 
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders
 from budgetlearn.cascade.models import Table, as_kind, assign_folds
-from budgetlearn.cascade.orders import (
-    acquisitions_of,
-    best_informed,
-    confirmed_share,
-    geometric_stages,
-)
+from budgetlearn.cascade.orders import acquisitions_of, confirmed_share, geometric_stages
+from budgetlearn.cascade.pool import best_informed
 from budgetlearn.costs import FeatureCosts
 
 
@@ -19,7 +15,7 @@ def share(table):
     stages = geometric_stages(acquisitions_of("boosted_path", table, costs, 0), costs, 5)
     everything = list(range(table.X.shape[1]))
     last = as_kind("forest", table.n_classes).fit_both(table, everything, 0)[0]
-    return confirmed_share(table, costs, "boosted_path", stages, last, 0)
+    return confirmed_share(table, costs, {"boosted_path": stages}, last, 0)
 
 
 def table_of(y, n_classes, signal, seed):

@@ -31,14 +31,7 @@ from .models import (
     medians,
     models_between,
 )
-from .orders import (
-    ORDERS,
-    acquisitions_of,
-    best_informed,
-    confirmed_share,
-    geometric_stages,
-    nested_stages,
-)
+from .orders import ORDERS, acquisitions_of, confirmed_share, geometric_stages, nested_stages
 from .pool import (
     ROUNDING,
     Trace,
@@ -46,6 +39,7 @@ from .pool import (
     alike_in_cells,
     at_stop,
     best_at_each_cost,
+    best_informed,
     between,
     candidates,
     class_evidence,
@@ -232,7 +226,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             rivals = [] if self._only_dynamic else traces
             foreseen, reference = self._foreseen(units[1], table, reference, rivals, seed)
             traces = [*rivals, *foreseen]
-        share = self._confirmed_share(orders, reference, table, seed)
+        self._say("what remains of the gain out of fold")
+        share = confirmed_share(table, self.feature_costs_, orders, reference, seed, self.n_jobs)
         stages = [stage for each in traces for stage in each.predictions]
         reference = best_informed(table, reference, stages, share)
         pool = []
@@ -244,15 +239,6 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
                 found += between(found, evidence, self.feature_costs_.full)
             pool += self._scored(found, evidence, trace, table, leans=table.n_classes is not None)
         return above_constant(pool, self._constant(reference, table, models, seed), share)
-
-    def _confirmed_share(self, orders, last, table, seed):
-        chosen = next((name for name in orders if name in ORDERS), None)
-        # Sets that were given are no choice of ours.
-        if chosen is None:
-            return 1.0
-        self._say("what remains of the gain out of fold")
-        first = chosen, orders[chosen], last, seed, self.n_jobs
-        return confirmed_share(table, self.feature_costs_, *first)
 
     def _at_own_cost(self, pool, table):
         """Return candidates with foreseen gains at the cost of the trees that will foresee them.

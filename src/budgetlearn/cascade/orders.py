@@ -18,7 +18,7 @@ from ..tree.boosting import Boosting
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .mixture import variance
 from .models import MAX_BINS, Table, as_kind, ascending
-from .pool import mean_and_error
+from .pool import LEAST_ERRORS, mean_and_error
 
 # Weights of the prices along which boosting acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 9)
@@ -201,18 +201,19 @@ N_PILOTS, N_PARTS = 2, 3
 PILOTS = ("linear", "boosting")
 # With so many examples a choice among features hardly fits chance.
 MOST_PILOT_ROWS = 5_000
-# A gain of fewer standard errors is chance.
-LEAST_ERRORS = 1.5
 
 
-def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
+def confirmed_share(table, costs, orders, last, seed, n_jobs=None):
     """Return the share of the gain over the constant that is no fit to chance, in [0, 1].
 
-    `name` is the order that gave the stages; `last`, (n_samples, n_outputs), the out-of-fold
+    `orders` are stages by the order that gave them; `last`, (n_samples, n_outputs), the out-of-fold
     predictions from all features, for which nothing was chosen.
     """
-    if len(table.y) > MOST_PILOT_ROWS and not table.given:
+    # Sets that were given are no choice of ours.
+    name = next((each for each in orders if each in ORDERS), None)
+    if name is None or (len(table.y) > MOST_PILOT_ROWS and not table.given):
         return 1.0
+    stages = orders[name]
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     # All stages but the last, whose features are no choice; the order of its words is one.
     places = np.unique(np.linspace(0, max(len(stages) - 2, 0), N_PILOTS).astype(int))
@@ -231,19 +232,6 @@ def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
     share = min(1.0, mean / max(promised, mean))
     # Shrunk as by James and Stein: where a gain is hardly more than its error, part of it is luck.
     return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
-
-
-def best_informed(table, last, stages, share):
-    """Return the predictions that judge all others: `last`, from all features, or a stage's.
-
-    Where most features only disturb, a stage knows more than the last one. What is confirmed of its
-    gain over the constant, `share`, must then be more than `last` gains, beyond chance.
-    """
-    best = min(stages, key=lambda each: table.mean(table.losses(each)))
-    constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
-    lead = share * (constant - table.losses(best)) - (constant - table.losses(last))
-    mean, error = mean_and_error(lead, table.weight)
-    return best if mean > LEAST_ERRORS * error else last
 
 
 def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
