@@ -102,7 +102,6 @@ def _forest(byte_budget, task, seed, setting, X, y, *valid):
 
 
 def _perceptron(byte_budget, task, seed, setting, X, y, *valid):
-    """Return a perceptron, and its setting."""
     return CompactNetwork.fitted(X, y, byte_budget, **setting, seed=seed, task=task), setting
 
 

@@ -395,7 +395,6 @@ class GrownOnBudget:
         self._set_forest(best, seeds, train)
 
     def _set_forest(self, forest, seeds, examples):
-        """Make a grown forest the fitted one."""
         self.tree_seeds_ = seeds[: len(forest.trees)]
         if self.oob_score:
             self._replacing = ()  # left-out examples judge the leaves as they grew

@@ -390,7 +390,6 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             print(f"[{type(self).__name__}] {what}", flush=True)
 
     def _kinds(self, n_classes):
-        """Return the kinds of models by name."""
         names = [
             each if isinstance(each, str) else f"{type(each).__name__} {place}"
             for place, each in enumerate(self._members())
@@ -441,7 +440,6 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         return [[place.get(f, f) for f in one] for one in sets]
 
     def _set_points(self, front, models):
-        """Keep the operating points and their models."""
         self.points_ = front
         # A dynamic order has its models itself.
         fixed = (c.cascade for c in (*front, *self._routes) if not c.cascade.dynamic)

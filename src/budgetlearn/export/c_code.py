@@ -57,7 +57,6 @@ def c_header(model, name="model", layout="small"):
 
 
 def _network(network):
-    """Return the parts of a perceptron."""
     return {
         "function": _block("network"),
         "about": f"a perceptron of {network.bias.size} hidden units, {network.nbytes} bytes",
@@ -179,7 +178,6 @@ def _tables(forest):
 
 
 def _type(values):
-    """Return the type of numbers in C."""
     return "float" if values.dtype == np.float32 else f"{values.dtype.name}_t"
 
 

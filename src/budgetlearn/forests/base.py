@@ -265,7 +265,6 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         self.oob_score_ = float(r2_score(*known)) if seen.sum() > 1 else float("nan")
 
     def _set_trees(self, trees):
-        """Make `trees` the fitted forest."""
         self.trees_ = trees
         self._predictor = ForestPredictor(trees, self.n_features_in_, shares=self._in_shares)
 

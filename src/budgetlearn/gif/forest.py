@@ -249,7 +249,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return self.early_stopping or (self.joint_fit == "logistic" and self.ridge == "auto")
 
     def _n_trees(self):
-        """Return the number of trees to start with."""
         if self.n_estimators != "auto":
             return self.n_estimators
         return int(np.clip(self.node_budget * self.prune_factor // NODES_PER_TREE, 10, MOST_TREES))
@@ -307,7 +306,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return self
 
     def _take(self, model, intercept, ridge):
-        """Make what was grown the fitted model."""
         self._refitted, self.intercept_, self.ridge_ = self.joint_fit != 0, intercept, ridge
         self._set(model)
 

@@ -211,7 +211,6 @@ class LogitPathClassifier(ScheduleClassifier):
         self._steps = [where[subset, float(score)] for subset, score in chosen]
 
     def _path(self, train):
-        """Return the models to choose from."""
         return fit_l1_path(train.X, train.y, self.n_lambda, weight=train.weight)
 
     def _entry(self, X, entry):

@@ -129,7 +129,6 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         return softmax(evaluate(self._predictor, np.where(acquired, known, 0.0), acquired), axis=1)
 
     def _walk(self, X, most, threshold):
-        """Return the walks of complete examples."""
         return walked(self._walking(len(X), most, threshold, np.inf), X)
 
     def _walking(self, n_rows, most, threshold, max_cost):

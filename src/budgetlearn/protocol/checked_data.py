@@ -356,7 +356,6 @@ def _relative(weight, name="sample_weight"):
 
 
 def _class_weights(class_weight, classes, examples):
-    """Return the weight of each class, 1 at most."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         weights = 1 / np.bincount(examples.y, examples.weight, classes.size)
     else:
@@ -390,7 +389,6 @@ def weighted_quantile(values, share, weight):
 
 
 def _validation(estimator, X, y):
-    """Return checked validation examples."""
     check_consistent_length(X, y)
     y = estimator._targets(y)
     if not is_classifier(estimator):

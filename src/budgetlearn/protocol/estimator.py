@@ -157,7 +157,6 @@ class BudgetedEstimator(BaseEstimator):
         return np.asarray(y) if self._multi_output else column_or_1d(y)
 
     def _score_stage(self, stage, y, weight):
-        """Return the score of a stage's predictions."""
         return score_outcome(self, getattr(self, "scoring", None), stage, y, weight)
 
     def _more_to_explain(self, x, max_cost):
