@@ -36,8 +36,8 @@ def at_most(points):
     # A model that acquires nothing has share 0, also where the full cost is unknown.
     share = (points["cost_max"] / full_costs(points)).mask(points["cost_max"] == 0, 0.0)
     # The columns keep their names, so that schedules and areas need not know.
-    known = {"cost": points["cost_max"], "valid_cost": points["valid_cost_max"]}
-    return points.assign(**known, cost_fraction=share)
+    columns = {"cost": points["cost_max"], "valid_cost": points["valid_cost_max"]}
+    return points.assign(**columns, cost_fraction=share)
 
 
 MOST_BUDGETS = 200
