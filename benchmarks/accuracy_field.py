@@ -1,11 +1,12 @@
 """The cascade beside LightGBM and msB in the results of a study: who is ahead, and by how much.
 
-    python benchmarks/accuracy_field.py results/field
+    python benchmarks/accuracy_field.py results/field --to areas.csv
     python benchmarks/accuracy_field.py results/cascade
 
 Of LightGBM's two kinds, coupled and lazy, each run takes the one with the larger area on validation
 data. Errors at a share of the full cost are those of the models that validation data choose within
-it, the free constant's where nothing is affordable; means over runs, then over data sets.
+it, the free constant's where nothing is affordable; means over runs, then over data sets. `--to`
+writes the area of each method on each data set as docs/results/ has them.
 """
 
 import argparse
@@ -83,11 +84,22 @@ def show_features(points, dataset, limits):
         print(f"{dataset}, error within {limit} features: {errors.round(3).to_dict()}")
 
 
+def write_areas(test, lightgbm, path):
+    """Write the mean area of each method on each data set, LightGBM's kinds as one."""
+    table = test.drop(columns=list(KINDS)).assign(lightgbm=lightgbm).groupby("dataset").mean()
+    table = table[table.mean().sort_values(ascending=False).index]
+    table.loc["mean"] = table.mean()
+    shown = table.map(lambda area: "" if pd.isna(area) else f"{area:.3f}".removeprefix("0"))
+    shown.to_csv(path)
+
+
 def main():
     """Print mean ranks, leads and errors."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("results", type=Path)
-    folder = options.parse_args().results
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--to", type=Path)
+    options = parser.parse_args()
+    folder = options.results
     points = records.read(folder / "points.parquet")
     areas = pd.read_csv(folder / "tables" / "areas.csv")
     test, valid = (areas.pivot_table(f"aup_{part}", RUN, "method")
@@ -102,6 +114,8 @@ def main():
     for name, rival in (("LightGBM", lightgbm), ("msB", test["msb"]),
                         ("both", lightgbm.combine(test["msb"], max))):  # fmt: skip
         show_leads(test["cascade"], rival, name)
+    if options.to:
+        write_areas(test, lightgbm, options.to)
     print(f"areas: {test['cascade'].mean():.3f}, {lightgbm.mean():.3f}, {test['msb'].mean():.3f}")
 
     for share in (0.05, 0.1, 0.2, 1.0):
