@@ -48,7 +48,7 @@ def forest():
 
 def test_sets_are_what_enough_examples_acquire():
     trees = BudgetRFClassifier(feature_costs=PRICES, n_estimators=6, random_state=0).fit(X, Y)
-    found = list(found_sets(trees.trees_, X))
+    found = list(found_sets(trees.trees_, Examples(X, Y, Y)))
     expected = []
     for index, acquired in enumerate(trees.staged_acquired_features(X)):
         if index + 1 in prefix_sizes(6):
@@ -56,6 +56,47 @@ def test_sets_are_what_enough_examples_acquire():
             expected += [[f for f in range(8) if share[f] > least] for least in LEAST_SHARES]
     assert [features.tolist() for features in found] == expected
     assert any(len(a) > len(b) for a, b in zip(found[::2], found[1::2], strict=True))
+
+
+def test_a_row_of_weight_nine_acquires_like_nine_rows():
+    trees = BudgetRFClassifier(feature_costs=PRICES, n_estimators=6, random_state=0).fit(X, Y)
+    weight = np.where(X[:, 0] > 0, 9, 1)
+    rows = np.repeat(np.arange(len(X)), weight)
+    plain, written, weighed = (
+        [features.tolist() for features in found_sets(trees.trees_, examples)]
+        for examples in (
+            Examples(X, Y, Y),
+            Examples(X[rows], Y[rows], Y[rows]),
+            Examples(X, Y, Y, weight / weight.mean()),
+        )
+    )
+    assert weighed == written != plain
+
+
+@pytest.mark.parametrize("kind", [BudgetRFClassifier, BudgetRFRegressor])
+def test_what_elimination_judges_by_knows_the_weights(kind):
+    classifies = kind is BudgetRFClassifier
+    y = Y if classifies else X[:, 0] + X[:, 1] ** 2
+    weight = np.where(X[:, 1] > 0, 9.0, 1.0)
+    grower = regrowth(y, 4, weight / weight.mean(), kind)
+    forest = grower.begun(np.arange(8))
+    expected, target = np.zeros(8), np.eye(3)[y] if classifies else y[:, None]
+    for tree, seed in zip(forest.predictor.trees, grower.seeds, strict=True):
+        counts = grower.source.draw(seed)
+
+        def impurity(rows, counts=counts):
+            spread = (target[rows] - np.average(target[rows], axis=0, weights=counts[rows])) ** 2
+            return counts[rows] @ spread.sum(axis=1) / counts.sum()
+
+        nodes = {0: np.flatnonzero(counts)}
+        for node in np.flatnonzero(~tree.is_leaf):
+            left = X[nodes[node], tree.feature[node]] <= tree.threshold[node]
+            sides = nodes[node][left], nodes[node][~left]
+            nodes[tree.children_left[node]], nodes[tree.children_right[node]] = sides
+            expected[tree.feature[node]] += impurity(nodes[node]) - sum(map(impurity, sides))
+    np.testing.assert_allclose(grower.drops(forest), expected / 4, rtol=1e-5)
+    losses = ((grower.out_of_bag(forest) - grower.target) ** 2).sum(axis=1)
+    assert forest.loss == pytest.approx(np.average(losses, weights=weight[grower.judged]))
 
 
 def test_drops_are_those_of_gini_and_variance():
@@ -125,9 +166,9 @@ def test_trees_keep_to_their_features_and_average_class_shares(forest):
         np.testing.assert_allclose(shares, mean)
 
 
-def regrowth(y=Y, n_trees=12):
-    estimator = regrowing(cost_exponent=1).fit(X, y)
-    examples = Examples(X, y, y)
+def regrowth(y=Y, n_trees=12, weight=None, kind=BudgetRFClassifier):
+    estimator = regrowing(kind, cost_exponent=1).fit(X, y)
+    examples = Examples(X, y, y, weight)
     ((_, rule),) = estimator._rules(8)
     return Regrowth(estimator._grower(examples), rule, n_trees, seed=0)
 

@@ -22,7 +22,7 @@ from sklearn.ensemble import (
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from budgetlearn.export import CompactForest, ImportedForest
+from budgetlearn.export import FORMATS, CompactForest, ImportedForest
 from budgetlearn.export.c_code import LAYOUTS
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.validation import ParameterError
@@ -87,6 +87,21 @@ def test_bytes_predict_what_the_model_predicts(fitted, name):
     else:
         np.testing.assert_array_equal(read.predict(X), model.predict(X))
     assert len(read.to_bytes()) == forest.nbytes()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(), ExtraTreesClassifier(1)])
+def test_classes_that_tie_in_a_lone_tree_tie_on_a_device(model, format):
+    n_tied = 0
+    for seed in range(50):
+        random = np.random.default_rng(seed)
+        X, y = random.integers(4, size=(60, 3)), random.integers(3, size=60)
+        model = clone(model).set_params(max_depth=3, random_state=0).fit(X, y)
+        last, second = np.sort(model.predict_proba(X))[:, :-3:-1].T
+        n_tied += np.count_nonzero(last == second)
+        compact = ImportedForest(model).compact(format)
+        np.testing.assert_array_equal(compact.predict(X), model.predict(X))
+    assert n_tied > 100
 
 
 @needs_cc

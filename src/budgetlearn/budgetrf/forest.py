@@ -317,7 +317,7 @@ class GrownOnBudget:
         regrowing = rules[0][1], self._growth.regrow, seeds[0]
         judging = Regrowth(self._grower(sample), *regrowing)
         forests = self._forests(judging.source, rules, seeds, None)
-        sets = (s for each in forests for s in found_sets(each.trees, sample.X, self.n_jobs))
+        sets = (s for each in forests for s in found_sets(each.trees, sample, self.n_jobs))
         exponents = sorted({setting["cost_exponent"] for setting, _ in rules})
         begun = Candidates(judging, self.feature_costs_.alone).forests(sets, exponents)
         begun, _ = self._staying(judging, begun, sample, near_front)

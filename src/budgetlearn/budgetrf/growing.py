@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 
 from ..costs import affords
 from ..fit_counts import count_fit
-from ..forests.base import leaf_values
+from ..forests.base import gini_importance, leaf_values, variance_importance
 from ..parallel import thread_map, threads_ahead
 from ..tree.growth import Acquisitions, TreeGrower
 from ..tree.predictor import LEAF, ForestPredictor, Tree
@@ -452,13 +452,13 @@ class RegrownForest:
         return self.predictor.n_trees
 
 
-def found_sets(trees, X, n_jobs=None):
+def found_sets(trees, examples, n_jobs=None):
     """Yield the features that many of the examples acquire, for each prefix of a forest."""
-    sizes = set(prefix_sizes(len(trees)))
+    X, sizes = examples.X, set(prefix_sizes(len(trees)))
     walks = ForestPredictor(trees, X.shape[1]).staged_walk(X, acquired=True, n_jobs=n_jobs)
     for n_trees, walk in enumerate(walks, start=1):
         if n_trees in sizes:
-            shares = walk.acquired.mean(axis=0)
+            shares = np.average(walk.acquired, axis=0, weights=examples.weight)
             yield from (np.flatnonzero(shares > least) for least in LEAST_SHARES)
 
 
@@ -504,7 +504,8 @@ class Regrowth:
         # The examples that some of the first trees left out.
         self.judged = self.left_out[: self.n_first].any(axis=0)
         self.left_out = self.left_out[:, self.judged]
-        self.rows, y = source.examples.X[self.judged], source.examples.y[self.judged]
+        examples = source.examples.take(self.judged)
+        self.rows, self.weight, y = examples.X, examples.weight, examples.y
         self.target = np.eye(source.n_classes)[y] if source.n_classes > 1 else y[:, None]
 
     def begun(self, features):
@@ -521,6 +522,13 @@ class Regrowth:
         """Return the forest of all trees; if it `goes_on`, the trees that it has are the first."""
         known = forest if goes_on else None
         return self._grown(forest.features, forest.leaf_size, len(self.seeds), known)
+
+    def drops(self, forest):
+        """Return by how much each feature lowers the impurity in a forest."""
+        source, how = self.source, drops
+        if source.examples.weight is not None:  # nodes are as large as their rows weigh
+            how = gini_importance if source.n_classes > 1 else variance_importance
+        return how(forest.predictor.trees, source.data.n_features)
 
     def out_of_bag(self, forest):
         """Return the out-of-bag predictions of the judged examples, (n_judged, n_values)."""
@@ -542,7 +550,8 @@ class Regrowth:
         new = {"trees": (n_known, n_trees), "counts": self.left_out[n_known:n_trees]}
         walk = predictor.walk(self.rows, values=True, n_jobs=source.n_jobs, **new)
         forest.sums = walk.values + (0 if known is None else known.sums)
-        forest.loss = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1).mean()
+        losses = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1)
+        forest.loss = np.average(losses, weights=self.weight)
         return forest
 
 
@@ -556,9 +565,8 @@ class Candidates:
         """Yield a forest for each set that an elimination comes by, and for each of `sets`."""
         for exponent in exponents:
             yield from self._eliminating(exponent)
-        for features in sets:
-            if features.size:
-                yield from self._new(features)
+        for features in filter(np.size, sets):
+            yield from self._new(features)
 
     def _eliminating(self, exponent):
         """Yield the forests on fewer and fewer features, the first on all, that are new.
@@ -582,5 +590,5 @@ class Candidates:
         key = tuple(features.tolist())
         if key not in self.drops:
             forest = self.regrowth.begun(features)
-            self.drops[key] = drops(forest.predictor.trees, self.prices.size)
+            self.drops[key] = self.regrowth.drops(forest)
             yield forest

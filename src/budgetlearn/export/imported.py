@@ -39,6 +39,7 @@ class ImportedForest(CompactMethods):
             named = start.size > 1 or "objective=binary" in head
             classes = getattr(model, "classes_", np.arange(max(start.size, 2)) if named else None)
             n_trees = len(trees) if classes is None and "\naverage_output\n" in head else 1  # "rf"
+            shares = False
             if classes is None:
                 # Not one row alone, whose sum may be 0 or 1: what a transformation leaves as it is.
                 rows = np.array([[-1e30], [0.0], [1e30]]) + np.zeros(self.n_features)
@@ -55,11 +56,10 @@ class ImportedForest(CompactMethods):
             start = convert.sklearn_intercept(model) + np.zeros(trees[0].value.shape[1])
             if get_tags(model).input_tags.allow_nan:
                 members = getattr(model, "estimators_", [model])
-                trees = [
-                    replace(tree, missing_left=member.tree_.missing_go_to_left)
-                    for tree, member in zip(trees, members, strict=True)
-                ]
+                ways = (member.tree_.missing_go_to_left for member in members)
+                trees = [replace(t, missing_left=way) for t, way in zip(trees, ways, strict=True)]
             n_trees = 1 if hasattr(model, "learning_rate") else len(trees)
+            shares = classes is not None and not hasattr(model, "learning_rate")
         # The one score of two classes is what the second has more than the first.
         pad = classes is not None and start.size == 1
         self.classes, self.trees, self.intercept = classes, [], np.insert(start, 0, [0.0] * pad)
@@ -68,10 +68,8 @@ class ImportedForest(CompactMethods):
             value = np.insert(value, [0] * pad, 0.0, axis=1)
             leaves = value[tree.is_leaf]
             # What all leaves have in common would take the few digits of small formats. Class
-            # shares are left as they are: where pure leaves tie, they tie on a device as well.
-            common = (leaves.min(axis=0) + leaves.max(axis=0)) / 2
-            if classes is not None and n_trees > 1:
-                common = np.zeros(start.size + pad)
+            # shares are left as they are: where classes tie, they tie on a device as well.
+            common = 0.0 if shares else (leaves.min(axis=0) + leaves.max(axis=0)) / 2
             self.intercept = self.intercept + common
             self.trees.append(replace(tree, value=value - common))
 

@@ -36,7 +36,7 @@ class AACOClassifier(PolicyClassifier):
 
     def _train(self, training, predictor, most):
         training.pretrain(predictor, self.n_steps, self.n_walks, most)
-        chosen = training.permutation()[:MEMORY]
+        chosen = training.torch.randperm(len(training.X), generator=training.random)[:MEMORY]
         self._memory, self._answers = training.X[chosen].numpy(), training.y[chosen].numpy()
         self._most, self._seed = most, training.seed
         self._with = free_with(self.feature_costs_)

@@ -112,10 +112,6 @@ class Training:
         """Set part of a hidden layer to 0."""
         return hidden * (self.uniform(hidden.shape) > DROPOUT) / (1 - DROPOUT)
 
-    def permutation(self):
-        """Draw an order of the training rows."""
-        return self.torch.randperm(len(self.X), generator=self.random)
-
     def rows(self, number):
         """Draw training rows."""
         return self.torch.randint(len(self.X), (number,), generator=self.random)

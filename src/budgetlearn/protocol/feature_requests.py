@@ -251,7 +251,7 @@ def delivered(values, rows, name):
     """Return the values that a source delivered as numbers, checked."""
     try:
         values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"the source must return one number for each row it is asked for; for feature {name!r} "
             f"it returned {values!r}."

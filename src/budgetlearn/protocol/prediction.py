@@ -233,7 +233,7 @@ def _number(value, name, categories):
     # Text that is a number is taken, as at a prompt; inf stands for all that is none.
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = np.inf
     if np.isinf(number):
         raise ValueError(

@@ -107,11 +107,9 @@ def from_sklearn(estimator):
     if not one and hasattr(members[0], "classes_"):
         raise TypeError(f"from_sklearn takes one target, got {members[0].n_outputs_}.")
     # (node_count, n_outputs, n_classes): of one target the classes, else the outputs.
-    values = [member.tree_.value for member in members]
-    values = [value[:, 0, :] if one else value[:, :, 0] for value in values]
-    trees = [
-        _from_arrays(member.tree_, value) for member, value in zip(members, values, strict=True)
-    ]
+    grown = [member.tree_ for member in members]
+    values = (tree.value[:, 0, :] if one else tree.value[:, :, 0] for tree in grown)
+    trees = list(map(_from_arrays, grown, values))
     drawn = getattr(estimator, "estimators_features_", None)  # by bagging, for each tree
     return trees if drawn is None else list(map(on_the_whole_table, trees, drawn))
 
