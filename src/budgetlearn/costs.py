@@ -5,6 +5,7 @@ import difflib
 import math
 import re
 from copy import copy
+from decimal import ROUND_CEILING, Context
 from itertools import chain
 
 import numpy as np
@@ -16,6 +17,7 @@ from .per_feature import PerFeature, own_names
 
 # Sums of the same prices in another order differ in the last bits; 200 must acquire a model of 200.
 _SLACK = 1e-12
+_SIX_DIGITS = Context(prec=6, rounding=ROUND_CEILING)
 
 _COSTS = PerFeature("feature costs", "price", CostError)
 _GROUPS = PerFeature("groups", "group", CostError, table="the price list")
@@ -31,6 +33,12 @@ def spendable(budget):
 def affords(budget, cost):
     """Return True where a budget pays for a cost, numbers or arrays, up to the rounding of sums."""
     return cost <= spendable(np.asarray(budget))
+
+
+def least_budget(cost):
+    """Return the least budget of six digits that affords a cost, as text."""
+    # Rounded up: a message must not tell users to raise a budget to what is too little.
+    return f"{float(_SIX_DIGITS.create_decimal(cost / spendable(1.0))):g}"
 
 
 class FeatureCosts:

@@ -79,13 +79,18 @@ def test_halves_without_scores_are_said_not_to_recommend(tmp_path, monkeypatch):
     monkeypatch.setattr("budgetlearn.cli.compare.run_snakemake", lambda *_: False)
     patients(150).to_csv("table.csv", index=False)
     worked(tmp_path, "compare", "table.csv", "--target", "ill", *METHODS)
-    row = {"dataset": "table", "costs": "given", "method": "filter_forest", "run": 0}
+    row = {"dataset": "table", "costs": "unit", "method": "filter_forest", "run": 0}
     numbers = "cost", "cost_fraction", "valid_score", "test_score", "fit_seconds", "predict_seconds"
     records.write([row | dict.fromkeys(numbers, 0.5)], "results/table/points.parquet")
     status, _, err = called_in(tmp_path, "recommend", "results/table", "--budget", "2")
     assert status == 2
     assert "nan" not in err
     assert "are of one class. Give more rows, or compare by another --scoring" in err
+    scored = dict.fromkeys((*numbers, "choice_score", "held_out_score"), 0.5)
+    cheap = row | scored | {"cost": 0.004, "cost_fraction": 0.001}
+    records.write([cheap], "results/table/points.parquet")
+    _, _, err = called_in(tmp_path, "recommend", "results/table", "--budget", "0.001")
+    assert "No method costs at most 0.001: the cheapest costs 0.004." in err
 
 
 @pytest.mark.workflow

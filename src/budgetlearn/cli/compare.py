@@ -22,7 +22,7 @@ import budgetlearn
 
 from ..auto import recommend_for_bytes
 from ..auto.evidence import TOO_LONG
-from ..costs import affords
+from ..costs import affords, least_budget
 from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, write_whole
 from ..preprocessing.preprocessor import BudgetPreprocessor
@@ -398,8 +398,8 @@ def _best(study, folder, own, budget):
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
     if within.empty:
-        cheapest = float(offers["budget"].min()) * own.costs.full
-        raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {cheapest:.2f}.")
+        least = least_budget(offers["budget"].min() * own.costs.full)
+        raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {least}.")
     best = within.iloc[-1]
     refuse_outdated(study, own, best["method"], folder / "points.parquet")
     # Runs may have chosen different settings: the most frequent one is taken.
