@@ -93,6 +93,24 @@ def test_halves_without_scores_are_said_not_to_recommend(tmp_path, monkeypatch):
     assert "No method costs at most 0.001: the cheapest costs 0.004." in err
 
 
+def test_recommend_leaves_out_what_came_of_seconds_after_the_tries(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("budgetlearn.cli.compare.run_snakemake", lambda *_: False)
+    monkeypatch.setattr("budgetlearn.cli.compare.refuse_outdated", lambda *_: None)
+    patients(150).to_csv("table.csv", index=False)
+    worked(tmp_path, "compare", "table.csv", "--target", "ill", *METHODS, "--methods", "rfb")
+    config = tmp_path / "results/table/study.yaml"
+    more = {"tries": 2, "seconds_of": "cascade"}
+    config.write_text(yaml.safe_dump(yaml.safe_load(config.read_text()) | more))
+    row = {"dataset": "table", "costs": "unit", "method": "rfb", "run": 0, "cost": 4.0}
+    row |= {"cost_fraction": 1.0, "fit_seconds": 1.0, "predict_seconds": 1.0}
+    scores = "valid_score", "test_score", "choice_score", "held_out_score"
+    fits = [row | dict.fromkeys(scores, 0.5 + k / 10) | {"fit": k, "stage": k} for k in (0, 1, 2)]
+    records.write(fits, "results/table/points.parquet")
+    study, own, _ = read_study(config.parent, folders()[0])
+    assert _best(study, config.parent, own, 4)[0]["test"] == pytest.approx(0.6)
+
+
 @pytest.mark.workflow
 def test_compare_leaves_a_report_in_the_current_folder(compared):
     folder, said = compared

@@ -384,7 +384,8 @@ def _best(study, folder, own, budget):
 
     if not (folder / "points.parquet").is_file():
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
-    schedules = compressed_points(records.read([folder / "points.parquet"]))
+    points = records.read([folder / "points.parquet"])
+    schedules = compressed_points(points[~study.beyond_tries(points)])  # as the report does
     ((dataset, kind),) = study.cases
     bounded = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span == (0, 1)
     target = target_of(study.datasets[dataset], own.y)
