@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from .exceptions import CostError, MissingExtraError
+from .exceptions import BudgetError, CostError, MissingExtraError
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 from .per_feature import PerFeature, own_names
 
@@ -36,9 +36,15 @@ def affords(budget, cost):
 
 
 def least_budget(cost):
-    """Return the least budget of six digits that affords a cost, as text."""
-    # Rounded up: a message must not tell users to raise a budget to what is too little.
+    """Return the least budget of six digits that affords a cost, as text: never too little."""
     return f"{float(_SIX_DIGITS.create_decimal(cost / spendable(1.0))):g}"
+
+
+def too_small(budget, cheapest, what):
+    """Return the error of a budget that affords none of several models, forests or methods."""
+    least = least_budget(cheapest)
+    text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
+    return BudgetError(f"{text} Raise the budget to {least} or more.", float(cheapest))
 
 
 class FeatureCosts:

@@ -90,7 +90,7 @@ def test_halves_without_scores_are_said_not_to_recommend(tmp_path, monkeypatch):
     cheap = row | scored | {"cost": 0.004, "cost_fraction": 0.001}
     records.write([cheap], "results/table/points.parquet")
     _, _, err = called_in(tmp_path, "recommend", "results/table", "--budget", "0.001")
-    assert "No method costs at most 0.001: the cheapest costs 0.004." in err
+    assert "No method costs at most 0.001: the cheapest one costs 0.004. Raise" in err
 
 
 def test_recommend_leaves_out_what_came_of_seconds_after_the_tries(tmp_path, monkeypatch):

@@ -156,7 +156,9 @@ def test_a_missing_label_is_refused_and_counts_as_no_error(labels, gap):
     model = BudgetRFClassifier(n_estimators=3, random_state=0)
     with pytest.raises(ValueError, match="contains NaN"):
         model.fit(X, y, X_val, y_val)
-    with pytest.raises(ValueError, match="contains NaN"):
-        model.fit(X, y).measure(X_val, y_val)
+    model.fit(X, y)
+    for asked in (model.measure, model.score):
+        with pytest.raises(ValueError, match="Input y contains NaN"):
+            asked(X_val, y_val)
     with pytest.raises(ValueError, match="y_cal contains NaN"):
         model.certify(X_val, y_val, error=0.9)

@@ -22,8 +22,8 @@ import budgetlearn
 
 from ..auto import recommend_for_bytes
 from ..auto.evidence import TOO_LONG
-from ..costs import affords, least_budget
-from ..exceptions import BudgetError, ConfigError, extra
+from ..costs import affords, too_small
+from ..exceptions import ConfigError, extra
 from ..files import read_yaml, write_whole
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol.scoring import SCORES, scores_of
@@ -155,16 +155,12 @@ def read_study(folder, root, trust=False):
     The folder may come from others: without `trust` what it names is data, and no code.
     """
     config = read_yaml(folder / STUDY) if (folder / STUDY).is_file() else None
+    wanted = "recommend wants a folder that `budgetlearn compare` wrote."
     if not isinstance(config, dict):
-        raise ConfigError(
-            f"{folder} has no {STUDY}: recommend wants a folder that `budgetlearn compare` wrote."
-        )
+        raise ConfigError(f"{folder} has no {STUDY}: {wanted}")
     study = checked_study(config, root, trust)
     if len(study.cases) != 1 or not study.own_table(study.cases[0][0]):
-        raise ConfigError(
-            f"{folder} is not about one table of your own: recommend wants a folder that "
-            "`budgetlearn compare` wrote."
-        )
+        raise ConfigError(f"{folder} is not about one table of your own: {wanted}")
     (spec,) = study.datasets.values()
     source = {"drop": (), **spec.parameters}
     options = {key: source.get(key) for key in ("target", "drop", "separator", "decimal", "na")}
@@ -399,8 +395,7 @@ def _best(study, folder, own, budget):
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
     if within.empty:
-        least = least_budget(offers["budget"].min() * own.costs.full)
-        raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {least}.")
+        raise too_small(budget, offers["budget"].min() * own.costs.full, "method")
     best = within.iloc[-1]
     refuse_outdated(study, own, best["method"], folder / "points.parquet")
     # Runs may have chosen different settings: the most frequent one is taken.

@@ -166,10 +166,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         for name, column in zip(numbers, values.T, strict=True):
             categories.refuse_infinity(name, column)
         made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
-        for name in self.categories_:
-            made[name] = self._coded(whole[name])
-        there = set(frame.columns)
-        names = [name for name in self.feature_names_in_ if name in there]
+        made |= {name: self._coded(whole[name]) for name in self.categories_}
+        names = [name for name in self.feature_names_in_ if name in frame]
         return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
 
     def get_feature_names_out(self, input_features=None):

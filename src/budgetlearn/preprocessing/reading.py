@@ -128,10 +128,7 @@ def _rows(stream, separator, line):
 
 
 def _check_rows(path, rows, header, max_rows, marks):
-    """Return the cells that are marks but for blanks behind them, which pandas takes for words.
-
-    A file whose names repeat or whose rows differ in width is refused, naming the line.
-    """
+    """Refuse repeated names and rows that differ in width; return marks with blanks behind them."""
     line, first = next(rows, (0, None))
     if first is None:
         raise DatasetError(f"{path.name} is empty: it holds no table.")

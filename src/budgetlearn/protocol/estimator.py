@@ -396,7 +396,7 @@ class BudgetedEstimator(BaseEstimator):
         float
         """
         stage = prediction.decided(self, X, self._score_parts(), limits)
-        return self._score_stage(stage, self._targets(y), sample_weight)
+        return self._score_stage(stage, self._targets(y, "y"), sample_weight)
 
     @described
     def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
