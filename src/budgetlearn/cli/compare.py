@@ -314,9 +314,8 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     (dataset,) = study.datasets
     spec, seed = study.spec(best["method"], dataset), study.seed
     label = study.methods[best["method"]]["label"]
-    n_runs = int(best["n_runs"])
-    runs = f"{n_runs} run{'s' * (n_runs != 1)}"
-    click.echo(f"Best for {budget:g} by the comparison in {runs}: {label}.")
+    n = int(best["n_runs"])
+    click.echo(f"Best for {budget:g} by the comparison in {n} run{'s' * (n != 1)}: {label}.")
     if best["as_good"]:
         click.echo("The free constant, which buys nothing, may do as well.")
     # The study's own seed: the model is the comparison's, fitted once more.
