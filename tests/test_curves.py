@@ -57,6 +57,8 @@ def test_unaffordable_budget_names_the_cheapest_model(printed, budget):
     with pytest.raises(BudgetError, match="119") as caught:
         printed.select(budget)
     assert caught.value.cheapest == 119
+    with pytest.raises(BudgetError, match=r"costs 1234\.57\. Raise the budget to 1234\.57 or"):
+        ModelSchedule([1234.5641], [0.9], [(0,)]).select(1234.56)
 
 
 @pytest.mark.parametrize("budget", [-1, float("nan"), "12", None, [12], True])

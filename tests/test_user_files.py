@@ -130,6 +130,13 @@ def test_dates_of_a_workbook_stay_dates_as_text():
     assert found["a"].tolist() == ["2024-03-01", "2024-03-02 10:30:00"]
 
 
+def test_blanks_around_a_mark_of_a_gap_do_not_count(tmp_path):
+    frame = pd.DataFrame({"a": ["? ", "x", " ?"], "b": [1, 2, 3]})
+    for name in ("a.csv", "a.parquet"):
+        (frame.to_csv if name == "a.csv" else frame.to_parquet)(tmp_path / name, index=False)
+        assert read_table(tmp_path / name, missing="?")["a"].isna().tolist() == [True, False, True]
+
+
 def test_a_named_index_of_parquet_is_a_column(tmp_path):
     TABLE.set_index("n").to_parquet(tmp_path / "a.parquet")
     assert read_table(tmp_path / "a.parquet").columns.tolist() == ["n", "Größe", "wort", "ja"]

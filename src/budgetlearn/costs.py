@@ -5,17 +5,19 @@ import difflib
 import math
 import re
 from copy import copy
+from decimal import ROUND_CEILING, Context
 from itertools import chain
 
 import numpy as np
 import pandas as pd
 
-from .exceptions import CostError, MissingExtraError
+from .exceptions import BudgetError, CostError, MissingExtraError
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 from .per_feature import PerFeature, own_names
 
 # Sums of the same prices in another order differ in the last bits; 200 must acquire a model of 200.
 _SLACK = 1e-12
+_SIX_DIGITS = Context(prec=6, rounding=ROUND_CEILING)
 
 _COSTS = PerFeature("feature costs", "price", CostError)
 _GROUPS = PerFeature("groups", "group", CostError, table="the price list")
@@ -31,6 +33,18 @@ def spendable(budget):
 def affords(budget, cost):
     """Return True where a budget pays for a cost, numbers or arrays, up to the rounding of sums."""
     return cost <= spendable(np.asarray(budget))
+
+
+def least_budget(cost):
+    """Return the least budget of six digits that affords a cost, as text: never too little."""
+    return f"{float(_SIX_DIGITS.create_decimal(cost / spendable(1.0))):g}"
+
+
+def too_small(budget, cheapest, what):
+    """Return the error of a budget that affords none of several models, forests or methods."""
+    least = least_budget(cheapest)
+    text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
+    return BudgetError(f"{text} Raise the budget to {least} or more.", float(cheapest))
 
 
 class FeatureCosts:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .costs import affords
+from .costs import affords, too_small
 from .exceptions import BudgetError
 from .validation import check_number
 
@@ -99,12 +99,7 @@ class CostAccuracyCurve:
         # Costs ascend, so that the affordable points are the first ones.
         affordable = int(affords(budget, self.costs).sum())
         if affordable == 0:
-            cheapest = float(self.costs[0])
-            raise BudgetError(
-                f"No model costs at most {budget:g}: the cheapest one costs {cheapest:g}. "
-                f"Raise the budget to {cheapest:g} or more.",
-                cheapest=cheapest,
-            )
+            raise too_small(budget, self.costs[0], "model")
         return affordable - 1
 
     def area(self, full_cost, baseline):

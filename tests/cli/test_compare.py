@@ -79,13 +79,36 @@ def test_halves_without_scores_are_said_not_to_recommend(tmp_path, monkeypatch):
     monkeypatch.setattr("budgetlearn.cli.compare.run_snakemake", lambda *_: False)
     patients(150).to_csv("table.csv", index=False)
     worked(tmp_path, "compare", "table.csv", "--target", "ill", *METHODS)
-    row = {"dataset": "table", "costs": "given", "method": "filter_forest", "run": 0}
+    row = {"dataset": "table", "costs": "unit", "method": "filter_forest", "run": 0}
     numbers = "cost", "cost_fraction", "valid_score", "test_score", "fit_seconds", "predict_seconds"
     records.write([row | dict.fromkeys(numbers, 0.5)], "results/table/points.parquet")
     status, _, err = called_in(tmp_path, "recommend", "results/table", "--budget", "2")
     assert status == 2
     assert "nan" not in err
     assert "are of one class. Give more rows, or compare by another --scoring" in err
+    scored = dict.fromkeys((*numbers, "choice_score", "held_out_score"), 0.5)
+    cheap = row | scored | {"cost": 0.004, "cost_fraction": 0.001}
+    records.write([cheap], "results/table/points.parquet")
+    _, _, err = called_in(tmp_path, "recommend", "results/table", "--budget", "0.001")
+    assert "No method costs at most 0.001: the cheapest one costs 0.004. Raise" in err
+
+
+def test_recommend_leaves_out_what_came_of_seconds_after_the_tries(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("budgetlearn.cli.compare.run_snakemake", lambda *_: False)
+    monkeypatch.setattr("budgetlearn.cli.compare.refuse_outdated", lambda *_: None)
+    patients(150).to_csv("table.csv", index=False)
+    worked(tmp_path, "compare", "table.csv", "--target", "ill", *METHODS, "--methods", "rfb")
+    config = tmp_path / "results/table/study.yaml"
+    more = {"tries": 2, "seconds_of": "cascade"}
+    config.write_text(yaml.safe_dump(yaml.safe_load(config.read_text()) | more))
+    row = {"dataset": "table", "costs": "unit", "method": "rfb", "run": 0, "cost": 4.0}
+    row |= {"cost_fraction": 1.0, "fit_seconds": 1.0, "predict_seconds": 1.0}
+    scores = "valid_score", "test_score", "choice_score", "held_out_score"
+    fits = [row | dict.fromkeys(scores, 0.5 + k / 10) | {"fit": k, "stage": k} for k in (0, 1, 2)]
+    records.write(fits, "results/table/points.parquet")
+    study, own, _ = read_study(config.parent, folders()[0])
+    assert _best(study, config.parent, own, 4)[0]["test"] == pytest.approx(0.6)
 
 
 @pytest.mark.workflow

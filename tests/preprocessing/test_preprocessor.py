@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -214,8 +215,17 @@ def test_wrong_parameters_are_named(how, said):
 def test_strange_names_and_a_name_twice():
     table = pd.DataFrame([[1, "a"], [2, "b"]], columns=["<script>", 'a,"b"\nc'])
     assert BudgetPreprocessor().fit_transform(table).columns.tolist() == table.columns.tolist()
-    with pytest.raises(DatasetError, match="'c' appear twice"):
-        BudgetPreprocessor().fit(pd.DataFrame([[1, 2]], columns=["c", "c"]))
+    twice = pd.DataFrame([[1, 2]], columns=["c", "c"])
+    for asked in (BudgetPreprocessor().fit, BudgetPreprocessor().fit(twice.iloc[:, :1]).transform):
+        with pytest.raises(DatasetError, match="'c' appear twice"):
+            asked(twice)
+
+
+def test_a_sparse_matrix_is_a_table():
+    table = np.array([[0.0, 2.0], [3.0, 0.0]])
+    made = BudgetPreprocessor().fit_transform(csr_matrix(table))
+    assert made.columns.tolist() == ["x0", "x1"]
+    np.testing.assert_array_equal(made, table)
 
 
 @pytest.mark.parametrize("large", [1e17, -1e17, 1e300, -1.7e308, 123456789012.0, 0.0])

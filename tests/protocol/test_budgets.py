@@ -1,6 +1,7 @@
 """Which operating point a budget and a cap choose, and what they refuse."""
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -57,13 +58,17 @@ def test_a_larger_budget_never_scores_worse(points, one, other):
     assert small is None or scores[large] >= scores[small]
 
 
-@given(POINTS)
-def test_the_error_names_the_cheapest_point_and_its_cost_is_enough(points):
+@given(POINTS, st.sampled_from([1.0, 2 / 3, 1234.5641, 1e7 / 3]))
+def test_the_error_names_the_cheapest_point_and_its_cost_is_enough(points, unit):
     costs, scores = map(np.array, zip(*points, strict=True))
-    model = Measured(costs + 1, scores)
-    with pytest.raises(BudgetError, match=f"cheapest one costs {costs.min() + 1:g}") as caught:
+    model = Measured((costs + 1) * unit, scores)
+    named = r"cheapest one costs (\S+)\. Raise the budget to \1 or more"
+    with pytest.raises(BudgetError, match=named) as caught:
         chosen_stage(model, 0.5, None, False)
-    assert chosen_stage(model, caught.value.cheapest, None, False) is not None
+    said = re.search(named, str(caught.value))[1]
+    assert float(said) == pytest.approx((costs.min() + 1) * unit, rel=1e-5)
+    for enough in (caught.value.cheapest, float(said)):  # rounded, but not down
+        assert chosen_stage(model, enough, None, False) is not None
 
 
 def test_without_a_budget_the_estimator_chooses(first, single):

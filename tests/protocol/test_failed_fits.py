@@ -148,12 +148,17 @@ def test_a_misspelt_score_is_refused_before_the_fit(kind, step, monkeypatch):
         kind(scoring="acuracy").fit(X, y)
 
 
+@pytest.mark.parametrize("gap", [np.nan, None])
 @pytest.mark.parametrize("labels", [np.array([0.0, 1.0]), np.array(["no", "yes"], dtype=object)])
-def test_a_missing_label_is_refused_and_counts_as_no_error(labels):
+def test_a_missing_label_is_refused_and_counts_as_no_error(labels, gap):
     ((X, y), (X_val, y_val), _), _ = example_data(BudgetRFClassifier())
-    y, y_val = labels[y], np.append(labels[y_val[1:]], np.nan)
+    y, y_val = labels[y], np.append(labels[y_val[1:]], gap)
     model = BudgetRFClassifier(n_estimators=3, random_state=0)
     with pytest.raises(ValueError, match="contains NaN"):
         model.fit(X, y, X_val, y_val)
-    with pytest.raises(ValueError, match="contains NaN"):
-        model.fit(X, y).measure(X_val, y_val)
+    model.fit(X, y)
+    for asked in (model.measure, model.score):
+        with pytest.raises(ValueError, match="Input y contains NaN"):
+            asked(X_val, y_val)
+    with pytest.raises(ValueError, match="y_cal contains NaN"):
+        model.certify(X_val, y_val, error=0.9)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
@@ -288,14 +288,13 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _score_rows(self, stage, y, weight=None):
         """Return the contribution of each row to the score of a stage, whose cost is set."""
-        y, stage.cost = self._targets(y), self.feature_costs_.total(stage.acquired)
+        y, stage.cost = self._targets(y, "y"), self.feature_costs_.total(stage.acquired)
         if weight is not None:
             weight = checked_weight(weight, y)
             weight = weight / weight.mean()
         if not is_classifier(self):
             predictions = np.reshape(stage.output, (-1, 1))
-            y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-            return self.objective_.rows(y, predictions, None, stage.cost, weight)
+            return self.objective_.rows(y.astype(np.float64), predictions, None, stage.cost, weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         codes = np.array([place.get(label, -1) for label in y.tolist()])
         if (codes < 0).any():

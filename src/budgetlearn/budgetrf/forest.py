@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
+from ..costs import least_budget
 from ..curves import pareto_indices
 from ..exceptions import BudgetError
 from ..forests.base import ForestClassifier, ForestRegressor
@@ -501,9 +502,9 @@ class GrownOnBudget:
             # The error names the least budget that would do.
             cheapest = min(forest.broke_at for forest in forests)
             message = (
-                f"no forest fits budget={self.budget:g}: the first tree alone costs {cheapest:g} "
-                "on average on the validation data. Raise the budget to at least that, or try "
-                "larger alphas."
+                f"no forest fits budget={self.budget:g}: the first tree alone costs "
+                f"{least_budget(cheapest)} on average on the validation data. Raise the budget to "
+                "at least that, or try larger alphas."
             )
             raise BudgetError(message, cheapest)
         # With a `scoring` to call, and one forest, there is nothing to compare.

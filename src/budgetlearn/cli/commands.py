@@ -16,8 +16,6 @@ from .options import note
 from .predict import ask, predict
 from .serve import serve
 
-# What bad input raises: our own errors, scikit-learn's ValueError, files that cannot be opened.
-BAD_INPUT = (BudgetlearnError, ValueError, OSError)
 _COLUMN = re.compile(r"Column ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 # From parameters of the library to options; {} is the column that the message is about.
 _OPTIONS = {
@@ -62,14 +60,13 @@ def run(arguments=None):
     except click.Abort:
         click.echo("Stopped.", err=True)
         return 130
-    except BAD_INPUT as error:
-        if debug:
-            raise
-        click.echo(f"Error: {in_options(error)}", err=True)
-        return 2
     except Exception as error:
         if debug:
             raise
+        # Of bad input: our own, scikit-learn's ValueError, files that cannot be opened.
+        if isinstance(error, (BudgetlearnError, ValueError, OSError)):
+            click.echo(f"Error: {in_options(error)}", err=True)
+            return 2
         said = one_line(f"{type(error).__name__}: {error}")
         click.echo(f"Error: {said} (--debug shows where it happened)", err=True)
         return 1

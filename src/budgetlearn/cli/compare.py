@@ -22,8 +22,8 @@ import budgetlearn
 
 from ..auto import recommend_for_bytes
 from ..auto.evidence import TOO_LONG
-from ..costs import affords
-from ..exceptions import BudgetError, ConfigError, extra
+from ..costs import affords, too_small
+from ..exceptions import ConfigError, extra
 from ..files import read_yaml, write_whole
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol.scoring import SCORES, scores_of
@@ -155,16 +155,12 @@ def read_study(folder, root, trust=False):
     The folder may come from others: without `trust` what it names is data, and no code.
     """
     config = read_yaml(folder / STUDY) if (folder / STUDY).is_file() else None
+    wanted = "recommend wants a folder that `budgetlearn compare` wrote."
     if not isinstance(config, dict):
-        raise ConfigError(
-            f"{folder} has no {STUDY}: recommend wants a folder that `budgetlearn compare` wrote."
-        )
+        raise ConfigError(f"{folder} has no {STUDY}: {wanted}")
     study = checked_study(config, root, trust)
     if len(study.cases) != 1 or not study.own_table(study.cases[0][0]):
-        raise ConfigError(
-            f"{folder} is not about one table of your own: recommend wants a folder that "
-            "`budgetlearn compare` wrote."
-        )
+        raise ConfigError(f"{folder} is not about one table of your own: {wanted}")
     (spec,) = study.datasets.values()
     source = {"drop": (), **spec.parameters}
     options = {key: source.get(key) for key in ("target", "drop", "separator", "decimal", "na")}
@@ -318,9 +314,8 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     (dataset,) = study.datasets
     spec, seed = study.spec(best["method"], dataset), study.seed
     label = study.methods[best["method"]]["label"]
-    n_runs = int(best["n_runs"])
-    runs = f"{n_runs} run{'s' * (n_runs != 1)}"
-    click.echo(f"Best for {budget:g} by the comparison in {runs}: {label}.")
+    n = int(best["n_runs"])
+    click.echo(f"Best for {budget:g} by the comparison in {n} run{'s' * (n != 1)}: {label}.")
     if best["as_good"]:
         click.echo("The free constant, which buys nothing, may do as well.")
     # The study's own seed: the model is the comparison's, fitted once more.
@@ -384,7 +379,8 @@ def _best(study, folder, own, budget):
 
     if not (folder / "points.parquet").is_file():
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
-    schedules = compressed_points(records.read([folder / "points.parquet"]))
+    points = records.read([folder / "points.parquet"])
+    schedules = compressed_points(points[~study.beyond_tries(points)])  # as the report does
     ((dataset, kind),) = study.cases
     bounded = SCORES[study.scoring(dataset) or scores_of(own.task)[0]].span == (0, 1)
     target = target_of(study.datasets[dataset], own.y)
@@ -398,8 +394,7 @@ def _best(study, folder, own, budget):
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
     if within.empty:
-        cheapest = float(offers["budget"].min()) * own.costs.full
-        raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {cheapest:.2f}.")
+        raise too_small(budget, offers["budget"].min() * own.costs.full, "method")
     best = within.iloc[-1]
     refuse_outdated(study, own, best["method"], folder / "points.parquet")
     # Runs may have chosen different settings: the most frequent one is taken.

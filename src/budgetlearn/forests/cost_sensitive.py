@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..costs import affords
+from ..costs import affords, least_budget
 from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
@@ -262,8 +262,8 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
         if not within.size:
             cheapest = float(self.costs_.min())
             raise BudgetError(
-                f"no forest fits budget={self.budget:g}: the cheapest costs {cheapest:g}. Raise "
-                "the budget to at least that, or add larger cost_weights.",
+                f"no forest fits budget={self.budget:g}: the cheapest costs "
+                f"{least_budget(cheapest)}. Raise the budget to that, or add larger cost_weights.",
                 cheapest,
             )
         return int(within[-1])

@@ -81,16 +81,16 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         _refuse_empty(frame)
         if self.missing == REFUSE:
             _refuse_gaps(frame)
-        kinds = {name: kind_of(frame[name], name in self.categorical) for name in frame.columns}
+        known = self.categorical
+        words = [name for name in frame.columns if kind_of(frame[name], name in known) != NUMBERS]
         # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
             self.n_features_in_ = frame.shape[1]
-            self._fills = self._fills_of(frame[[name for name in kinds if kinds[name] == NUMBERS]])
+            self._fills = self._fills_of(frame.drop(columns=words))
             self.categories_ = {}
-            for name in kinds:
-                if kinds[name] != NUMBERS:
-                    self.categories_[name], self._fills[name] = self._words_of(frame[name])
+            for name in words:
+                self.categories_[name], self._fills[name] = self._words_of(frame[name])
         return self
 
     def _fills_of(self, frame):
@@ -114,10 +114,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         return words, -1.0 if self.missing == INDICATOR and cells.isna().any() else np.nan
 
     def _check_names(self, frame):
-        twice = frame.columns[frame.columns.duplicated()].unique().tolist()
-        if twice or not frame.shape[1]:
-            what = f"but {', '.join(map(repr, twice))} appear twice" if twice else "but it has none"
-            raise DatasetError(f"A table needs columns with different names, {what}.")
+        if not frame.shape[1]:
+            raise DatasetError("A table needs columns with different names, but it has none.")
         unknown = [name for name in self.categorical if name not in frame.columns]
         if unknown:
             raise DatasetError(
@@ -166,10 +164,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         for name, column in zip(numbers, values.T, strict=True):
             categories.refuse_infinity(name, column)
         made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
-        for name in self.categories_:
-            made[name] = self._coded(whole[name])
-        there = set(frame.columns)
-        names = [name for name in self.feature_names_in_ if name in there]
+        made |= {name: self._coded(whole[name]) for name in self.categories_}
+        names = [name for name in self.feature_names_in_ if name in frame]
         return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
 
     def get_feature_names_out(self, input_features=None):
@@ -203,18 +199,21 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         frame, found = _named(X), {}
         for name, known in self.categories_.items():
             if name in frame.columns:
-                words = as_words(frame[name]).dropna().unique()
-                found[name] = sorted(set(words) - set(known))
+                found[name] = sorted({*as_words(frame[name]).dropna()} - {*known})
         return {name: words for name, words in found.items() if words}
 
 
 def _named(X):
     """Return a table as a frame whose columns have text for names."""
     if not isinstance(X, pd.DataFrame):
-        X = pd.DataFrame(np.asarray(X))
+        X = pd.DataFrame(X.toarray() if hasattr(X, "toarray") else np.asarray(X))
         X.columns = [f"x{place}" for place in range(X.shape[1])]
     # Numbers among objects, as beside words in an array, are numbers.
-    return X.infer_objects().set_axis([str(name) for name in X.columns], axis=1)
+    frame = X.infer_objects().set_axis([str(name) for name in X.columns], axis=1)
+    twice = frame.columns[frame.columns.duplicated()].unique()
+    if len(twice):
+        raise DatasetError(f"Columns must differ in name: {listed(twice, form=repr)} appear twice.")
+    return frame
 
 
 def _refuse_empty(frame):

@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
+from itertools import chain, islice
 
 import pandas as pd
 
@@ -93,9 +94,8 @@ def read_frame(
         # pandas fills short rows with gaps and takes repeated names: refused before it reads.
         with opened(path, encoding) as stream:
             # Lines, not records: what is skipped need not be a table.
-            for _ in range(skip_rows):
-                next(stream, None)
-            _check_widths(path, _rows(stream, separator, skip_rows), header, max_rows)
+            rows = _rows(islice(stream, skip_rows, None), separator, skip_rows)
+            marks += _check_rows(path, rows, header, max_rows, {*marks})
         with opened(path, encoding) as stream:
             return pd.read_csv(
                 stream,
@@ -127,18 +127,18 @@ def _rows(stream, separator, line):
             yield line + reader.line_num, fields
 
 
-def _check_widths(path, rows, header, max_rows):
-    """Refuse a file whose names repeat or whose rows differ in width, naming the line."""
-    _, first = next(rows, (0, None))
+def _check_rows(path, rows, header, max_rows, marks):
+    """Refuse repeated names and rows that differ in width; return marks with blanks behind them."""
+    line, first = next(rows, (0, None))
     if first is None:
         raise DatasetError(f"{path.name} is empty: it holds no table.")
     if header:
         _refuse_repeated(first, path)
-    count = 0 if header else 1
-    for line, fields in rows:
-        if count == max_rows:
-            break
-        count += 1
+    rows = rows if header else chain([(line, first)], rows)
+    line, padded = 0, set()
+    for line, fields in islice(rows, max_rows):
+        if " \n" in "\n".join([*fields, ""]):  # at once: cell by cell all files would take longer
+            padded.update(cell for cell in fields if cell.strip() in marks)
         if len(fields) != len(first):
             raise DatasetError(
                 f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
@@ -146,8 +146,9 @@ def _check_widths(path, rows, header, max_rows):
                 "separator inside a value, one too many at the end, or a line that was cut off."
                 f"{' Take out lines above the column names.' * (len(first) == 1)}"
             )
-    if not count:
+    if not line:
         raise DatasetError(f"{path.name} has column names, but no rows.")
+    return padded
 
 
 def _refuse_repeated(names, path):
@@ -206,7 +207,8 @@ def _read_parquet(path, missing, columns):
     marks = [missing]
     with suppress(ValueError):
         marks.append(float(missing))
-    return frame.mask(frame.isin(marks))
+    plain = frame.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    return frame.mask(plain.isin(marks))
 
 
 def _stripped(frame, path):

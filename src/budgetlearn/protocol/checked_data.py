@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -390,11 +390,10 @@ def weighted_quantile(values, share, weight):
 
 def _validation(estimator, X, y):
     check_consistent_length(X, y)
-    y = estimator._targets(y)
+    y = estimator._targets(y, "y_val")
     if not is_classifier(estimator):
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y_val")
         return Examples(X, y, y)
-    assert_all_finite(y, input_name="y_val")  # a missing label is no class that training lacks
     # -1 equals no class, so that an unknown label is an error of every prediction.
     place = {label: code for code, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)

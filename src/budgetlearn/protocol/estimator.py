@@ -152,9 +152,13 @@ class BudgetedEstimator(BaseEstimator):
         by_scoring = getattr(self, "scoring", None) is not None and _has_probabilities(self)
         return {"output", "probabilities"} if by_scoring else {"output"}
 
-    def _targets(self, y):
-        """Return targets as an array; a column, beside predictions in a row, would be a table."""
-        return np.asarray(y) if self._multi_output else column_or_1d(y)
+    def _targets(self, y, name=None):
+        """Return targets as an array; under a name, by which missing ones are refused."""
+        # A column, beside predictions in a row, would be a table.
+        y = np.asarray(y) if self._multi_output else column_or_1d(y)
+        if name is not None:  # neither NaN nor None is a class that training lacks, and an error
+            assert_all_finite(np.nan if pd.isna(y).any() else y, input_name=name)
+        return y
 
     def _score_stage(self, stage, y, weight):
         return score_outcome(self, getattr(self, "scoring", None), stage, y, weight)
@@ -391,7 +395,7 @@ class BudgetedEstimator(BaseEstimator):
         float
         """
         stage = prediction.decided(self, X, self._score_parts(), limits)
-        return self._score_stage(stage, self._targets(y), sample_weight)
+        return self._score_stage(stage, self._targets(y, "y"), sample_weight)
 
     @described
     def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
@@ -440,9 +444,8 @@ class BudgetedEstimator(BaseEstimator):
             Like `operating_points_`: one row per stage, in the same order.
         """
         check_is_fitted(self)
-        y = self._targets(y)
+        y = self._targets(y, "y")
         check_consistent_length(X, y)
-        assert_all_finite(y, input_name="y")
         stages = prediction.each_stage(self, X, operating_points.scored_parts(self))
         return operating_points.measured(self, stages, y)
 
@@ -486,8 +489,8 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         # Lazily: one stage at a time is in memory.
         outcomes = prediction.each_stage(self, X_cal, {"output", "acquired"})
-        limits = cost, error, confidence
-        return operating_points.certified(self, outcomes, self._targets(y_cal), *limits)
+        y = self._targets(y_cal, "y_cal")
+        return operating_points.certified(self, outcomes, y, cost, error, confidence)
 
     @limited
     def decisions(self, X: ArrayLike, limits: Limits) -> Decisions:

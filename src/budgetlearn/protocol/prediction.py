@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..costs import affords
+from ..costs import affords, too_small
 from ..exceptions import BudgetError
 from ..validation import in_row
 from .checked_data import (
@@ -41,18 +41,14 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
     # The constant is affordable whatever the budget is.
     if fallback:
         return None
-    cheapest = float(costs.min())
+    cheapest = costs.min()
     if budget_mode == GUARANTEED and affords(budget, cheapest):
         raise BudgetError(
             f"No operating point is sure to cost at most {budget:g} on average: the cheapest one "
             f"cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
             "validate on more examples, or take budget_mode='expected'."
         )
-    raise BudgetError(
-        f"No operating point costs at most {budget:g}: the cheapest one costs {cheapest:g}. "
-        f"Raise the budget to {cheapest:g} or more.",
-        cheapest,
-    )
+    raise too_small(budget, cheapest, "operating point")
 
 
 def _costs_and_scores(estimator):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.preprocessing import StandardScaler
 
-from ..costs import affords
+from ..costs import affords, least_budget
 from ..exceptions import BudgetError
 from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
@@ -144,7 +144,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
             if not affords(self.max_cost, cheapest):
                 raise BudgetError(
                     f"max_cost {self.max_cost:g} acquires no feature: the cheapest costs "
-                    f"{cheapest:g}. Raise it to at least that.",
+                    f"{least_budget(cheapest)}. Raise it to at least that.",
                     cheapest,
                 )
         self._fit_codes(train.X, train.y, train.weight, seeds)
