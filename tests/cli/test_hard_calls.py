@@ -13,7 +13,7 @@ from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli import output
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.fit import fit_table, parts_of, telling
-from budgetlearn.cli.output import amount, lines_of, print_schedule
+from budgetlearn.cli.output import amount, least, lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
@@ -518,7 +518,7 @@ def test_a_budget_that_is_spent_on_what_is_no_better_is_told(folder, told, capsy
         print_schedule(saved)
         out = capsys.readouterr().out
         (chosen,) = (line for line in out.splitlines() if line.startswith("→  "))
-        assert f"{points['cost'][row]:.2f}" in chosen
+        assert f"{least(points['cost'][row])}" in chosen
         assert ("no better than what costs less, but not surely worse" in out) == is_told
 
 

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from budgetlearn.cli import output
-from budgetlearn.cli.output import money
+from budgetlearn.cli.output import least, money
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
+from budgetlearn.costs import affords
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
 from tests.looping import check_each
 
@@ -52,15 +53,27 @@ def test_the_error_of_a_quoted_cost_stands_beside_it(folder, told):
     assert (saved.curve["cost_se"] == points["cost_se"]).all()
     saved.curve["cost_se"] = [0.0, 0.814, *(0.0 for _ in points["cost"][2:])]
     nothing, first, *_ = output.lines_of(saved)[1:]
-    assert f"{points['cost'][1]:.2f} ± 0.81  " in first
+    assert f"{least(points['cost'][1])} ± 0.81  " in first
     assert "0.00         " in nothing
     output.write_page(saved, "m.html")
-    assert f">{points['cost'][1]:.2f} ± 0.81</td>" in (folder / "m.html").read_text()
+    assert f">{least(points['cost'][1])} ± 0.81</td>" in (folder / "m.html").read_text()
+
+
+def test_a_price_that_is_shown_is_a_budget_that_buys_its_line():
+    random = np.random.default_rng(0)
+    sums = [sum([0.1] * n) for n in range(300)]
+    for cost in [*np.exp(random.uniform(-30, 15, 2_000)), *random.uniform(0, 1e6, 2_000), *sums]:
+        shown = float(least(cost))
+        assert affords(shown, cost)
+        assert shown - cost < (0.0101 if cost >= 0.1 else 0.0101 * cost + 1e-300)
 
 
 def test_small_prices_are_shown_as_they_are(folder, told):
     words = [money(cost) for cost in (0, 0.0042, 0.053, 0.1, 3, 1234567.891)]
     assert words == ["0.00", "0.0042", "0.053", "0.10", "3.00", "1234567.89"]
+    assert [least(cost) for cost in (0, 0.00421, 0.09996, 0.1, 1.1, 1.4716, 21.7947)] == [
+        *("0.00", "0.00421", "0.10", "0.10", "1.10", "1.48", "21.80"),
+    ]
     prices = "feature,cost\nage,0.0005\nsmoker,0.001\nglucose,0.004\ninsulin,0.005\n"
     (folder / "prices.csv").write_text(prices)
     status, out, _ = told(*QUICK, "--out", "m", "--report", "m.html")

@@ -72,7 +72,6 @@ def _stays(kept, fresh, before, now):
 
 
 def _split_of(config, dataset):
-    """Return what decides the splits of a data set."""
     own = config.get("by_dataset", {}).get(dataset, {})
     return own.get("split", config.get("split"))
 

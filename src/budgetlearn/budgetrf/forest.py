@@ -476,7 +476,6 @@ class GrownOnBudget:
         return listed(value, f"leaves.{name}", low_open=low_open)
 
     def _exponents(self):
-        """Return the powers of the prices to try."""
         if self.cost_exponent is not None:
             return listed(self.cost_exponent, "cost_exponent", high=1)
         prices = self._counted()

@@ -102,7 +102,6 @@ class TreeSource:
                 yield tree
 
     def _acquire(self, tree, acquisitions):
-        """Note what the examples acquire from a tree."""
         predictor = ForestPredictor([tree], self.data.n_features)
         acquisitions.add(predictor.walk(self.examples.X, acquired=True).acquired)
 

@@ -30,6 +30,15 @@ def money(cost):
     return f"{cost:.3g}" if 0 < cost < 0.1 else f"{cost:.2f}"
 
 
+def least(cost):
+    """Return a cost as `money` does, but rounded up: as a budget it buys what costs so much."""
+    if not 1e-300 < cost < 1e13:
+        return money(cost)
+    scale = 10.0 ** (2 - floor(log10(cost)) if cost < 0.1 else 2)
+    # Sums of floats may be above what they mean by a bit.
+    return money(ceil(cost * (1 - 1e-13) * scale) / scale)
+
+
 def amount(number):
     """Return a predicted number with six digits, a large one with all before the point."""
     return f"{number:.10g}" if abs(number) >= 1e5 else f"{number:.6g}"
@@ -81,7 +90,7 @@ def lines_of(saved, budget=None):
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
         columns = "".join(f"  {score:<{width}}" for score in scores)
-        price = f"{money(row['cost']):>9}{errors[index]:<{wide}}"
+        price = f"{least(row['cost']):>9}{errors[index]:<{wide}}"
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"
@@ -193,7 +202,7 @@ def rendered(template, **values):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"money": money, "amount": amount}
+    environment.filters |= {"money": money, "least": least, "amount": amount}
     return environment.get_template(template).render(**values)
 
 
@@ -207,7 +216,6 @@ def _content(saved):
     index = saved.stage()
     steps = saved.steps(index)
     chosen = None if saved.budget is None else index
-    columns = _columns(saved)
     # What any model is compared with: (what, score on rows held out).
     everything = saved.held_out["everything"]
     references = [
@@ -228,8 +236,7 @@ def _content(saved):
         "purchases": purchases(saved, steps, index),
         "ways": list(saved.held_out["stops"].itertuples()),
         "n_seen": int(saved.held_out["stops"]["n_rows"].sum()),
-        "columns": columns[:MOST_COLUMNS],
-        "n_hidden": max(0, len(columns) - MOST_COLUMNS),
+        "columns": _columns(saved),
         "most": MOST_COLUMNS,
     }
 
@@ -244,14 +251,13 @@ def purchases(saved, steps, index):
     begins = (rates >= 0.05).to_numpy().argmax(axis=0)
     order = np.lexsort((-rates.iloc[-1].to_numpy(), begins))
     rates = rates[rates.columns[order]]
-    place = {name: k for k, name in enumerate(saved.preprocessor.feature_names_in_)}
-    prices = [saved.costs.costs[place[name]] for name in rates.columns]
+    price = dict(zip(saved.preprocessor.feature_names_in_, saved.costs.costs, strict=True))
     return {
-        "prices": [money(cost) for cost in steps.loc[rates.index, "cost"]],
+        "prices": [least(cost) for cost in steps.loc[rates.index, "cost"]],
         "chosen": rates.index.get_loc(index),
         "rows": [
-            {"name": name, "price": price, "shares": shares.tolist()}
-            for name, price, shares in zip(rates.columns, prices, rates.to_numpy().T, strict=True)
+            {"name": name, "price": price[name], "shares": shares.tolist()}
+            for name, shares in rates.items()
         ],
     }
 
@@ -316,7 +322,7 @@ def drawing(steps, chosen, lines):
             "bar": (y(row.score - row.score_se), y(row.score + row.score_se)),
             "test": y(row.test_score),
             "chosen": row.Index == chosen,
-            "says": f"{row.score:.3f} for {row.cost:g}",
+            "says": f"{row.score:.3f} for {least(row.cost)}",
         }
         for row in steps.itertuples()
     ]

@@ -177,7 +177,6 @@ def ensemble(forest):
 
 
 def _decision(helper, n_columns):
-    """Return the nodes that make a label of scores."""
     # Of equals ArgMax takes the first, as `predict` does; one column's sign decides by itself.
     if n_columns > 1:
         code = [helper.make_node("ArgMax", ["scores"], ["code"], axis=1, keepdims=0)]

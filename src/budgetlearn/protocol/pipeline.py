@@ -89,7 +89,6 @@ class BudgetPipeline(Pipeline):
         return self
 
     def _encoded(self, X):
-        """Return a table as the last step takes it."""
         return self[:-1].transform(X) if len(self.steps) > 1 else X
 
     @property

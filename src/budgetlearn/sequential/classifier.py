@@ -158,7 +158,6 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         return self.n_stages_  # beyond the last: stop when sure
 
     def _limit(self, max_cost=None):
-        """Return the most that one example may spend."""
         limits = [limit for limit in (self.max_cost, max_cost) if limit is not None]
         return min(limits, default=np.inf)
 
