@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders, pool
 from budgetlearn.cascade.models import Table, as_kind, assign_folds
 from budgetlearn.cascade.orders import acquisitions_of, confirmed_share, geometric_stages
 from budgetlearn.cascade.pool import best_informed
@@ -52,7 +52,7 @@ def told(y, sure):
     return np.where(np.eye(2)[np.where(right, y, 1 - y)] == 1, sure, 1 - sure)
 
 
-def test_a_stage_judges_if_what_is_confirmed_of_it_is_more_than_all_features_tell():
+def test_a_stage_judges_if_what_is_confirmed_of_it_is_more_than_all_features_tell(monkeypatch):
     table = table_of(np.arange(300) % 2, 2, 0.0, 0)
     everything, more = told(table.y, 0.7), told(table.y, 0.9)
     assert best_informed(table, everything, [everything, more], 1.0) is more
@@ -62,6 +62,9 @@ def test_a_stage_judges_if_what_is_confirmed_of_it_is_more_than_all_features_tel
     assert best_informed(table, everything, [everything, more], 0.0) is everything
     little = told(table.y, 0.72)
     assert best_informed(table, everything, [everything, little], 1.0) is everything
+    # Of tables that no pilot looks into nothing is confirmed.
+    monkeypatch.setattr(pool, "MOST_PILOT_ROWS", 299)
+    assert best_informed(table, everything, [everything, more], 1.0) is everything
 
 
 @pytest.mark.parametrize("kind", [ScheduleCascadeClassifier, ScheduleCascadeRegressor])

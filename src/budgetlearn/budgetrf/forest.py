@@ -488,7 +488,6 @@ class GrownOnBudget:
         return [1.0, *milder[::-1]]
 
     def _counted(self):
-        """Return the prices that powers are taken of."""
         prices = self.feature_costs_.alone
         if self.cost_exponent is not None or not prices.any():
             return prices

@@ -228,7 +228,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             traces = [*rivals, *foreseen]
         self._say("what remains of the gain out of fold")
         share = confirmed_share(table, self.feature_costs_, orders, reference, seed, self.n_jobs)
-        stages = [stage for each in traces for stage in each.predictions]
+        stages = (stage for each in traces for stage in each.predictions)
         reference = best_informed(table, reference, stages, share)
         pool = []
         for trace in traces:

@@ -18,7 +18,7 @@ from ..tree.boosting import Boosting
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .mixture import variance
 from .models import MAX_BINS, Table, as_kind, ascending
-from .pool import LEAST_ERRORS, mean_and_error
+from .pool import LEAST_ERRORS, MOST_PILOT_ROWS, mean_and_error
 
 # Weights of the prices along which boosting acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 9)
@@ -199,8 +199,6 @@ def nested_stages(sets, n_features):
 # Stages that the pilot repeats, parts of the examples that it leaves out, and its models.
 N_PILOTS, N_PARTS = 2, 3
 PILOTS = ("linear", "boosting")
-# With so many examples a choice among features hardly fits chance.
-MOST_PILOT_ROWS = 5_000
 
 
 def confirmed_share(table, costs, orders, last, seed, n_jobs=None):

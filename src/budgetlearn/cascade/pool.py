@@ -27,6 +27,8 @@ GAP = 1.1
 LEAST_CELL = 0.02
 # A gain of fewer standard errors is chance.
 LEAST_ERRORS = 1.5
+# With so many examples a choice among features hardly fits chance, and no pilot looks into it.
+MOST_PILOT_ROWS = 5_000
 # By which the spread of rows is too small for one model's score: the folds' models share most of
 # their rows, and the model that predicts is another one. Of 1, 1.1, 1.2, 1.3 and 1.5 the least with
 # which 90 % of the automatic choice's quotes held, whichever table was left out. So with costs.
@@ -357,14 +359,15 @@ def at_stop(candidate, evidence, predictions):
 def best_informed(table, last, stages, share):
     """Return the predictions that judge all others: `last`, from all features, or a stage's.
 
-    Where most features only disturb, a stage knows more than the last one. What is confirmed of its
-    gain over the constant, `share`, must then be more than `last` gains, beyond chance.
+    Where most features only disturb, a stage knows more than the last one. What a pilot confirms of
+    its gain over the constant, `share`, must then be more than `last` gains, beyond chance.
     """
     best = min(stages, key=lambda each: table.mean(table.losses(each)))
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     lead = share * (constant - table.losses(best)) - (constant - table.losses(last))
     mean, error = mean_and_error(lead, table.weight)
-    return best if mean > LEAST_ERRORS * error else last
+    knows_more = mean > LEAST_ERRORS * error and len(table.y) <= MOST_PILOT_ROWS
+    return best if knows_more else last
 
 
 def above_constant(pool, constant, share=1.0):
