@@ -2,6 +2,7 @@
 
 import re
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 
 from budgetlearn.cli import fit
 from budgetlearn.cli.commands import run
-from budgetlearn.cli.output import labels, ticks
+from budgetlearn.cli.output import for_nothing, labels, ticks
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from tests.cli.conftest import FIT, PRICES, patients
@@ -51,6 +52,28 @@ def test_the_page_has_each_step_its_prices_and_its_categories(folder, told):
     assert not re.findall(r"<script|https?://", page)
 
 
+@pytest.mark.parametrize(
+    ("score", "name", "bought", "advised"),
+    [
+        (0.88, "accuracy", [0.87], True),
+        (0.88, "accuracy", [], True),
+        (0.88, "accuracy", [0.89], False),
+        (0.60, "accuracy", [0.59], False),
+        (0.88, "macro F1", [0.87], False),
+    ],
+)
+def test_who_sees_no_gain_with_most_rows_alike_is_told_of_other_scores(
+    score, name, bought, advised
+):
+    free = {"says": "no", "score": score, "score_se": 0.0, "test_score": 0.88, "test_score_se": 0.0}
+    steps = pd.DataFrame({"cost": [1.0] * len(bought), "test_score": bought})
+    saved = SimpleNamespace(task="classification", score_name=name, free=free, budget=None)
+    saved.steps = lambda: steps
+    said = for_nothing(saved)
+    assert ("--scoring roc_auc" in said) == advised
+    assert ("Nothing that is bought" in said) == (bought != [] and max(bought) < 0.88)
+
+
 @pytest.fixture(scope="module")
 def paged(tmp_path_factory):
     """The page of a cascade with a budget, and its model."""
@@ -83,6 +106,12 @@ def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged):
     assert f"nothing: the constant, {saved.free['test_score']:.3f}" in page
     assert page.count('class="across"') == 2
     assert everything["test_score"] > saved.free["test_score"]
+    # Beside the points, not among them: the better one above its line, the other below.
+    points = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', page)]
+    labels = re.findall(r'y2="([\d.]+)"/><text x="(\d+)" y="([\d.]+)">(\w+)</text>', page)
+    assert [name for *_, name in labels] == ["everything", "nothing"]
+    assert [float(y) < float(line) for line, _, y, _ in labels] == [True, False]
+    assert all(float(x) > max(points) for _, x, *_ in labels)
 
 
 def test_scores_out_of_fold_are_not_called_those_of_validation_data(paged):

@@ -14,10 +14,12 @@ from .options import note, shown
 
 MOST_NAMES = 5
 MOST_STEPS = 12
+# A share of rows in one class from which on few purchases change a label.
+MOST_ALIKE = 0.75
 MOST_COLUMNS, MOST_WORDS = 500, 50
 # The picture of the curve, in its own units; drawn without a drawing library.
 WIDTH, HEIGHT = 720, 320
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
+LEFT, RIGHT, TOP, BOTTOM = 64, 80, 16, 48
 
 
 def plus_minus(score, error):
@@ -184,10 +186,14 @@ def for_nothing(saved):
     )
     offered = saved.steps() if saved.budget is None else saved.curve.loc[[saved.stage()]]
     bought = offered[offered["cost"] > 0]
-    if bought.empty or bought["test_score"].max() > free["test_score"]:
+    if bought["test_score"].max() > free["test_score"]:
         return text
-    what = "Nothing that is bought" if saved.budget is None else "Nothing that the budget buys"
-    return f"{text} {what} is better on the rows held out."
+    if len(bought):
+        what = "is bought" if saved.budget is None else "the budget buys"
+        text += f" Nothing that {what} is better on the rows held out."
+    if saved.score_name == "accuracy" and free["score"] >= MOST_ALIKE:
+        text += " With most rows in one class, --scoring roc_auc or f1_macro tells more."
+    return text
 
 
 def rendered(template, **values):
@@ -195,13 +201,8 @@ def rendered(template, **values):
     with extra("cli", "a page"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        loader=PackageLoader("budgetlearn.cli"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader, blocks = PackageLoader("budgetlearn.cli"), {"trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
     environment.filters |= {"money": money, "least": least, "amount": amount}
     return environment.get_template(template).render(**values)
 
@@ -216,12 +217,8 @@ def _content(saved):
     index = saved.stage()
     steps = saved.steps(index)
     chosen = None if saved.budget is None else index
-    # What any model is compared with: (what, score on rows held out).
-    everything = saved.held_out["everything"]
-    references = [
-        (f"everything: {everything['model']} on all columns", everything["test_score"]),
-        ("nothing: the constant", saved.free["test_score"]),
-    ]
+    # What any model is compared with, on the rows held out.
+    whole, free = (each["test_score"] for each in (saved.held_out["everything"], saved.free))
     return {
         "saved": saved,
         "rows": list(steps.itertuples()),
@@ -232,7 +229,7 @@ def _content(saved):
         "for_nothing": for_nothing(saved),
         "kept": None if chosen is None else how_kept(saved),
         "varies": any(len(row.variables) > row.n_features + 0.05 for row in steps.itertuples()),
-        "drawn": drawing(steps, chosen, references),
+        "drawn": drawing(steps, chosen, {"everything": whole, "nothing": free}),
         "purchases": purchases(saved, steps, index),
         "ways": list(saved.held_out["stops"].itertuples()),
         "n_seen": int(saved.held_out["stops"]["n_rows"].sum()),
@@ -242,10 +239,7 @@ def _content(saved):
 
 
 def purchases(saved, steps, index):
-    """Return the picture of what each step buys: a cell for each column and each step.
-
-    The columns stand in the order in which the steps begin to buy them, which makes a staircase.
-    """
+    """Return the picture of what each step buys, the columns in the order in which that begins."""
     rates = thinned(saved.held_out["rates"].reindex(steps.index), index)
     # A purchase that hardly any row makes does not begin a step.
     begins = (rates >= 0.05).to_numpy().argmax(axis=0)
@@ -302,7 +296,7 @@ def labels(values):
 def drawing(steps, chosen, lines):
     """Return the parts of the picture: points, error bars, the lines across it and the axes."""
     score, error = steps["score"], steps["score_se"]
-    shown = [*(score - error), *(score + error), *steps["test_score"], *(s for _, s in lines)]
+    shown = [*(score - error), *(score + error), *steps["test_score"], *lines.values()]
     low, high = np.nanmin(shown), np.nanmax(shown)
     # A flat curve still needs an axis of some height.
     pad = 0.1 * (high - low) or 0.05
@@ -331,7 +325,7 @@ def drawing(steps, chosen, lines):
         "height": HEIGHT,
         "box": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
         "points": points,
-        "lines": [{"y": y(score), "says": f"{what}, {score:.3f}"} for what, score in lines],
+        "lines": sorted((y(score), name) for name, score in lines.items()),
         "x_ticks": list(zip(map(x, x_ticks), labels(x_ticks), strict=True)),
         "y_ticks": list(zip(map(y, y_ticks), labels(y_ticks), strict=True)),
     }
