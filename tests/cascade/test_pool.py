@@ -25,6 +25,7 @@ from budgetlearn.cascade.pool import (
     class_evidence,
     exit_stages,
     exit_thresholds,
+    expected_accuracy,
     number_evidence,
 )
 
@@ -171,7 +172,6 @@ def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
         probabilities, np.array([0, 1]), probabilities[-1], COSTS[:2, None], COSTS[:2, None]
     )
     np.testing.assert_allclose(evidence.expected_losses, [[0.4, 0.0], [0.0, 0.0]], atol=1e-12)
-    assert evidence.best_score == 0.5
     np.testing.assert_array_equal(evidence.scores, [[1, 1], [0, 1]])
     np.testing.assert_array_equal(evidence.confidence, [[0.9, 0.8], [0.7, 0.6]])
 
@@ -179,7 +179,43 @@ def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
 def test_the_always_last_candidate_is_expected_to_score_what_was_observed(fitted):
     cascade, evidence, *_ = fitted
     last = candidates(cascade, evidence, 10.0)[-1]
-    assert last.score == pytest.approx(last.observed)
+    assert last.score == evidence.best_score
+    # Of many labels that are not the most frequent one the claims hardly count.
+    assert last.score == pytest.approx(last.observed, abs=0.002)
+
+
+def test_what_two_rows_gain_is_mostly_what_is_claimed():
+    # Labels 1, 1 claim .4 and .2 more than label 0; seen is -1 and 1, with an error of 1 / √2.
+    claims = np.array([[0.3, 0.7], [0.4, 0.6]])
+    trust = 0.15**2 / (0.15**2 + 0.5)
+    expected = 0.5 + (1 - trust) * 0.3
+    assert expected_accuracy(claims, np.array([0, 1])) == pytest.approx(expected)
+    twice = expected_accuracy(claims, np.array([0, 1]), np.array([2.0, 2.0]))
+    assert twice == pytest.approx(expected)
+
+
+def test_labels_that_all_are_the_most_frequent_one_are_right_as_often_as_it():
+    sure = np.tile([0.1, 0.9], (10, 1))
+    labels = (np.arange(10) > 1).astype(int)
+    assert expected_accuracy(sure, labels) == pytest.approx(0.8)
+    weight = np.where(labels, 1.0, 2.0)
+    assert expected_accuracy(sure, labels, weight) == pytest.approx(8 / 12)
+
+
+def test_rare_labels_are_judged_by_their_claims_as_far_as_luck_is_large():
+    random = np.random.default_rng(0)
+    # One row in twenty is labelled 1, with a claim of .6: each such row gains .2.
+    chances = np.where(np.arange(4000) % 20, 0.05, 0.6)
+    claims = np.column_stack([1 - chances, chances])
+    off = []
+    for _ in range(40):
+        labels = (random.random(4000) < chances).astype(int)[:400]
+        seen = np.mean(claims[:400].argmax(axis=1) == labels)
+        expected = expected_accuracy(claims[:400], labels)
+        truth = np.mean(labels == 0) + 0.2 / 20
+        off.append((seen - truth, expected - truth))
+    seen, expected = np.sqrt(np.mean(np.square(off), axis=0))
+    assert expected < 0.6 * seen
 
 
 def test_numbers_are_expected_to_lose_their_distance_to_the_reference():

@@ -1,5 +1,7 @@
 """The share of the gain over the constant that is no fit to chance."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,12 +12,15 @@ from budgetlearn.cascade.pool import best_informed
 from budgetlearn.costs import FeatureCosts
 
 
-def share(table):
+def share(table, known=None):
     costs = FeatureCosts(np.ones(table.X.shape[1]))
     stages = geometric_stages(acquisitions_of("boosted_path", table, costs, 0), costs, 5)
-    everything = list(range(table.X.shape[1]))
-    last = as_kind("forest", table.n_classes).fit_both(table, everything, 0)[0]
-    return confirmed_share(table, costs, {"boosted_path": stages}, last, 0)
+    forest = as_kind("forest", table.n_classes)
+    held_out = np.array([forest.fit_both(table, sorted(each), 0)[0] for each in stages])
+    held_out = held_out if known is None else np.array([known] * len(stages))
+    route = SimpleNamespace(name="boosted_path", stages=stages)
+    trace = SimpleNamespace(route=route, predictions=held_out)
+    return confirmed_share(table, costs, [trace], held_out[-1], 0)
 
 
 def table_of(y, n_classes, signal, seed):
@@ -67,6 +72,15 @@ def test_a_stage_judges_if_what_is_confirmed_of_it_is_more_than_all_features_tel
     assert best_informed(table, everything, [everything, more], 1.0) is everything
 
 
+def test_what_the_cascade_s_models_gain_counts_and_not_how_good_the_pilot_s_are():
+    # The pilot finds nothing in these features, chosen with or without the rows it predicts.
+    table = table_of(np.arange(300) % 2, 2, 0.0, 0)
+    assert share(table) < 0.2
+    assert share(table, told(table.y, 0.8)) > 0.8
+    little = share(table, told(table.y, 0.62))
+    assert 0.1 < little < 0.8
+
+
 @pytest.mark.parametrize("kind", [ScheduleCascadeClassifier, ScheduleCascadeRegressor])
 def test_features_that_only_disturb_are_not_paid_for(kind):
     random = np.random.RandomState(0)
@@ -82,3 +96,17 @@ def test_features_that_only_disturb_are_not_paid_for(kind):
     last = kind(feature_costs=np.ones(40), random_state=0, **forest | {"orders": [[range(40)]]})
     assert model.score(X[200:], y[200:]) > last.fit(X[:200], y[:200]).score(X[200:], y[200:])
     assert (np.diff(points["score"]) > 0).all()
+
+
+@pytest.mark.parametrize("seed", [6, 7])
+def test_what_few_rows_of_a_rare_class_happen_to_show_does_not_leave_the_constant_alone(seed):
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(5000, 6))
+    rare = (random.rand(5000) < 1 / (1 + np.exp(2.5 - 1.2 * X[:, :3].sum(axis=1)))).astype(int)
+    fixed = {"estimators": "linear", "orders": "boosted_path", "n_stages": 3, "dynamic": False}
+    model = ScheduleCascadeClassifier(feature_costs=np.ones(6), random_state=0, **fixed)
+    model.fit(X[:150], rare[:150])
+    # By the labels of these 150 no stage is better than "never"; by 4,850 others all features are.
+    assert model.score(X[150:], rare[150:]) > np.mean(rare[150:] == 0) + 0.02
+    promised = model.operating_points_["score"].iloc[-1] - np.mean(rare[:150] == 0)
+    assert 0 < promised < 0.05

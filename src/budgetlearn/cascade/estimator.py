@@ -210,7 +210,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
     def _pool(self, orders, units, table, models, seed):
         """Return the candidates of all traces that promise more than the constant, and it."""
-        traces = [
+        fixed = traces = [
             self._trace(name, stages, table, models).calibrated(table)
             for name, stages in orders.items()
         ]
@@ -227,7 +227,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             foreseen, reference = self._foreseen(units[1], table, reference, rivals, seed)
             traces = [*rivals, *foreseen]
         self._say("what remains of the gain out of fold")
-        share = confirmed_share(table, self.feature_costs_, orders, reference, seed, self.n_jobs)
+        share = confirmed_share(table, self.feature_costs_, fixed, reference, seed, self.n_jobs)
         stages = (stage for each in traces for stage in each.predictions)
         reference = best_informed(table, reference, stages, share)
         pool = []

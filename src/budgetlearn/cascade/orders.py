@@ -66,8 +66,7 @@ def boosted_path_order(table, costs, seed, n_jobs=None):
 
 def gain_per_cost_order(table, costs, seed, n_jobs=None):
     """Return the features by importance in a forest of all, per price."""
-    everything = np.arange(costs.n_features)
-    worth = _importance(table, everything, seed, n_jobs) / _price(costs.alone)
+    worth = _importance(table, np.arange(costs.n_features), seed, n_jobs) / _price(costs.alone)
     return np.argsort(-worth, kind="stable").tolist()
 
 
@@ -78,8 +77,7 @@ def schedule_order(table, costs, seed, n_jobs=None):
         # Shares of what is left: the last member of a group carries its whole charge.
         mask = np.isin(np.arange(costs.n_features), left)
         worth = _importance(table, left, seed, n_jobs) / _price(costs.shares(mask)[left])
-        n_goes = max(1, int(REMOVED_AT_ONCE * left.size))
-        goes = np.argsort(worth, kind="stable")[:n_goes]
+        goes = np.argsort(worth, kind="stable")[: max(1, int(REMOVED_AT_ONCE * left.size))]
         removed += left[goes].tolist()
         left = np.delete(left, goes)
     return [*left.tolist(), *reversed(removed)]
@@ -93,19 +91,14 @@ def _price(price):
 def _importance(table, features, seed, n_jobs):
     """Return the importance of some features in a forest of them, all above 0."""
     X, weight = table.without_gaps[:, features], table.weight
+    how = {"random_state": seed, "n_jobs": n_jobs}
     if table.n_classes is None:
-        forest = RandomForestRegressor(
-            N_TREES, min_samples_leaf=5, max_features=1 / 3, random_state=seed, n_jobs=n_jobs
-        )
+        forest = RandomForestRegressor(N_TREES, min_samples_leaf=5, max_features=1 / 3, **how)
         importance = fit_counted(forest, X, table.y, sample_weight=weight).feature_importances_
     else:
-        forest = RandomForestClassifier(
-            n_estimators=N_TREES, max_bins=MAX_BINS, random_state=seed, n_jobs=n_jobs
-        )
+        forest = RandomForestClassifier(n_estimators=N_TREES, max_bins=MAX_BINS, **how)
         forest.fit(X, table.y, sample_weight=weight, binned=table.codes.take(features))
-        importance = oob_permutation_importance(
-            forest, X, table.y, random_state=seed, n_jobs=n_jobs
-        )
+        importance = oob_permutation_importance(forest, X, table.y, **how)
     # Permutation importance may be 0 or negative; a worth per price must be above 0.
     return np.maximum(importance, 1e-3 * (max(importance.max(), 0.0) or 1.0))
 
@@ -192,42 +185,41 @@ def nested_stages(sets, n_features):
 
 
 # Orders see all labels, so the features of a stage fit chance, too: of 50 features and 200 coins
-# the best three predict held-out coins that helped to choose them. A pilot repeats the choice
-# inside the folds at a few stages. The share of the gain over the constant that it keeps is what
-# the operating points promise of theirs. The order of words fits chance alike, and is learned anew.
+# the best three predict held-out coins that helped to choose them. A pilot chooses again inside the
+# folds at a few stages. What that costs its own simple models is taken off what the cascade gains
+# there, and the share that remains is what the operating points promise of their gains. The order
+# of words fits chance alike, and is learned anew.
 
 # Stages that the pilot repeats, parts of the examples that it leaves out, and its models.
 N_PILOTS, N_PARTS = 2, 3
 PILOTS = ("linear", "boosting")
 
 
-def confirmed_share(table, costs, orders, last, seed, n_jobs=None):
+def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     """Return the share of the gain over the constant that is no fit to chance, in [0, 1].
 
-    `orders` are stages by the order that gave them; `last`, (n_samples, n_outputs), the out-of-fold
-    predictions from all features, for which nothing was chosen.
+    `traces` hold the calibrated out-of-fold predictions of the orders; `last`, (n_samples,
+    n_outputs), those from all features, for which nothing was chosen.
     """
     # Sets that were given are no choice of ours.
-    name = next((each for each in orders if each in ORDERS), None)
-    if name is None or (len(table.y) > MOST_PILOT_ROWS and not table.given):
+    trace = next((each for each in traces if each.route.name in ORDERS), None)
+    if trace is None or (len(table.y) > MOST_PILOT_ROWS and not table.given):
         return 1.0
-    stages = orders[name]
-    constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
+    stages = trace.route.stages
     # All stages but the last, whose features are no choice; the order of its words is one.
-    places = np.unique(np.linspace(0, max(len(stages) - 2, 0), N_PILOTS).astype(int))
-    chosen = [stages[place] for place in places if place < len(stages) - 1]
-    free = [] if table.given else [constant - table.calibrated_losses(last)]
-    if table.given:
-        chosen.append(stages[-1])
-    chosen_outside, chosen_inside = (
-        np.array([*(constant - table.calibrated_losses(each) for each in pilots), *free])
-        for pilots in _pilots(table, costs, name, chosen, len(stages), seed, n_jobs)
-    )
-    mean, error = mean_and_error(chosen_inside.mean(axis=0), table.weight)
+    places = {*np.linspace(0, len(stages) - 2, N_PILOTS).astype(int)} & {*range(len(stages) - 1)}
+    places = [*sorted(places), *([len(stages) - 1] if table.given else [])]
+    chosen = [stages[place] for place in places]
+    pilots = _pilots(table, costs, trace.route.name, chosen, len(stages), seed, n_jobs)
+    outside, inside = (list(map(table.calibrated_losses, each)) for each in pilots)
+    constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
+    known = [*trace.predictions[places], *([] if table.given else [last])]
+    gains = constant - np.mean([table.calibrated_losses(each) for each in known], axis=0)
+    flattery = np.subtract(inside, outside).sum(axis=0) / len(known)
+    mean, error = mean_and_error(gains - flattery, table.weight)
     if mean <= LEAST_ERRORS * error:
         return 0.0
-    promised = np.mean([table.mean(each) for each in chosen_outside])
-    share = min(1.0, mean / max(promised, mean))
+    share = mean / max(table.mean(gains), mean)
     # Shrunk as by James and Stein: where a gain is hardly more than its error, part of it is luck.
     return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
 

@@ -29,6 +29,8 @@ LEAST_CELL = 0.02
 LEAST_ERRORS = 1.5
 # With so many examples a choice among features hardly fits chance, and no pilot looks into it.
 MOST_PILOT_ROWS = 5_000
+# As a share of what probabilities claim to gain, how far the truth is from it, as a standard error.
+CLAIM_ERROR = 0.5
 # By which the spread of rows is too small for one model's score: the folds' models share most of
 # their rows, and the model that predicts is another one. Of 1, 1.1, 1.2, 1.3 and 1.5 the least with
 # which 90 % of the automatic choice's quotes held, whichever table was left out. So with costs.
@@ -117,8 +119,8 @@ class Candidate:
     tradeoff: float
     cost: float  # out of fold, mean over the examples
     cost_se: float  # its standard error
-    # What is expected out of fold: the score of the best-informed stage less the expected losses
-    # against it. Candidates are compared by it.
+    # What is expected: the score of the best-informed stage less the expected losses against it.
+    # Candidates are compared by it.
     score: float
     # What was scored out of fold by the true targets, and its standard error; of its gain over the
     # constant, what a choice of orders inside the folds confirms.
@@ -171,7 +173,7 @@ class Evidence:
     # that one can tell.
     expected_losses: np.ndarray
     scores: np.ndarray  # (n_stages, n_samples): what stopping there scores by the true targets
-    best_score: float  # mean score of the best-informed stage by the true targets
+    best_score: float  # mean score that is expected of the best-informed stage
     # Broadcast to (n_stages, n_samples): cost, and number of features acquired.
     spent: np.ndarray
     n_acquired: np.ndarray
@@ -185,21 +187,34 @@ class Evidence:
 def class_evidence(probabilities, labels, reference, spent, n_acquired, weight=None, counted=None):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
-    Whether one label is right is a coin thrown once; what the best-informed stage thinks of the
-    label is what that coin shows on average. So a stage is expected to lose (the reference
-    probability of the reference label) - (the reference probability of its own): thresholds, and
-    the choice among candidates, follow chance less.
+    Whether one label is right is a coin thrown once; what the best-informed stage thinks of it is
+    what that coin shows on average. So a stage is expected to lose (the reference probability of
+    the reference label) - (that of its own): thresholds and choices follow chance less.
 
     `probabilities` are (n_stages, n_samples, n_classes); `reference`, (n_samples, n_classes), those
     of the stage that knows most, the same for all cascades that are to be compared.
     """
     guessed = probabilities.argmax(axis=2)
-    # E[loss] = p*(y*) − p*(y_s): p* is the reference, y* its label, y_s the stage's own.
     losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
     right = (guessed == labels).astype(np.float64)
-    best = float(np.average(reference.argmax(axis=1) == labels, weights=weight))
+    best = expected_accuracy(reference, labels, weight)
     bill = spent, n_acquired, weight, counted
     return Evidence(probabilities.max(axis=2), losses, right, best, *bill)
+
+
+def expected_accuracy(probabilities, labels, weight=None):
+    """Return the accuracy that is expected of calibrated probabilities' labels on new rows.
+
+    What they gain over the most frequent label depends on the rows that they label otherwise. If
+    these are few, much of it is luck, and what the probabilities themselves claim says more.
+    """
+    own, usual = probabilities.argmax(axis=1), np.bincount(labels, weight).argmax()
+    claimed = np.average(probabilities.max(axis=1) - probabilities[:, usual], weights=weight)
+    seen, error = mean_and_error(1.0 * (own == labels) - (labels == usual), weight)
+    doubt = CLAIM_ERROR * claimed
+    trust = doubt**2 / (doubt**2 + error**2) if error else 1.0
+    free = np.average(labels == usual, weights=weight)
+    return float(free + trust * seen + (1 - trust) * claimed)
 
 
 def number_evidence(
@@ -373,9 +388,8 @@ def best_informed(table, last, stages, share):
 def above_constant(pool, constant, share=1.0):
     """Return the constant, and the candidates that promise more than it for what they cost.
 
-    What the constant scores is known from the labels alone, not estimated: nobody should pay for a
-    point that is expected, or was seen out of fold, to do worse. Candidates promise `share` of
-    their gains over it: what is no fit to chance.
+    What the constant scores is known from the labels alone: nobody should pay for a point that is
+    expected to do worse. Candidates promise `share` of their gains over it: what is no fit to luck.
     """
     # A mean's R² is 0, but for the last bits of its sum.
     least = constant.observed if abs(constant.observed) > ROUNDING else 0.0
@@ -386,7 +400,7 @@ def above_constant(pool, constant, share=1.0):
     better = [
         replace(each, score=promised(each.score), observed=promised(each.observed))
         for each in pool
-        if share > 0 and min(each.score, each.observed) > least
+        if share > 0 and each.score > least
     ]
     return [replace(constant, score=least, observed=least), *better]
 
