@@ -1,0 +1,169 @@
+"""What the cascade promises of few rows, weak signals and rare classes, and what new rows bring.
+
+    python benchmarks/accuracy_few_rows.py
+    python benchmarks/accuracy_few_rows.py bank_300 coins_300x400
+
+Each table is drawn six times, with prices random in 1..100. Two earlier rules are fitted beside
+today's: "pilot" takes as the confirmed share what the pilot's own models gain with the choice
+inside the folds, not what that choice costs them; "labels" takes as the accuracy of the stage that
+knows most what labels show, not what is claimed of rare ones, too. Prints the fits that have no
+point but the constant; then, as gains over the constant, the mean score on new rows at 5, 10, 20,
+50 and 100 % of the full cost, the score of the last point, what this promised, and the root mean
+square of their difference.
+"""
+
+import sys
+
+import numpy as np
+from sklearn.datasets import make_friedman1
+
+from budgetbench.datasets import load_dataset
+from budgetlearn.cascade import (
+    ScheduleCascadeClassifier,
+    ScheduleCascadeRegressor,
+    estimator,
+    orders,
+    pool,
+)
+
+N_DRAWS, MOST_TESTED = 6, 15_000
+SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
+CONFIRMED, EXPECTED, PILOTS = estimator.confirmed_share, pool.expected_accuracy, orders._pilots
+
+
+def numbers(n_features, noise=1.0):
+    """Return the function of random numbers that draws a table with R² of a tenth, or of less."""
+
+    def draw(random, n):
+        X = random.normal(size=(n, n_features))
+        return X, 0.3 * X[:, 0] + 0.15 * X[:, 1] + noise * random.normal(size=n)
+
+    return draw
+
+
+def classes(n_features, rare=0.0):
+    """Return the function that draws a table of two classes, of which one may be rare."""
+
+    def draw(random, n):
+        X = random.normal(size=(n, n_features))
+        return X, ((0.8 + 0.2 * rare) * X[:, :2].sum(axis=1) - rare > random.logistic(size=n)) * 1
+
+    return draw
+
+
+def coins(n_features):
+    """Return the function that draws features and coins."""
+    return lambda random, n: (random.normal(size=(n, n_features)), random.randint(0, 2, n))
+
+
+def noise(n_features):
+    """Return the function that draws features and numbers that they do not tell."""
+    return lambda random, n: (random.normal(size=(n, n_features)), random.normal(size=n))
+
+
+def friedman(random, n):
+    """Draw `make_friedman1` with 30 features and much noise."""
+    return make_friedman1(n, 30, noise=4, random_state=random)
+
+
+def stored(name):
+    """Return the function that draws rows of a data set, all of them in a new order."""
+
+    def draw(random, n):
+        data = load_dataset(name, offline=True)
+        X, y = np.asarray(data.X, dtype=float), np.unique(data.y, return_inverse=True)[1]
+        rows = random.permutation(len(y))
+        return X[rows], y[rows]
+
+    return draw
+
+
+# By name: how a table is drawn, and rows to learn from.
+TABLES = {
+    "numbers_300": (numbers(15), 300),
+    "numbers_600": (numbers(15), 600),
+    "friedman1_100": (friedman, 100),
+    "classes_150": (classes(15), 150),
+    "classes_300": (classes(15), 300),
+    "rare_300": (classes(10, 2.5), 300),
+    "rare_1200": (classes(10, 2.5), 1200),
+    "bank_300": (stored("bank"), 300),
+    "bank_1200": (stored("bank"), 1200),
+    "physionet_1200": (stored("physionet"), 1200),
+    "coins_100x30": (coins(30), 100),
+    "coins_150x15": (coins(15), 150),
+    "coins_300x400": (coins(400), 300),
+    "noise_150x15": (noise(15), 150),
+}
+
+
+def pilot_alone(table, costs, traces, last, seed, n_jobs=None):
+    """Return the share by what the pilot gains with the choice inside the folds."""
+    found = []
+
+    def watched(*parts):
+        found.append(PILOTS(*parts))
+        return found[0]
+
+    orders._pilots = watched
+    CONFIRMED(table, costs, traces, last, seed, n_jobs)
+    orders._pilots = PILOTS
+    constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
+    outside, inside = (
+        np.array([constant - table.calibrated_losses(each) for each in (*known, last)])
+        for known in found[0]
+    )
+    mean, error = pool.mean_and_error(inside.mean(axis=0), table.weight)
+    if mean <= pool.LEAST_ERRORS * error:
+        return 0.0
+    promised = np.mean([table.mean(each) for each in outside])
+    return mean / max(promised, mean) * (1 - (pool.LEAST_ERRORS * error / mean) ** 2)
+
+
+def labels_alone(probabilities, labels, weight=None):
+    """Return the share of labels that are right."""
+    return float(np.average(probabilities.argmax(axis=1) == labels, weights=weight))
+
+
+RULES = {
+    "now": (CONFIRMED, EXPECTED),
+    "pilot": (pilot_alone, EXPECTED),
+    "labels": (CONFIRMED, labels_alone),
+}
+
+
+def measured(name, draw, rule):
+    """Return whether there is but the constant, the mean gain, the last one, and its promise."""
+    table, n = TABLES[name]
+    random = np.random.RandomState(draw)
+    X, y = table(random, n + 5_000)
+    costs = random.randint(1, 101, X.shape[1]).astype(float)
+    estimator.confirmed_share, pool.expected_accuracy = RULES[rule]
+    classifies = y.dtype.kind == "i"
+    kind = ScheduleCascadeClassifier if classifies else ScheduleCascadeRegressor
+    model = kind(feature_costs=costs, random_state=draw).fit(X[:n], y[:n])
+    X, y, constant = X[n:][:MOST_TESTED], y[n:][:MOST_TESTED], model.constant_
+    free = (
+        np.mean(y == np.argmax(constant))
+        if classifies
+        else 1 - (y - constant) @ (y - constant) / (len(y) * y.var())
+    )
+    gains = [model.score(X, y, budget=share * costs.sum()) - free for share in SHARES]
+    points = model.operating_points_["score"]
+    return len(points) == 1, np.mean(gains), gains[-1], points.iloc[-1] - points.iloc[0]
+
+
+def main():
+    """Print a row for each table and rule."""
+    print("table, rule: constant alone; mean gain, last, promised, off by")
+    for name in sys.argv[1:] or TABLES:
+        for rule in RULES:
+            found = np.array([measured(name, draw, rule) for draw in range(N_DRAWS)])
+            alone, mean, last, promised = found.mean(axis=0)
+            off = np.sqrt(np.mean((found[:, 2] - found[:, 3]) ** 2))
+            shown = " ".join(f"{each:.4f}" for each in (mean, last, promised, off))
+            print(name, f"{rule}: {alone * N_DRAWS:.0f} of {N_DRAWS};", shown, flush=True)
+
+
+if __name__ == "__main__":
+    main()
