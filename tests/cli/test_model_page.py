@@ -53,25 +53,30 @@ def test_the_page_has_each_step_its_prices_and_its_categories(folder, told):
 
 
 @pytest.mark.parametrize(
-    ("score", "name", "bought", "advised"),
+    ("score", "name", "bought", "budget", "advised"),
     [
-        (0.88, "accuracy", [0.87], True),
-        (0.88, "accuracy", [], True),
-        (0.88, "accuracy", [0.89], False),
-        (0.60, "accuracy", [0.59], False),
-        (0.88, "macro F1", [0.87], False),
+        (0.88, "accuracy", [0.87], None, True),
+        (0.88, "accuracy", [0.87], 1.0, True),
+        (0.88, "accuracy", [], None, True),
+        (0.88, "accuracy", [], 0.5, False),  # because of the budget, not of the score
+        (0.88, "accuracy", [0.89], None, False),
+        (0.60, "accuracy", [0.59], None, False),
+        (0.88, "macro F1", [0.87], None, False),
     ],
 )
 def test_who_sees_no_gain_with_most_rows_alike_is_told_of_other_scores(
-    score, name, bought, advised
+    score, name, bought, budget, advised
 ):
     free = {"says": "no", "score": score, "score_se": 0.0, "test_score": 0.88, "test_score_se": 0.0}
     steps = pd.DataFrame({"cost": [1.0] * len(bought), "test_score": bought})
-    saved = SimpleNamespace(task="classification", score_name=name, free=free, budget=None)
-    saved.steps = lambda: steps
+    saved = SimpleNamespace(task="classification", score_name=name, free=free, budget=budget)
+    saved.steps, saved.curve, saved.stage = lambda: steps, steps, lambda: 0
+    if not bought:
+        saved.curve = pd.DataFrame({"cost": [0.0], "test_score": [0.88]})
     said = for_nothing(saved)
-    assert ("--scoring roc_auc" in said) == advised
-    assert ("Nothing that is bought" in said) == (bought != [] and max(bought) < 0.88)
+    # `--method auto`, because others take no scoring.
+    assert ("--method auto --scoring roc_auc" in said) == advised
+    assert ("is better on the rows held out" in said) == (bought != [] and max(bought) < 0.88)
 
 
 @pytest.fixture(scope="module")

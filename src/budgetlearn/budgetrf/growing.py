@@ -483,8 +483,7 @@ def near_front(points):
     """Return the points that none of as little cost beats by the slack, cheap to expensive."""
     order = np.lexsort((-points["score"], points["cost"]))
     score, error = (np.asarray(points[name])[order] for name in ("score", "score_se"))
-    slack = SLACK * np.nan_to_num(error)
-    return order[score >= np.maximum.accumulate(score) - slack]
+    return order[score >= np.maximum.accumulate(score) - SLACK * np.nan_to_num(error)]
 
 
 class Regrowth:

@@ -186,13 +186,14 @@ def for_nothing(saved):
     )
     offered = saved.steps() if saved.budget is None else saved.curve.loc[[saved.stage()]]
     bought = offered[offered["cost"] > 0]
-    if bought["test_score"].max() > free["test_score"]:
+    too_little = bought.empty and saved.budget is not None
+    if too_little or bought["test_score"].max() > free["test_score"]:
         return text
     if len(bought):
         what = "is bought" if saved.budget is None else "the budget buys"
         text += f" Nothing that {what} is better on the rows held out."
     if saved.score_name == "accuracy" and free["score"] >= MOST_ALIKE:
-        text += " With most rows in one class, --scoring roc_auc or f1_macro tells more."
+        text += " With most rows in one class, --method auto --scoring roc_auc tells more."
     return text
 
 
