@@ -155,10 +155,12 @@ def collected(name, seed):
     budgets, Keeping.kept = [share * costs.full for share in SHARES], []
     objective = Objective("r2" if classes is None else "accuracy")
     examples, deadline = Examples(X, codes, y), monotonic() + MOST_SECONDS
-    made = Keeping(examples, classes, costs, budgets, objective, 0, 1, deadline)
+    # What a model predicts for nothing: the mean, or class shares.
+    constant = np.atleast_1d(codes.mean()) if classes is None else np.bincount(codes) / len(y)
+    made = Keeping(examples, classes, costs, budgets, objective, 0, 1, deadline, None, constant)
     methods = competitors(classes is not None, X.shape[1])
     policies, skipped = made.run(methods)
-    free = np.tile(made._free(1), (len(y_test), 1))
+    free = np.tile(constant, (len(y_test), 1))
     test = [(0, free, np.zeros(len(y_test)), (0.0, 0.0))]
     for method in methods:
         if method.name not in skipped:
@@ -254,12 +256,6 @@ def judged_policies(data, with_costs):
     for k, (name, _, _, found, spent) in enumerate(data["kept"]):
         predicted, paid, quote = test[k]
         if n_classes is not None:
-            if name == "constant":  # class shares, not the class alone
-                shares = np.bincount(y, minlength=n_classes) / len(y)
-                found, predicted = (
-                    np.tile(shares, (len(spent), len(y), 1)),
-                    np.tile(shares, (len(y_test), 1)),
-                )
             temperature = fit_temperature(found.reshape(-1, n_classes), np.tile(y, len(found)))
             found = [with_temperature(each, temperature) for each in found]
             predicted = with_temperature(predicted, temperature)

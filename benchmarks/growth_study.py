@@ -93,7 +93,8 @@ def collect(study):
 def report(study):
     """Do what workflow/scripts/report.py does."""
     points = f"{study.folder}/points.parquet"
-    sheets = read_sheets(study, [f"{study.folder}/data/{name}.parquet" for name in DATASETS])
+    data = [f"{study.folder}/data/{name}.parquet" for name in DATASETS]
+    sheets = read_sheets(study, data, records.sources_of(points))
     prices = price_table(sorted(Path(study.folder, "costs").rglob("*.csv")))
     made_with = provenance.made_with(study, records.origins_of(points))
     write_report(Report.of(study, records.read(points), sheets, prices, made_with), study.folder)
