@@ -36,9 +36,8 @@ def prices(dataset):
     """Return the data set's prices: printed ones for Pima, else 1 each."""
     if dataset.id != "pima":
         return FeatureCosts(np.ones(dataset.n_features))
-    return FeatureCosts(
-        pd.read_csv(PRICES).set_index("feature")["cost"][list(dataset.feature_names)]
-    )
+    printed = pd.read_csv(PRICES).set_index("feature")["cost"]
+    return FeatureCosts(printed[list(dataset.feature_names)].to_numpy())
 
 
 def measure(dataset, variant, run, options, cost_weights=None):
