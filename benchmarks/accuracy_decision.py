@@ -253,7 +253,7 @@ def judged_policies(data, with_costs):
     costs = None if n_classes is None else objective.decision_costs(y, n_classes)
     test = {each[0]: each[1:] for each in data["test"]}
     rows, held_out, quotes = [], [], []
-    for k, (name, _, _, found, spent) in enumerate(data["kept"]):
+    for k, (*_, found, spent) in enumerate(data["kept"]):
         predicted, paid, quote = test[k]
         if n_classes is not None:
             temperature = fit_temperature(found.reshape(-1, n_classes), np.tile(y, len(found)))

@@ -34,7 +34,8 @@ def error(dataset, n_train, seed):
     return np.mean(predicted != y)
 
 
-for name, (n_train, printed) in PRINTED.items():
-    dataset = load_dataset(name)
-    errors = [error(dataset, n_train, seed) for seed in range(N_RUNS)]
-    print(f"{name:14} ours {np.mean(errors):.4f} ± {np.std(errors):.4f}  printed {printed:.4f}")
+if __name__ == "__main__":
+    for name, (n_train, printed) in PRINTED.items():
+        dataset = load_dataset(name)
+        errors = [error(dataset, n_train, seed) for seed in range(N_RUNS)]
+        print(f"{name:14} ours {np.mean(errors):.4f} ± {np.std(errors):.4f}  printed {printed:.4f}")

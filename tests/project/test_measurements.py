@@ -1,10 +1,17 @@
 """The scripts in benchmarks/ say by their prefix what they measure, and its README lists them."""
 
+import ast
+import inspect
 import re
+import runpy
 from pathlib import Path
+
+import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = {path.name for path in FOLDER.glob("*.py") if not path.name.startswith("_")}
+HELPERS = {path.stem for path in FOLDER.glob("_*.py")}
+OWN = {"budgetlearn", "budgetbench", "<run_path>", *HELPERS}
 
 
 def test_every_script_has_one_of_three_prefixes():
@@ -15,3 +22,43 @@ def test_every_script_has_one_of_three_prefixes():
 def test_the_readme_lists_every_script():
     listed = re.findall(r"^\| `(\w+\.py)` \|", (FOLDER / "README.md").read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(SCRIPTS)
+
+
+@pytest.fixture(scope="module", params=sorted(SCRIPTS))
+def script(request):
+    """Return the names of a script, imported but not run, and its syntax tree."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FOLDER)
+        try:
+            names = runpy.run_path(str(FOLDER / request.param))
+        except ModuleNotFoundError as error:
+            if error.name.partition(".")[0] in OWN:
+                raise
+            pytest.skip(f"{error.name}, a peer, is not installed")
+    return names, ast.parse((FOLDER / request.param).read_text())
+
+
+def called(names, function):
+    """Return what a call calls, if it is the project's and the names of the script tell."""
+    if isinstance(function, ast.Name):
+        return names.get(function.id)
+    if isinstance(function, ast.Attribute):
+        owner = called(names, function.value)
+        # Of instances, nothing is known before the script runs.
+        if inspect.ismodule(owner) or inspect.isclass(owner):
+            return getattr(owner, function.attr)
+    return None
+
+
+def test_a_script_calls_the_project_with_arguments_that_it_takes(script):
+    names, tree = script
+    n_checked = 0
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        function = called(names, call.func)
+        if (getattr(function, "__module__", None) or "").partition(".")[0] not in OWN:
+            continue
+        keywords = {each.arg: None for each in call.keywords}
+        if None not in keywords and not any(isinstance(each, ast.Starred) for each in call.args):
+            inspect.signature(function).bind(*call.args, **keywords)
+            n_checked += 1
+    assert n_checked
