@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from textwrap import TextWrapper
 
 import numpy as np
 import pandas as pd
@@ -66,7 +67,9 @@ _REACH = 0.35  # of the printed error, that a drawing shows on each side
 
 def reproduction_text(found):
     """Return docs/reproduction.md of a `Reproduction`, as Markdown."""
-    return _rendered("reproduction.md.j2", found, counts=count_lines(found), after=_after(found))
+    text = _rendered("reproduction.md.j2", found, counts=count_lines(found), after=_after(found))
+    wrap = TextWrapper(120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return re.sub(r"^(?!\|).{121,}$", lambda line: wrap.fill(line[0]), text, flags=re.MULTILINE)
 
 
 def reproduction_page(found):
@@ -83,8 +86,7 @@ def reproduction_page(found):
 
 def _rendered(template, found, **more):
     papers = [_paper(name, paper, found) for name, paper in found.papers.items()]
-    template = template_environment().get_template(template)
-    return template.render(found=found, papers=papers, **more)
+    return template_environment().get_template(template).render(found=found, papers=papers, **more)
 
 
 def _after(found):

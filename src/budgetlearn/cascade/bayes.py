@@ -279,8 +279,7 @@ class _Growth:
         logs = np.array([power * each for _, each in parts]) + np.log(prior)[:, None]
         chances = np.exp(logs - logs.max(axis=(0, 2))[:, None]).sum(axis=0)
         own = chances[np.arange(self._labels.size), self._labels] / chances.sum(axis=1)
-        losses = -np.log(np.maximum(own, LEAST_CHANCE)).reshape(2, -1)
-        return losses.mean(axis=0)
+        return -np.log(np.maximum(own, LEAST_CHANCE)).reshape(2, -1).mean(axis=0)
 
     def _best_split(self, rows, parts, leaf, losses):
         """Return the cut of a leaf that lowers the losses most; None where none surely does."""

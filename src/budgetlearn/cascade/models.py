@@ -113,8 +113,7 @@ class Table:
 
 def n_bins_of(n_classes, n_samples):
     """Return the most codes of a feature in boosting: at least three examples have each."""
-    most = MAX_BINS if n_classes is None else N_CLASS_BINS
-    return max(2, min(most, n_samples // 3))
+    return max(2, min(MAX_BINS if n_classes is None else N_CLASS_BINS, n_samples // 3))
 
 
 def below_all(X):

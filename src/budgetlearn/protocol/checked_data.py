@@ -464,8 +464,7 @@ def target_order(places, targets, weight, n_classes, ranks):
     axis = axis * np.sign(axis[np.flatnonzero(longest == longest.max())[-1]])
     # Rounding must not settle the order of words that are alike.
     score = means @ axis
-    largest = np.abs(score).max()
-    return np.lexsort((ranks, (score / (largest or 1.0)).round(12)))
+    return np.lexsort((ranks, (score / (np.abs(score).max() or 1.0)).round(12)))
 
 
 def learned_codes(estimator, X):
