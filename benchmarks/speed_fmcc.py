@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 from budgetbench.datasets import load_dataset
 from budgetlearn.sequential import FMCCClassifier, VoCClassifier, boosted_stumps
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from sequential.reference import algorithm_1, stump_margins
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.sequential.reference import algorithm_1, stump_margins
 
 TWIN_POINTS, VOC_POINTS = 50, 256
 
@@ -32,11 +32,23 @@ def plain_orders(model, X, y, points):
     train, rows = scaler.transform(X), scaler.transform(points)
     sign = np.where(y, 1.0, -1.0)
     margins, offsets = stump_margins(model.estimators_[0], X, sign)
-    settings = {"n_neighbors": 65, "threshold": 1.0, "cost_weight": 0.0, "budget": np.inf}
-    return lambda: [
-        algorithm_1(train, margins, offsets, row, model.feature_costs_, **settings)[0]
-        for row in rows
-    ]
+    weight, costs = np.ones(len(train)), model.feature_costs_
+
+    def walked(row):
+        return algorithm_1(
+            train,
+            margins,
+            offsets,
+            weight,
+            row,
+            costs,
+            n_neighbors=65,
+            threshold=1.0,
+            cost_weight=0.0,
+            max_cost=np.inf,
+        )[0]
+
+    return lambda: [walked(row) for row in rows]
 
 
 def main():

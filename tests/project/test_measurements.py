@@ -11,7 +11,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = {path.name for path in FOLDER.glob("*.py") if not path.name.startswith("_")}
 HELPERS = {path.stem for path in FOLDER.glob("_*.py")}
-OWN = {"budgetlearn", "budgetbench", "<run_path>", *HELPERS}
+OWN = {"budgetlearn", "budgetbench", "tests", "<run_path>", *HELPERS}
 
 
 def test_every_script_has_one_of_three_prefixes():
