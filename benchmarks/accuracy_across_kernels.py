@@ -1,6 +1,6 @@
 """Whether results are the same with other kernels of OpenBLAS, NumPy and glibc.
 
-    python benchmarks/accuracy_across_kernels.py [--datasets wine breast_cancer] [method ...]
+    python benchmarks/accuracy_across_kernels.py [method ...] [--datasets wine breast_cancer]
 
 One run of each method in a process of its own for each setting: OpenBLAS with the kernels of older
 processors, NumPy without AVX, glibc without FMA (x86_64 only). Printed is the largest relative

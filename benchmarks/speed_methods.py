@@ -1,6 +1,6 @@
 """Seconds that one run of each method takes on the data sets of the showcase, one thread.
 
-    python benchmarks/speed_methods.py [--datasets wine digits] lightgbm_coupled greedy_miser
+    python benchmarks/speed_methods.py lightgbm_coupled greedy_miser [--datasets wine digits]
 
 Seconds of the fit (all settings of a grid), and CPU seconds of the fit with all its evaluation.
 """
