@@ -13,6 +13,7 @@ from budgetlearn.cascade.mixture import Mixture, fit_temperature, with_temperatu
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
 from budgetlearn.cascade.pool import (
     TRADEOFFS,
+    Candidate,
     Evidence,
     Trace,
     _Cuts,
@@ -27,7 +28,9 @@ from budgetlearn.cascade.pool import (
     exit_thresholds,
     expected_accuracy,
     number_evidence,
+    under_cap,
 )
+from budgetlearn.costs import FeatureCosts
 
 pytestmark = pytest.mark.usefixtures("small_cascade")
 
@@ -324,3 +327,38 @@ def test_a_class_without_votes_is_not_impossible():
     assert fit_temperature(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0, 1])) == pytest.approx(
         5, rel=0.05
     )
+
+
+def routes(name, stages, prices, scores, dynamic=False):
+    """One candidate for each stage of an order, at which all examples stop."""
+    costs = np.array([prices.subset(list(features)) for features in stages])
+    order = Cascade(name, stages, costs, (), None)
+    if dynamic:
+        object.__setattr__(order, "dynamic", True)
+    stops = np.where(np.eye(len(stages), dtype=bool), -np.inf, np.inf)
+    return [
+        Candidate(order, stop, np.nan, cost, 0.0, score, score, 0.0, len(features))
+        for stop, cost, score, features in zip(stops, costs, scores, stages, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cap", "dynamic", "name"),
+    [
+        (9, False, "cheap"),  # of the dear feature, 8 of 9 coins buy nothing
+        (9, True, "cheap"),
+        (10, False, "dear"),
+        (8, False, "bundle"),  # one of its two features, which is more than half of the way
+        (8, True, "cheap"),
+    ],
+)
+def test_under_a_cap_a_stage_counts_as_far_as_its_features_are_paid_for(cap, dynamic, name):
+    prices = FeatureCosts([1.0, 9, 4, 7, 6])
+    offers = [
+        *routes("dear", ((0,), (0, 1)), prices, (0.6, 0.9), dynamic),
+        *routes("cheap", ((0,), (0, 2)), prices, (0.6, 0.7)),
+    ]
+    if cap == 8:
+        offers += routes("bundle", ((0,), (0, 3, 4)), prices, (0.6, 0.85), dynamic)
+    free = routes("all", ((0, 1, 2, 3, 4),), prices, (1.0,))[0]
+    assert under_cap(free, offers, prices, cap).cascade.name == name

@@ -506,7 +506,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         blank = Outcome.constant(self, n_samples)
         point = self.points_[stage]
         if ledger.capped:
-            point = under_cap(point, self._routes, ledger.max_cost)
+            point = under_cap(point, self._routes, ledger.costs, ledger.max_cost)
         label = partial(self._label, leaning=point.leaning)
         acquisitions = point.cascade.acquisitions(point, self.models_, blank, label)
         return (yield from acquisitions.requests(ledger))

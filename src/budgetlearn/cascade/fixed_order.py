@@ -60,6 +60,20 @@ class Cascade:
             for n in range(before + 1, min(len(features), most + 1))
         }
 
+    def paid_beyond(self, stage, costs, cap):
+        """Return the features of the next stage that a cap pays for, which not all of it does.
+
+        With each comes the share of the way to the next stage that is then paid for.
+        """
+        features, start, end = self.stages[stage + 1], *self.costs[stage : stage + 2]
+        paid = []
+        for n in range(len(self.stages[stage]) + 1, len(features)):
+            spent = costs.subset(list(features[:n]))
+            if not affords(cap, spent):
+                break
+            paid.append((features[n - 1], (spent - start) / (end - start)))
+        return paid
+
     def reader(self, models, X, answers):
         """Return a reader of predictions for the rows of X; cascades may share the answers."""
         return CascadeReader(self, models, X, answers)
@@ -252,16 +266,11 @@ class CascadeAcquisitions(Acquisitions):
 
     def _spend_the_rest(self, ledger, rows, stage):
         """Acquire what the cap still pays for of the next stage, in its order."""
-        done, features = len(self._cascade.stages[stage]), self._cascade.stages[stage + 1]
-        # Not payable as a whole, so it costs more.
-        start, end = self._cascade.costs[stage], self._cascade.costs[stage + 1]
-        for place in range(done, len(features)):
-            spent = ledger.costs.subset(list(features[: place + 1]))
-            if not affords(ledger.max_cost, spent):
-                break
-            self._lacks[rows] |= yield from self._ask(rows, features[place])
+        paid = self._cascade.paid_beyond(stage, ledger.costs, ledger.max_cost)
+        for feature, share in paid:
+            self._lacks[rows] |= yield from self._ask(rows, feature)
             self._beyond[rows] += 1
-            self._share = (spent - start) / (end - start)
+            self._share = share
 
     def _stop(self, stage, rows):
         """Return the mask of the rows that stop at a stage."""

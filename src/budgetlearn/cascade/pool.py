@@ -411,13 +411,13 @@ def best_at_each_cost(pool):
     return [pool[i] for i in kept]
 
 
-def under_cap(point, routes, cap):
+def under_cap(point, routes, costs, cap):
     """Return the candidate that makes most of a cap on what each example may cost.
 
     `point` itself where the cap is above its mean cost: its exits then keep most examples below.
     Else one of `routes`, which stop all examples at one stage of an order: the one of which most is
-    expected, out of fold; where the cap pays for a part of a next stage, for that part of its gain.
-    In a dynamic order each example then goes on as far as the cap allows.
+    expected, out of fold; where the cap pays for features of a next stage, for their part of its
+    gain. In a dynamic order each example then goes on as far as the cap allows.
     """
     if point.cost < cap:
         return point
@@ -428,10 +428,12 @@ def under_cap(point, routes, cap):
             continue
         chosen, expected = each, each.score
         further = of_stage.get((id(each.cascade), each.last_stage + 1))
-        if further is not None and not affords(cap, further.cost):
-            share = (cap - each.cost) / (further.cost - each.cost)
-            if share * (further.score - each.score) > 0:
-                chosen, expected = further, each.score + share * (further.score - each.score)
+        # What a dynamic order buys with the rest, if anything, only each example can say.
+        if further is not None and not each.cascade.dynamic and not affords(cap, further.cost):
+            paid = each.cascade.paid_beyond(each.last_stage, costs, cap)
+            gain = paid[-1][1] * (further.score - each.score) if paid else 0.0
+            if gain > 0:
+                chosen, expected = further, each.score + gain
         if expected > most:
             best, most = chosen, expected
     while best.cascade.dynamic and (id(best.cascade), best.last_stage + 1) in of_stage:
