@@ -476,7 +476,7 @@ def test_a_mark_that_is_a_number_is_none_in_any_writing(folder, told, monkeypatc
     table = patients().assign(age=lambda t: t["age"].fillna(-9))
     assert fit(told, table, *FOREST, "--na", "-9", "--out", "m.joblib")[0] == 0
     told_last = set()
-    for cell in ("-9", "-9.0", "null"):
+    for cell in ("-9", "-9.0", '"-9.0"', '" -9 "', "null"):
         lines = "".join(f'{{"value": {cell}}}\n' for _ in range(4))
         monkeypatch.setattr("sys.stdin", io.StringIO(lines))
         told_last.add(told("ask", "m.joblib", "--json")[1].splitlines()[-1])

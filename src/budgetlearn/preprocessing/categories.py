@@ -61,6 +61,14 @@ def is_number(column):
     return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
 
 
+def as_number(cell):
+    """Return a cell as a number, NaN where it is missing; infinity stands for what is no number."""
+    try:
+        return np.nan if pd.isna(cell) is True else float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return np.inf
+
+
 def refuse_numbers(column):
     """Raise `DatasetError` if half the cells, or half the different ones, look like numbers."""
     cells = column.dropna().map(str).str.strip().str.lower()

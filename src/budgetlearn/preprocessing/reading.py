@@ -207,8 +207,10 @@ def _read_parquet(path, missing, columns):
     marks = [missing]
     with suppress(ValueError):
         marks.append(float(missing))
-    plain = frame.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
-    return frame.mask(plain.isin(marks))
+    # Cell by cell only where there may be text: numbers are many.
+    words = frame.select_dtypes(["object", "string", "category"])
+    plain = words.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    return frame.mask(frame.assign(**plain).isin(marks))
 
 
 def _stripped(frame, path):
