@@ -339,7 +339,7 @@ def test_marks_between_thousands_are_refused_as_in_training(folder, told):
     ROWS.assign(glucose="1.234").to_csv("new.csv", sep=";", decimal=",", index=False)
     status, out, err = told("predict", "m.joblib", "new.csv")
     assert (status, out) == (2, "")
-    assert "Column 'glucose' holds numbers that are stored as text" in err
+    assert "Column 'glucose' holds numbers that are stored as text (the first is '" in err
     assert "Is --decimal right? Marks between thousands must be taken out." in err
 
 

@@ -188,9 +188,27 @@ def test_nines_beside_such_numbers_are_numbers(folder, told, other):
     assert of_table(told, lambda t: t.assign(age=t["age"].fillna(other)))[2] == ""
 
 
-def test_lines_above_the_names_are_told(folder, told):
-    (folder / "table.csv").write_text("Patients of 2024\n" + (folder / "table.csv").read_text())
+@pytest.mark.parametrize(("line", "separator"), [("Patients of 2024", ","), ("sep=;", ";")])
+def test_lines_above_the_names_are_told(folder, told, line, separator):
+    table = patients().to_csv(index=False, sep=separator)
+    (folder / "table.csv").write_text(f"{line}\n{table}")
     assert "Take out lines above the column names." in told(*QUICK)[2]
+
+
+def test_a_time_of_day_is_no_date(folder, told):
+    status, _, err = of_table(told, lambda t: t.assign(when=["9:30", "12:05", "23:59"] * 80))
+    assert status == 2
+    assert "'when' holds dates or times (the first is '9:30')" in err
+    assert "such as hours since midnight, or leave it out with --drop when.\n" in err
+
+
+def test_prices_of_any_size_stand_below_their_heading(folder, told):
+    (folder / "prices.csv").write_text("feature,cost\nage,2e9\nsmoker,1\nglucose,3\ninsulin,5\n")
+    lines = [line for line in told(*QUICK)[1].splitlines() if "price" in line or "±" in line]
+    head, *steps = lines[:-1]
+    assert "2000000" in steps[-1]
+    assert {line[head.index("accuracy") - 1] for line in steps} == {" "}
+    assert all(line[head.index("accuracy")].isdigit() for line in steps)
 
 
 def test_a_tab_may_be_written_as_a_shell_passes_it(folder, told):

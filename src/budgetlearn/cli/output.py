@@ -85,14 +85,14 @@ def lines_of(saved, budget=None):
     shown_steps = thinned(steps, chosen)
     rates = saved.held_out.get("rates", pd.DataFrame())
     width = max(13, len(saved.score_name))
-    errors = shown_steps.apply(spread, axis=1)
-    wide = errors.str.len().max()
-    lines = [f"  {'price':>9}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
+    prices, errors = shown_steps["cost"].map(least), shown_steps.apply(spread, axis=1)
+    high, wide = max(9, prices.str.len().max()), errors.str.len().max()
+    lines = [f"  {'price':>{high}}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
     for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
         columns = "".join(f"  {score:<{width}}" for score in scores)
-        price = f"{least(row['cost']):>9}{errors[index]:<{wide}}"
+        price = f"{prices[index]:>{high}}{errors[index]:<{wide}}"
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"

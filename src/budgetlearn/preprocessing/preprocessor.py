@@ -19,8 +19,8 @@ APART = 2.0**-20
 class BudgetPreprocessor(TransformerMixin, BaseEstimator):
     """Encode text, categories, truth values and gaps; each original column stays one acquisition.
 
-    Put it before an estimator in a Pipeline and give that one the prices of the columns: names stay
-    as they are, and words become whole numbers in the order of the sorted words.
+    Put it before an estimator in a `BudgetPipeline` and give that one the prices of the columns:
+    names stay as they are, and words become whole numbers in the order of the sorted words.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def _check_rows(path, rows, header, max_rows, marks):
                 f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
                 f"row{' (the header)' if header else ''}. Every row must have as many: look for a "
                 "separator inside a value, one too many at the end, or a line that was cut off."
-                f"{' Take out lines above the column names.' * (len(first) == 1)}"
+                f"{' Take out lines above the column names.' * (first[1:] in ([], ['']))}"
             )
     if not line:
         raise DatasetError(f"{path.name} has column names, but no rows.")
