@@ -87,7 +87,9 @@ def lines_of(saved, budget=None):
     width = max(13, len(saved.score_name))
     prices, errors = shown_steps["cost"].map(least), shown_steps.apply(spread, axis=1)
     high, wide = max(9, prices.str.len().max()), errors.str.len().max()
-    lines = [f"  {'price':>{high}}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
+    lines = [
+        f"  {'price':>{high}}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"
+    ]
     for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
