@@ -53,7 +53,7 @@ def _validated(estimator, X, *y, **how):
     try:
         return validate_data(estimator, X, *y, **how)
     except (ValueError, OverflowError) as error:
-        for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 else ():
+        for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 and np.isrealobj(X) else ():
             if (rows := np.flatnonzero(np.isinf(column.map(as_number)))).size:
                 raise ParameterError(
                     f"feature {name!r} holds {str(column.iloc[rows[0]])!r:.40} {in_row(rows)}, no "
