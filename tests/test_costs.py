@@ -195,6 +195,7 @@ def test_prices_cannot_be_changed_afterwards():
         (([1, np.nan],), "entry 1 is nan"),
         (([1, np.inf],), "finite"),
         ((["expensive"],), "must be numbers"),
+        (([10**400],), "must be numbers"),
         (([[1, 2]],), "must be a vector"),
         (([1, 2], [0, 0]), "give both or none"),
         (([1, 2], [0], [5]), "each of the 2 features"),

@@ -137,6 +137,22 @@ def test_blanks_around_a_mark_of_a_gap_do_not_count(tmp_path):
         assert read_table(tmp_path / name, missing="?")["a"].isna().tolist() == [True, False, True]
 
 
+def test_marks_of_gaps_are_sought_in_all_kinds_of_columns_of_parquet(tmp_path, monkeypatch):
+    columns = {"a": [1, -9], "b": [-9.0, 1.5], "c": [" -9", "x"], "d": [True, False]}
+    frame = pd.DataFrame(columns).assign(e=pd.Categorical(["x", "-9 "]))
+    frame.to_parquet(tmp_path / "a.parquet")
+    plain = pd.DataFrame.map
+    monkeypatch.setattr(
+        pd.DataFrame, "map", lambda self, *how: mapped.extend(self) or plain(self, *how)
+    )
+    mapped = []
+    found = read_table(tmp_path / "a.parquet", missing="-9").isna()
+    assert found.to_numpy().T.tolist() == [
+        *([False, True], [True, False], [True, False], [False, False], [False, True])
+    ]
+    assert mapped == ["c", "e"]  # numbers are not looked at cell by cell
+
+
 def test_a_named_index_of_parquet_is_a_column(tmp_path):
     TABLE.set_index("n").to_parquet(tmp_path / "a.parquet")
     assert read_table(tmp_path / "a.parquet").columns.tolist() == ["n", "Größe", "wort", "ja"]

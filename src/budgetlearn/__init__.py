@@ -25,10 +25,8 @@ OFFERED = {
     "Forests that weigh prices, or the number of nodes, while they grow": {
         "budgetrf": ("BudgetRFClassifier", "BudgetRFRegressor"),
         "forests": (
-            "CostSensitiveRFClassifier",
-            "CostSensitiveRFPathClassifier",
-            "CostWeightedRFClassifier",
-            "RandomForestClassifier",
+            *("CostSensitiveRFClassifier", "CostSensitiveRFPathClassifier"),
+            *("CostWeightedRFClassifier", "RandomForestClassifier"),
         ),
         "gif": ("GIFClassifier", "GIFRegressor"),
     },
@@ -41,18 +39,10 @@ OFFERED = {
     },
     "Methods that users would pick instead, controls, and adapters of other libraries": {
         "peers": (
-            "LightGBMCostClassifier",
-            "GreedyMiserClassifier",
-            "FilterForestClassifier",
-            "FilterBoostingClassifier",
-            "ASTCClassifier",
-            "SparseLinearClassifier",
-            "ForestStages",
-            "BoostingNodeShares",
-            "GIFNodeShares",
-            "AllFeaturesClassifier",
-            "FreeConstantClassifier",
-            "FreeConstantRegressor",
+            *("LightGBMCostClassifier", "GreedyMiserClassifier", "FilterForestClassifier"),
+            *("FilterBoostingClassifier", "ASTCClassifier", "SparseLinearClassifier"),
+            *("ForestStages", "BoostingNodeShares", "GIFNodeShares"),
+            *("AllFeaturesClassifier", "FreeConstantClassifier", "FreeConstantRegressor"),
         )
     },
     "Prices with shared charges, tables with text and gaps, and the base of own methods": {
@@ -67,16 +57,9 @@ OFFERED = {
     },
     "Errors and warnings": {
         "exceptions": (
-            "BudgetlearnError",
-            "BudgetlearnWarning",
-            "BudgetError",
-            "ConfigError",
-            "CostError",
-            "DatasetError",
-            "GuaranteeError",
-            "IncompletePathWarning",
-            "MissingExtraError",
-            "MissingValueError",
+            *("BudgetlearnError", "BudgetlearnWarning", "BudgetError", "ConfigError"),
+            *("CostError", "DatasetError", "GuaranteeError", "IncompletePathWarning"),
+            *("MissingExtraError", "MissingValueError"),
         ),
         "validation": ("ParameterError",),
     },

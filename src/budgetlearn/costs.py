@@ -541,7 +541,8 @@ def _with_numbers(path, record, commas):
     if "run" in record:
         record["run"] = _number(record["run"], "run", where, int)
     if not 0 <= record["cost"] <= MOST_COST:
-        what = "is missing" if math.isnan(record["cost"]) else "must be finite and >= 0"
+        what = f"must be finite and >= 0, not above {MOST_COST:g}, got {record['cost']:g}"
+        what = "is missing" if math.isnan(record["cost"]) else what
         raise CostError(f"{where}: the cost of {record['feature']!r} {what}.")
     if "group" in record:
         record["group"] = record["group"] or None
@@ -597,7 +598,7 @@ def nonnegative(values, name):
     """Return `values` as a read-only float64 vector, refusing what cannot be a price."""
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise CostError(f"{name} must be numbers, got {values!r}.") from error
     if array.ndim != 1:
         raise CostError(f"{name} must be a vector (one number each), got shape {array.shape}.")

@@ -86,8 +86,11 @@ def check_classes(y):
     # Here: planning a study checks numbers only, and scikit-learn takes a second to load.
     from sklearn.utils.multiclass import check_classification_targets
 
-    check_classification_targets(y)
-    classes, labels = np.unique(y, return_inverse=True)
+    try:
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise ParameterError("y mixes text and numbers: write all labels as text.") from error
     if classes.size < 2:
         raise ParameterError(
             f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}."

@@ -1,6 +1,7 @@
 """`AutoBudgetClassifier` and `-Regressor`: schedules, what counts, few rows, and little time."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -331,6 +332,23 @@ def test_of_entries_that_cost_the_same_only_the_best_stays():
     ]
     kept = [entry.method for entry in _increasing(found)]
     assert kept == ["constant", "better", "more", "as good for more", "all"]
+
+
+@pytest.mark.parametrize("cost", [6.99, 7.0, 7.01])
+def test_what_takes_the_place_of_a_sure_entry_is_sure(cost):
+    found = [
+        Entry("constant", 0.0, 0.0),
+        Entry("cheap", 0.5, 0.0, sure=False, cost=2.0),
+        # The best of many, less what the choice flatters it by; and all columns, chosen of few.
+        Entry("linear", 0.87, 0.0, sure=True, cost=7.0),
+        Entry("everything", 0.88, 0.0, sure=False, last=True, cost=cost),
+    ]
+    kept = [(entry.method, entry.sure) for entry in _increasing(found)]
+    assert kept == [("constant", True), ("cheap", False), ("everything", True)]
+    unsure = [replace(entry, sure=False) for entry in found]
+    assert not any(entry.sure for entry in _increasing(unsure))
+    worse = _increasing([*found[:3], replace(found[3], score=0.86)])
+    assert [entry.method for entry in worse if entry.sure] == ["constant", "linear"]
 
 
 def test_of_rows_that_share_a_score_a_budget_takes_the_most_expensive(made):

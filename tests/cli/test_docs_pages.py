@@ -6,7 +6,9 @@ import shlex
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from sklearn.pipeline import Pipeline
 
 from budgetlearn.costs import read_prices
 from tests.cli.conftest import called_in
@@ -107,3 +109,22 @@ def test_commands_work_in_zsh():
             if re.search(r"[\[\]?]", bare):
                 to_quote.append(f"{page.name}: {line}")
     assert not to_quote, "quote the pattern"
+
+
+def test_the_pipeline_of_the_page_scores_within_its_budget(monkeypatch):
+    monkeypatch.chdir(ROOT / "docs" / "patients")
+    table = pd.read_csv("patients.csv")
+    known = {
+        "table": table[100:],
+        "new": table[:100].drop(columns="ill"),
+        "truth": table["ill"][:100],
+    }
+    (code,) = blocks(OWN_TABLE, "python")
+    exec(code, known)
+    pipe, new, truth = (known[name] for name in ("pipe", "new", "truth"))
+    right = (pipe.predict(new, budget=20) == truth).mean()
+    assert pipe.score(new, truth, budget=20) == right
+    assert pipe.acquisition_cost(new, budget=20).mean() <= 20
+    # As the page warns: the budget is lost on the way through scikit-learn's own.
+    plain = Pipeline(pipe.steps)
+    assert plain.score(new, truth, budget=20) == plain.score(new, truth) != right

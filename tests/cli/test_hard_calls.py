@@ -339,7 +339,7 @@ def test_marks_between_thousands_are_refused_as_in_training(folder, told):
     ROWS.assign(glucose="1.234").to_csv("new.csv", sep=";", decimal=",", index=False)
     status, out, err = told("predict", "m.joblib", "new.csv")
     assert (status, out) == (2, "")
-    assert "Column 'glucose' holds numbers that are stored as text" in err
+    assert "Column 'glucose' holds numbers that are stored as text (the first is '" in err
     assert "Is --decimal right? Marks between thousands must be taken out." in err
 
 
@@ -476,7 +476,7 @@ def test_a_mark_that_is_a_number_is_none_in_any_writing(folder, told, monkeypatc
     table = patients().assign(age=lambda t: t["age"].fillna(-9))
     assert fit(told, table, *FOREST, "--na", "-9", "--out", "m.joblib")[0] == 0
     told_last = set()
-    for cell in ("-9", "-9.0", "null"):
+    for cell in ("-9", "-9.0", '"-9.0"', '" -9 "', "null"):
         lines = "".join(f'{{"value": {cell}}}\n' for _ in range(4))
         monkeypatch.setattr("sys.stdin", io.StringIO(lines))
         told_last.add(told("ask", "m.joblib", "--json")[1].splitlines()[-1])

@@ -3,7 +3,9 @@
 import io
 import json
 import os
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -33,8 +35,9 @@ def of_table(told, change, *words):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("15.5", "inf", "line 4: the cost of 'glucose' must be finite and >= 0"),
-        ("15.5", "1e308", "line 4: the cost of 'glucose' must be finite and >= 0"),
+        ("15.5", "inf", "line 4: the cost of 'glucose' must be finite and >= 0, not above 1e+100"),
+        ("15.5", "1e308", "must be finite and >= 0, not above 1e+100, got 1e+308"),
+        ("15.5", "-3", "the cost of 'glucose' must be finite and >= 0, not above 1e+100, got -3"),
         ("2.1", "1e308", "group_costs must be finite and >= 0"),
         ("20.7,blood", "20.7,Blood", "cost groups differ in capitals only: 'Blood', 'blood'"),
     ],
@@ -185,9 +188,27 @@ def test_nines_beside_such_numbers_are_numbers(folder, told, other):
     assert of_table(told, lambda t: t.assign(age=t["age"].fillna(other)))[2] == ""
 
 
-def test_lines_above_the_names_are_told(folder, told):
-    (folder / "table.csv").write_text("Patients of 2024\n" + (folder / "table.csv").read_text())
+@pytest.mark.parametrize(("line", "separator"), [("Patients of 2024", ","), ("sep=;", ";")])
+def test_lines_above_the_names_are_told(folder, told, line, separator):
+    table = patients().to_csv(index=False, sep=separator)
+    (folder / "table.csv").write_text(f"{line}\n{table}")
     assert "Take out lines above the column names." in told(*QUICK)[2]
+
+
+def test_a_time_of_day_is_no_date(folder, told):
+    status, _, err = of_table(told, lambda t: t.assign(when=["9:30", "12:05", "23:59"] * 80))
+    assert status == 2
+    assert "'when' holds dates or times (the first is '9:30')" in err
+    assert "such as hours since midnight, or leave it out with --drop when.\n" in err
+
+
+def test_prices_of_any_size_stand_below_their_heading(folder, told):
+    (folder / "prices.csv").write_text("feature,cost\nage,2e9\nsmoker,1\nglucose,3\ninsulin,5\n")
+    lines = [line for line in told(*QUICK)[1].splitlines() if "price" in line or "±" in line]
+    head, *steps = lines[:-1]
+    assert "2000000" in steps[-1]
+    assert {line[head.index("accuracy") - 1] for line in steps} == {" "}
+    assert all(line[head.index("accuracy")].isdigit() for line in steps)
 
 
 def test_a_tab_may_be_written_as_a_shell_passes_it(folder, told):
@@ -269,10 +290,33 @@ def test_later_dates_are_no_other_unit(folder, told):
 
 def test_infinity_is_refused_by_its_column(folder, told):
     assert told(*QUICK, "--out", "m")[0] == 0
-    patients().iloc[1:9].assign(age=np.inf).to_csv("new.csv", index=False)
-    status, out, err = told("predict", "m", "new.csv")
-    assert (status, out) == (2, "")
-    assert "'age' holds infinity in row 1" in err
+    for age, said in (
+        (np.inf, "'age' holds infinity in row 1"),
+        (10**400, f"'age' held numbers in training, but now 1{39 * '0'} in row 1 "),
+    ):
+        patients().iloc[1:9].assign(age=age).to_csv("new.csv", index=False)
+        status, out, err = told("predict", "m", "new.csv")
+        assert (status, out) == (2, "")
+        assert said in err
+
+
+@pytest.mark.parametrize("budget", ["nan", "NaN", "-nan", "5,5", "5 EUR"])
+@pytest.mark.parametrize("words", [FIT, ("recommend", "."), ("ask", "table.csv")])
+def test_a_budget_that_is_no_number_is_refused_before_any_work(folder, told, words, budget):
+    for option in ("--budget", *(["--max-cost"] * (words[0] == "ask"))):
+        status, out, err = told(*words, option, budget)
+        assert (status, out) == (2, "")
+        assert re.search(f"Invalid value for '{option}': .* (is no|not a valid) number", err)
+
+
+def test_small_parts_of_sentences():
+    assert [output.percent(share) for share in (0.005, 0.0051, 0.0149, 1)] == [
+        *("<1 %", "1 %", "1 %", "100 %")
+    ]
+    assert output.plus_minus(-0.0004, 0.01) == "0.000 ± .010"
+    saved = SimpleNamespace(expected_cost=lambda stage, n_rows: (3.0, 1.0))
+    said = [output.mean_cost(saved, 0, n_rows) for n_rows in (1, 2000)]
+    assert [text.split(" expected")[0] for text in said] == ["1 new row is", "2,000 new rows are"]
 
 
 def test_without_a_budget_the_schedule_says_what_is_bought(folder, told):

@@ -14,6 +14,7 @@ from budgetlearn.exceptions import BudgetError, CostError, MissingValueError
 from budgetlearn.msb import ModelScheduleSearch
 from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
+from budgetlearn.validation import ParameterError
 from tests.protocol.estimators import NeverFree, SignOfFirst
 
 NAMES = ["age", "mcv", "gammagt", "drinks"]
@@ -151,6 +152,35 @@ def test_columns_that_nothing_looks_at_may_be_absent(table):
     assert model.acquired_features(X[["age"]], fallback=True).sum() == len(X)
 
 
+@pytest.mark.parametrize("cell", ["f", pytest.param(10**400, id="large"), -np.inf, "1.5 mg"])
+def test_a_cell_that_is_no_number_is_named(table, cell):
+    X, y, model = table[0].astype(object), table[1], fitted(table)
+    X.loc[7, "mcv"] = cell
+    said = f"'mcv' holds {str(cell)[:30]!r:.30}.* in row 8 .* no finite number.*BudgetPreprocessor"
+    for ask in (model.predict, lambda X: SignOfFirst().fit(X, y)):
+        with pytest.raises(ParameterError, match=said):
+            ask(X)
+    with pytest.raises(ParameterError, match=said.replace("'mcv'", "1")):
+        SignOfFirst().fit(X.to_numpy(), y)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+def test_a_row_without_a_label_is_named(table, gap):
+    X, y, *_ = table
+    labels = np.array(y, dtype=object)
+    labels[[4, 9]] = gap
+    with pytest.raises(ParameterError, match=r"y contains NaN or None in row 5 .*2 such rows"):
+        SignOfFirst().fit(X, labels)
+
+
+def test_text_and_numbers_are_no_labels_of_one_target(table):
+    X, y, *_ = table
+    labels = np.array(y, dtype=object)
+    labels[4] = 1
+    with pytest.raises(ParameterError, match="y mixes text and numbers"):
+        SignOfFirst().fit(X, labels)
+
+
 def test_a_missing_cell_is_named_or_done_without(table):
     X, model = table[0].copy(), fitted(table)
     X.loc[7, "mcv"] = np.nan
@@ -173,7 +203,7 @@ def test_a_session_asks_for_names_and_predicts_at_any_moment(table):
     assert (session.cost, session.done) == (2, False)
     with pytest.raises(ValueError, match="unknown features: weight"):
         session.give(weight=1)
-    for wrong in ("high", None, np.inf):
+    for wrong in ("high", [1.0], np.inf):
         with pytest.raises(ValueError, match="'age' needs a finite number"):
             session.give(age=wrong)
     session.give(age=X.loc[0, "age"])

@@ -136,6 +136,17 @@ def test_what_cannot_be_had_is_neither_charged_nor_asked_for_again(single):
     assert session.prediction == single.classes_[single.constant_.argmax()]
 
 
+@pytest.mark.parametrize("gap", [None, pd.NA, pd.NaT, np.float32("nan")])
+def test_none_cannot_be_had_either(single, gap):
+    session = single.session().give({"age": gap})
+    assert (session.cost, session.done) == (0, True)
+
+
+def test_values_may_come_as_a_series(single, table):
+    row = table[0].iloc[2]
+    assert single.session().give(row).prediction == single.predict(table[0].iloc[[2]])[0]
+
+
 def test_names_and_indices(table):
     by_index = trained(OneByOne).session()
     assert by_index.wanted[0][0] == 0

@@ -136,18 +136,15 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
         # X once for all runs, filled again only where gaps depend on the training rows.
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
         X = _filled(dataset, rows[TRAIN]) if dataset.gaps else dataset.X
-        train, valid, test = ((X[index], dataset.y[index]) for index in rows)
-        run = int(column)
-        queries = dataset.groups
+        parts = ((X[index], dataset.y[index]) for index in rows)
+        run, queries = int(column), dataset.groups
         yield Run(
             dataset=dataset.id,
             costs_kind=costs_kind,
             number=run,
             task=dataset.task,
             costs=profiles[run],
-            train=train,
-            valid=valid,
-            test=test,
+            **dict(zip(("train", "valid", "test"), parts, strict=True)),
             study_seed=study_seed,
             valid_queries=None if queries is None else queries[rows[1]],
             test_queries=None if queries is None else queries[rows[2]],

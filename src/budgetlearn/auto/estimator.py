@@ -348,9 +348,12 @@ def _increasing(entries):
         if each.score > best or each.last or (each.score == best and len(kept) > 1 and not alike):
             # Policies of two budgets can come to the same point of the model of all rows.
             while len(kept) > 1 and each.score > best and kept[-1].cost > least:
-                kept.pop()
+                # What scores more for the same is as surely better than what costs less.
+                each = replace(each, sure=kept.pop().sure or each.sure)
             kept.append(each)
             best = max(best, each.score)
+        elif alike and each.sure and kept[-1].score >= each.score:
+            kept[-1] = replace(kept[-1], sure=True)
     return kept
 
 

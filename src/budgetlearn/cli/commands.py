@@ -21,6 +21,7 @@ _COLUMN = re.compile(r"Column ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _OPTIONS = {
     "Turn it into a number that means something, such as days since a fixed date, or leave it out "
     "(drop).": "Take it as days with --date {} (of fit), or leave it out with --drop {}.",
+    "or leave it out (drop).": "or leave it out with --drop {}.",
     "Leave it out (drop), or name it among the categorical columns if it is one.": "If it names "
     "the rows: --id {} leaves it out and keeps it in what predict writes. Else --drop {}, or "
     "--categorical {} if it is a category.",

@@ -17,6 +17,15 @@ from ..validation import listed
 FILE = click.Path(exists=True, dir_okay=False)
 
 
+class _Number(click.FloatRange):
+    name = "number"
+
+    def convert(self, value, parameter, context):
+        number = super().convert(value, parameter, context)
+        # NaN is beyond no bound.
+        return number if number == number else self.fail("nan is no number.", parameter, context)
+
+
 def _from_pipe(context, parameter, value):
     """Return a path, or for - what comes through a pipe, which is read once and kept."""
     if value != "-":
@@ -101,12 +110,12 @@ guaranteed = click.option(
     help="Keep the mean cost of new rows within --budget with 95 % confidence, by a fifth of rows.",
 )
 budget = click.option(
-    "--budget", type=click.FloatRange(min=0), help="Most that a prediction may cost on average."
+    "--budget", type=_Number(min=0), help="Most that a prediction may cost on average."
 )
-max_cost = click.option("--max-cost", type=click.FloatRange(0), help="Most that a case may cost.")
+max_cost = click.option("--max-cost", type=_Number(0), help="Most that a case may cost.")
 minutes = click.option(
     "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
+    type=_Number(min=0, min_open=True),
     default=10,
     help="Of auto: methods that would take longer are left out.",
 )

@@ -24,7 +24,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 80, 16, 48
 
 def plus_minus(score, error):
     """Return "0.912 ± .013"."""
-    return f"{score:.3f} ± {error:.3f}".replace("± 0.", "± .")
+    return f"{round(score, 3) + 0.0:.3f} ± {error:.3f}".replace("± 0.", "± .")
 
 
 def money(cost):
@@ -73,7 +73,7 @@ def bought(row, rates=None):
 
 def percent(share):
     """Return a share above 0 in whole percent."""
-    return f"{100 * share:.0f} %" if share >= 0.005 else "<1 %"
+    return f"{100 * share:.0f} %" if share > 0.005 else "<1 %"
 
 
 def lines_of(saved, budget=None):
@@ -85,14 +85,16 @@ def lines_of(saved, budget=None):
     shown_steps = thinned(steps, chosen)
     rates = saved.held_out.get("rates", pd.DataFrame())
     width = max(13, len(saved.score_name))
-    errors = shown_steps.apply(spread, axis=1)
-    wide = errors.str.len().max()
-    lines = [f"  {'price':>9}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"]
+    prices, errors = shown_steps["cost"].map(least), shown_steps.apply(spread, axis=1)
+    high, wide = max(9, prices.str.len().max()), errors.str.len().max()
+    lines = [
+        f"  {'price':>{high}}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"
+    ]
     for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
         columns = "".join(f"  {score:<{width}}" for score in scores)
-        price = f"{least(row['cost']):>9}{errors[index]:<{wide}}"
+        price = f"{prices[index]:>{high}}{errors[index]:<{wide}}"
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"
@@ -159,7 +161,8 @@ def _classes(model, most=6):
 def mean_cost(saved, stage, n_rows):
     """Return the expected mean cost of new rows, in words."""
     mean, margin = saved.expected_cost(stage, n_rows)
-    return f"{n_rows:,} new rows are expected to cost {money(mean)} ± {money(margin)} on average"
+    rows = "1 new row is" if n_rows == 1 else f"{n_rows:,} new rows are"
+    return f"{rows} expected to cost {money(mean)} ± {money(margin)} on average"
 
 
 def how_kept(saved):

@@ -11,7 +11,7 @@ import pandas as pd
 from ..costs import affords
 from ..exceptions import DatasetError
 from ..files import csv_text, write_whole
-from ..preprocessing.categories import as_word, as_words, is_number, refuse_numbers
+from ..preprocessing.categories import as_words, is_number, refuse_numbers
 from ..preprocessing.reading import MISSING_MARKS, read_table
 from ..protocol.checked_data import checked_table, missing_cells
 from ..protocol.documenting import Limits
@@ -239,6 +239,7 @@ class Case:
     def __init__(self, saved, budget, max_cost):
         self.saved, self.encoder = saved, saved.preprocessor
         self._missing = {*MISSING_MARKS, saved.reading.get("na")}
+        self._mark = self._number(saved.reading.get("na"))
         self._dates = saved.reading.get("dates", {})
         limits = saved.limit(budget, max_cost), max_cost
         self.stage, self.session = saved.model.choose(*limits), saved.model.session(*limits)
@@ -277,22 +278,25 @@ class Case:
         self.given += not gap
 
     def _is_gap(self, text):
-        # A program may write -999 as -999.0.
-        return text is None or not self._missing.isdisjoint((str(text).strip(), as_word(text)))
+        # Of numbers -999.0 is -999, as in a table.
+        known = text is None or str(text).strip() in self._missing
+        return known or self._number(text) == self._mark
+
+    def _number(self, text):
+        """Return text as a number, NaN where it is none: so are marks between thousands."""
+        decimal = self.saved.reading.get("decimal") or "."
+        marks = {"_", "."} - {decimal} if isinstance(text, str) else set()
+        try:
+            return float("" if marks & set(str(text)) else str(text).replace(decimal, "."))
+        except ValueError:
+            return np.nan
 
     def _value(self, name, text):
         if name in self.encoder.categories_:
             return text
         if name in self._dates:
             return days(pd.Series([text], name=name), self._dates[name]).iloc[0]
-        decimal = self.saved.reading.get("decimal") or "."
-        # Marks between thousands are refused, as in a table.
-        marks = {"_", "."} - {decimal} if isinstance(text, str) else set()
-        try:
-            number = float("" if marks & set(str(text)) else str(text).replace(decimal, "."))
-        except ValueError:
-            number = np.nan
-        if not np.isfinite(number):
+        if not np.isfinite(number := self._number(text)):
             raise DatasetError(f"{text!r} is no number; leave it empty if it cannot be had.")
         return number
 
@@ -368,12 +372,9 @@ def _in_json(case):
             return
         # Line by line: a program waits for each answer before it asks on.
         line = sys.stdin.readline()
-        if not line:
-            raise DatasetError('The input ended; expected a line such as {"value": 5.1}.')
         try:
             value = json.loads(line)["value"]
         except (ValueError, KeyError, TypeError) as error:
-            raise DatasetError(
-                f'Expected a line such as {{"value": 5.1}}, got {line!r}.'
-            ) from error
+            got = f"Got {line!r}" if line else "The input ended"
+            raise DatasetError(f'{got}: expected a line such as {{"value": 5.1}}.') from error
         case.give(case.next, value)

@@ -61,6 +61,14 @@ def is_number(column):
     return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
 
 
+def as_number(cell):
+    """Return a cell as a number, NaN where it is missing; infinity stands for what is no number."""
+    try:
+        return np.nan if pd.isna(cell) is True else float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return np.inf
+
+
 def refuse_numbers(column):
     """Raise `DatasetError` if half the cells, or half the different ones, look like numbers."""
     cells = column.dropna().map(str).str.strip().str.lower()
@@ -74,9 +82,10 @@ def refuse_numbers(column):
     odd = np.flatnonzero(column.notna() & ~plain)
     if not odd.size:
         raise DatasetError(
-            f"Column {column.name!r} holds numbers that are stored as text. Turn it into numbers "
-            "(pandas.to_numeric), or name it among the categorical columns if they name categories."
-            " Is --decimal right? Marks between thousands must be taken out."
+            f"Column {column.name!r} holds numbers that are stored as text (the first is "
+            f"{str(column.dropna().iloc[0])!r:.40}). Turn it into numbers (pandas.to_numeric), or "
+            "name it among the categorical columns if they name categories. Is --decimal right? "
+            "Marks between thousands must be taken out."
         )
     first = odd[:_MOST_CELLS]
     named = ", ".join(f"{column.iloc[row]!r} in row {row + 1}" for row in first)
@@ -193,9 +202,9 @@ def _refuse_dates(column):
         dates = [cell for cell in cells if _DATE.fullmatch(cell)]
         typed = len(dates) > len(cells) / 2
     if typed:
-        first = column.dropna().iloc[0]
+        first = str(column.dropna().iloc[0])
+        unit = "hours since midnight" if ":" in first[:3] else "days since a fixed date"
         raise DatasetError(
-            f"Column {column.name!r} holds dates or times (the first is {str(first)!r}). Turn it "
-            "into a number that means something, such as days since a fixed date, or leave it out "
-            "(drop)."
+            f"Column {column.name!r} holds dates or times (the first is {first!r}). Turn it into "
+            f"a number that means something, such as {unit}, or leave it out (drop)."
         )

@@ -19,8 +19,8 @@ APART = 2.0**-20
 class BudgetPreprocessor(TransformerMixin, BaseEstimator):
     """Encode text, categories, truth values and gaps; each original column stays one acquisition.
 
-    Put it before an estimator in a Pipeline and give that one the prices of the columns: names stay
-    as they are, and words become whole numbers in the order of the sorted words.
+    Put it before an estimator in a `BudgetPipeline` and give that one the prices of the columns:
+    names stay as they are, and words become whole numbers in the order of the sorted words.
 
     Parameters
     ----------
@@ -256,16 +256,16 @@ def _below(numbers, names):
 def _numbers_of(frame):
     try:
         return frame.to_numpy(np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.column_stack([_as_numbers(frame[name]) for name in frame.columns])
 
 
 def _as_numbers(column):
-    numbers = pd.to_numeric(column, errors="coerce")
-    odd = np.flatnonzero(numbers.isna() & column.notna())
+    numbers = column.map(categories.as_number)
+    odd = np.flatnonzero(np.isinf(numbers))
     if odd.size:
         raise DatasetError(
-            f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} "
+            f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r:.40} "
             f"{in_row(odd)}. Correct or empty these cells. {how_to_read(column.iloc[odd])}"
         )
     return numbers.astype(np.float64)

@@ -144,7 +144,7 @@ def _check_rows(path, rows, header, max_rows, marks):
                 f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
                 f"row{' (the header)' if header else ''}. Every row must have as many: look for a "
                 "separator inside a value, one too many at the end, or a line that was cut off."
-                f"{' Take out lines above the column names.' * (len(first) == 1)}"
+                f"{' Take out lines above the column names.' * (first[1:] in ([], ['']))}"
             )
     if not line:
         raise DatasetError(f"{path.name} has column names, but no rows.")
@@ -207,8 +207,10 @@ def _read_parquet(path, missing, columns):
     marks = [missing]
     with suppress(ValueError):
         marks.append(float(missing))
-    plain = frame.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
-    return frame.mask(plain.isin(marks))
+    # Cell by cell only where there may be text: numbers are many.
+    words = frame.select_dtypes(["object", "string", "category"])
+    plain = words.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    return frame.mask(frame.assign(**plain).isin(marks))
 
 
 def _stripped(frame, path):

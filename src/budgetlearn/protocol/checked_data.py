@@ -27,6 +27,7 @@ from sklearn.utils.validation import (
 from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnWarning, MissingValueError
 from ..per_feature import PerFeature, check_same_columns, columns_of
+from ..preprocessing.categories import as_number
 from ..validation import ParameterError, check_classes, holdout, in_row, listed
 from .feature_requests import missing_message
 
@@ -45,6 +46,20 @@ def _dtypes(estimator):
 def working_dtype(estimator):
     """Return the type of number that an estimator computes with where it may choose."""
     return _dtypes(estimator)[0]
+
+
+def _validated(estimator, X, *y, **how):
+    """Return what scikit-learn's check returns; where a cell is no number, say which one."""
+    try:
+        return validate_data(estimator, X, *y, **how)
+    except (ValueError, OverflowError) as error:
+        for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 and np.isrealobj(X) else ():
+            if (rows := np.flatnonzero(np.isinf(column.map(as_number)))).size:
+                raise ParameterError(
+                    f"feature {name!r} holds {str(column.iloc[rows[0]])!r:.40} {in_row(rows)}, no "
+                    "finite number. Words need pandas' type category, or a BudgetPreprocessor."
+                ) from error
+        raise
 
 
 def dense(estimator, X):
@@ -78,7 +93,7 @@ def checked_table(estimator, X):
     check_same_columns(X, names)
     X = learned_codes(estimator, dense(estimator, X))
     kind = {"dtype": estimator._dtype, "ensure_all_finite": "allow-nan"}
-    return validate_data(estimator, X, reset=False, **kind), absent
+    return _validated(estimator, X, reset=False, **kind), absent
 
 
 def _passes_as_it_is(estimator, X):
@@ -248,7 +263,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     }
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given, kinds = given_codes(dense(estimator, X))
-    X, y = validate_data(estimator, given, _labels(y) if classifies else y, **checks, **kind)
+    X, y = _validated(estimator, given, _labels(y) if classifies else y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     if classifies:
         estimator.classes_, codes = check_classes(y)
@@ -275,14 +290,17 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     # Before scikit-learn's check, which overlooks names that are no text.
     check_same_columns(X_val, names)
     X_val = learned_codes(estimator, dense(estimator, X_val))
-    X_val = validate_data(estimator, X_val, reset=False, **checks)
+    X_val = _validated(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
 
 
 def _labels(y):
-    """Return labels; scikit-learn makes decimals of pandas' nullable numbers and truth values."""
+    """Return labels, none missing; scikit-learn makes decimals of pandas' nullable ones."""
+    rows = np.flatnonzero(y is not None and pd.isna(y))
+    if rows.size:
+        raise ParameterError(f"y contains NaN or None {in_row(rows)}. Leave these rows out.")
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    return y if kind is None or pd.isna(y).any() else np.asarray(y, dtype=kind)
+    return y if kind is None else np.asarray(y, dtype=kind)
 
 
 def learned_together(estimator, train, valid):

@@ -175,7 +175,7 @@ class EncodedSession(Session):
 
     @wraps(Session.give)
     def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
-        given = {**(values or {}), **named}
+        given = {**({} if values is None else values), **named}
         # Names that the model does not know are refused there, with those that it knows.
         for name in filter(given.__contains__, self._names):
             value = given[name]

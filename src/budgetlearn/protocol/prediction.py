@@ -7,6 +7,7 @@ import numpy as np
 
 from ..costs import affords, too_small
 from ..exceptions import BudgetError
+from ..preprocessing.categories import as_number
 from ..validation import in_row
 from .checked_data import (
     checked_table,
@@ -226,12 +227,8 @@ def _number(value, name, categories):
     """Return the value of a feature as a number, NaN where it cannot be had."""
     if name in categories:
         return word_code(value, name, categories[name])
-    # Text that is a number is taken, as at a prompt; inf stands for all that is none.
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = np.inf
-    if np.isinf(number):
+    # Text that is a number is taken, as at a prompt.
+    if np.isinf(number := as_number(value)):
         raise ValueError(
             f"feature {name!r} needs a finite number (NaN: it cannot be had), got {value!r}."
         )
@@ -317,7 +314,7 @@ class Session:
         return wanted
 
     def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
-        """Hand in values of features; NaN says that a feature cannot be had.
+        """Hand in values of features; NaN or None says that a feature cannot be had.
 
         Parameters
         ----------
@@ -335,7 +332,7 @@ class Session:
         ValueError
             For unknown features, and for what is not a number or no word that training knows.
         """
-        given = {**(values or {}), **named}
+        given = {**({} if values is None else values), **named}
         unknown = [name for name in given if name not in self._names]
         if unknown:
             raise ValueError(

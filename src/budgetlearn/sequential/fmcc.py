@@ -212,13 +212,8 @@ class MarginClassifier(SequentialClassifier):
 
     def _walker(self, threshold, max_cost):
         return MarginWalker(
-            self._columns,
-            self._leads,
-            self._start,
-            self._weight,
-            self._first_right,
-            self.feature_costs_,
-            self._order(),
+            *(self._columns, self._leads, self._start, self._weight, self._first_right),
+            *(self.feature_costs_, self._order()),
             n_neighbors=self.n_neighbors,
             threshold=threshold,
             cost_weight=self.cost_weight,
