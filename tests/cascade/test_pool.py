@@ -345,9 +345,9 @@ def routes(name, stages, prices, scores, dynamic=False):
 @pytest.mark.parametrize(
     ("cap", "dynamic", "name"),
     [
-        (9, False, "cheap"),  # of the dear feature, 8 of 9 coins buy nothing
+        (9, False, "cheap"),  # of the expensive feature, 8 of 9 coins buy nothing
         (9, True, "cheap"),
-        (10, False, "dear"),
+        (10, False, "expensive"),
         (8, False, "bundle"),  # one of its two features, which is more than half of the way
         (8, True, "cheap"),
     ],
@@ -355,7 +355,7 @@ def routes(name, stages, prices, scores, dynamic=False):
 def test_under_a_cap_a_stage_counts_as_far_as_its_features_are_paid_for(cap, dynamic, name):
     prices = FeatureCosts([1.0, 9, 4, 7, 6])
     offers = [
-        *routes("dear", ((0,), (0, 1)), prices, (0.6, 0.9), dynamic),
+        *routes("expensive", ((0,), (0, 1)), prices, (0.6, 0.9), dynamic),
         *routes("cheap", ((0,), (0, 2)), prices, (0.6, 0.7)),
     ]
     if cap == 8:
