@@ -123,8 +123,7 @@ class CostAccuracyCurve:
             )
         # Points beyond the full cost get an edge of width 0, and count nothing.
         edges = np.concatenate(([0.0], np.minimum(self.costs / full_cost, 1.0), [1.0]))
-        heights = np.concatenate(([baseline], self.scores))
-        return float(np.diff(edges) @ heights)
+        return float(np.diff(edges) @ np.concatenate(([baseline], self.scores)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,7 @@ DRAWS = 4000
 def reference_of(ranking, methods):
     """Return the peer of best mean rank, else the best method; None where nothing is ranked."""
     order = list(ranking.mean.index)
-    peers = [name for name in order if methods[name].peer]
-    return next(iter(peers or order), None)
+    return next(iter([name for name in order if methods[name].peer] or order), None)
 
 
 def difference_table(areas, methods, reference, ratios, bounded=()):

@@ -132,5 +132,4 @@ def straw_men(points, areas, methods):
     ]
     groups = pd.concat(found).groupby([*GROUP, "below"])
     means = groups[["aup", "other_aup"]].mean().assign(n_runs=groups.size()).reset_index()
-    n_rivals = rivals[ran].groupby(CASE)["method"].nunique().rename("n_rivals")
-    return means.join(n_rivals, on=CASE)
+    return means.join(rivals[ran].groupby(CASE)["method"].nunique().rename("n_rivals"), on=CASE)

@@ -71,8 +71,7 @@ def ranking_of(summary, methods):
     means = rivals.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
     # Where the constant failed in every run nobody has an area: the table is without that case.
     n_rivals = rivals.groupby(CASE)["method"].nunique().reindex(means.index)
-    ranked = n_rivals.index[n_rivals == n_rivals.max()]
-    means = means[means.index.isin(ranked)]
+    means = means[means.index.isin(n_rivals.index[n_rivals == n_rivals.max()])]
     complete = [m for m in methods if m in means and len(means) and means[m].notna().all()]
     return Ranking(means[complete], [name for name in methods if name not in complete])
 

@@ -124,8 +124,7 @@ class OurValues:
                 areas["aup_paper"] = paper_areas(self.points, **where)
             return areas[row["quantity"]].dropna()
         wanted = parse_setting(row["setting"] or None)
-        cell = tuple(where[name] for name in GROUP)
-        own = self._cells.get(cell, self.points.iloc[:0])
+        own = self._cells.get(tuple(where[name] for name in GROUP), self.points.iloc[:0])
         most = row.get("at_most", np.inf)
         most = own["run"].map(most) if isinstance(most, pd.Series) else most
         match = ~(own["valid_cost"] > most * (1 + 1e-9)).to_numpy(dtype=bool)  # but for rounding
@@ -408,8 +407,7 @@ def misses_by_chance(numbers):
     """Count the judged numbers that an exact rerun would miss, its runs spread as these."""
     from scipy import stats  # here: planning a report loads no more than it needs
 
-    reach = np.minimum(NORMAL, numbers["margin"] / numbers["se"])
-    return 2 * stats.norm.sf(reach).sum()
+    return 2 * stats.norm.sf(np.minimum(NORMAL, numbers["margin"] / numbers["se"])).sum()
 
 
 def matrix(numbers):

@@ -152,8 +152,7 @@ def read_idx(paths, parts=None):
     X = np.concatenate([image.reshape(len(image), -1) for image in images]).astype(np.float32)
     height, width = images[0].shape[1:]
     names = tuple(f"r{row}c{column}" for row in range(height) for column in range(width))
-    y = np.concatenate(labels).astype(np.int64)
-    return Table(X, y, names, parts_of(parts, lengths))
+    return Table(X, np.concatenate(labels).astype(np.int64), names, parts_of(parts, lengths))
 
 
 def read_idx_array(path):

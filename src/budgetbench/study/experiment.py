@@ -418,8 +418,7 @@ def _sequence(method, spec, run, n_jobs):
 
 def _visited(models, run, sequence):
     rows = [(run, sequence, step, *model) for step, model in enumerate(models)]
-    columns = ["run", "sequence", "step", "variables", "cost", "score"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["run", "sequence", "step", "variables", "cost", "score"])
 
 
 def _with_importance(entry, importance):

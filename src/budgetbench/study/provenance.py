@@ -159,5 +159,4 @@ def scoring_of(dataset, sources):
 
 
 def _digest(content):
-    text = json.dumps(content, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()

@@ -119,8 +119,7 @@ def choosing_rows(dataset, study_seed):
     # Independent of the run, so that a row never chooses in one and tells in another.
     random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))
     if dataset.groups is not None:
-        queries = random.permutation(np.unique(dataset.groups))
-        return np.isin(dataset.groups, queries[::2])
+        return np.isin(dataset.groups, random.permutation(np.unique(dataset.groups))[::2])
     choosing = np.zeros(len(dataset.y), dtype=bool)
     # Every second in the order of the target: both halves have nearly the same classes.
     choosing[np.lexsort((random.random(len(dataset.y)), dataset.y))[::2]] = True

@@ -72,8 +72,7 @@ def _stays(kept, fresh, before, now):
 
 
 def _split_of(config, dataset):
-    own = config.get("by_dataset", {}).get(dataset, {})
-    return own.get("split", config.get("split"))
+    return config.get("by_dataset", {}).get(dataset, {}).get("split", config.get("split"))
 
 
 def _joined(before, now):

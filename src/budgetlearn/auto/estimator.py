@@ -115,8 +115,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         self.objective_ = self._objective(train)
         self.decision_costs_ = None
         if classifies:
-            n_classes = self.classes_.size
-            self.decision_costs_ = self.objective_.decision_costs(train.y, n_classes)
+            self.decision_costs_ = self.objective_.decision_costs(train.y, self.classes_.size)
         comparison = self._comparison(train, seed)
         given = dict(self.others or {})
         methods = competitors(classifies, train.X.shape[1])

@@ -84,8 +84,7 @@ class SubsetModels(WeightedFit, BudgetedEstimator):
         costs, every = self.feature_costs_, np.arange(train.X.shape[1])
         if tuple(self.shares) == (1.0,):
             return [every]
-        rater = self._fitted("forest", train, every, seed)
-        worth = rater.feature_importances_ + 1e-9
+        worth = self._fitted("forest", train, every, seed).feature_importances_ + 1e-9
         subsets = []
         for share in self.shares:
             chosen = every if share >= 1 else _affordable(worth, costs, share * costs.full)

@@ -272,8 +272,7 @@ class BayesTrees:
         if key not in self._known:
             drawn = derive_seed(self._seed, "naive bayes", int(fold)) & INT32_MAX
             X, y, weight = table.X[inside], table.y[inside], table.weight_of(inside)
-            tree = NaiveBayesTree.fit(X, y, table.n_classes, drawn, weight)
-            self._known[key] = tree, drawn
+            self._known[key] = NaiveBayesTree.fit(X, y, table.n_classes, drawn, weight), drawn
         return self._known[key]
 
 

@@ -288,8 +288,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         # Both know all features: their mixture favours no order.
         informed = {"fixed": reference, "foreseen": foreseen}
         mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)
-        reference = mixture.of([informed[kind] for kind in mixture.kinds])
-        return [trace.calibrated(table)], reference
+        return [trace.calibrated(table)], mixture.of([informed[kind] for kind in mixture.kinds])
 
     def _trace(self, name, stages, table, models):
         """Return the out-of-fold predictions of an order's stages."""
@@ -310,8 +309,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         changes = trace.remaining
         if changes is None:
             self._say(f"what {trace.route.name} can still expect to change")
-            squares = (reference - predictions) ** 2
-            changes = _changes(trace.route, squares, table, models, seed)
+            changes = _changes(trace.route, (reference - predictions) ** 2, table, models, seed)
         changes = self._alike(trace, changes, table)
         return number_evidence(predictions, changes, table.y, reference, *bill)
 
@@ -351,8 +349,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
         def made(point, leaning):
             found = at_stop(point, evidence, trace.predictions)
-            probabilities = found if classifies else None
-            return Stage({}, self._label(found, leaning), probabilities)
+            return Stage({}, self._label(found, leaning), found if classifies else None)
 
         def scored(point):
             stages, how = (made(point, each) for each in leanings), (targets, table.counted)

@@ -137,8 +137,7 @@ def _least_squares(predictions, y, weight):
     """Return the convex weights of least squared error."""
     n_kinds = len(predictions)
     # In deviations of the target, so that the rows added mean the same in every unit.
-    unit = np.sqrt(variance(y, weight)) or 1.0
-    errors = (predictions - y) / unit
+    errors = (predictions - y) / (np.sqrt(variance(y, weight)) or 1.0)
     root = 1.0 if weight is None else np.sqrt(weight)
     # With weights that sum to 1 the error is the sum of the weighted errors.
     pull = np.sqrt(PRIOR * np.mean((root * errors) ** 2))

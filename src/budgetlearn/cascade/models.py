@@ -236,8 +236,7 @@ class ForestKind:
         forest = RandomForestClassifier(
             n_estimators=self.n_trees, max_bins=MAX_BINS, oob_score=True, random_state=seed
         )
-        codes = table.codes.take(features)
-        forest.fit(X, table.y, sample_weight=table.weight, binned=codes)
+        forest.fit(X, table.y, sample_weight=table.weight, binned=table.codes.take(features))
         left_out = forest.oob_decision_function_
         # A row in every bootstrap sample has no out-of-bag vote: it gets the class shares.
         left_out[np.isnan(left_out[:, 0])] = table.constant
@@ -476,8 +475,7 @@ class MaskedModel:
         weight = None if weight is None else weight[rows]
         boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, random, weight)
         # Copies of one example must not fill a leaf: it would learn that example by heart.
-        in_leaf = max(2, copies // 2)
-        leaves = {"min_samples_leaf": in_leaf, "random_state": seed}
+        leaves = {"min_samples_leaf": max(2, copies // 2), "random_state": seed}
         forest = _extra_trees(n_classes, N_EXTRA_TREES, **leaves)
         centre = 0 if n_classes is not None else float(y.mean())
         trees = masked_trees(forest, hidden, y[rows] - centre, n_classes, weight)

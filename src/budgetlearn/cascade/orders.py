@@ -112,8 +112,7 @@ ORDERS = {
 
 def acquisitions_of(name, table, costs, seed, n_jobs=None):
     """Return the acquisitions of an order, step by step: tuples of features that come together."""
-    order = ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs)
-    return with_whole_groups(order, costs)
+    return with_whole_groups(ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs), costs)
 
 
 def with_whole_groups(order, costs):

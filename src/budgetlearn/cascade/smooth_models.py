@@ -50,8 +50,7 @@ class Scaling:
             counts = ~lacks if weight is None else ~lacks * weight[:, None]
             total = counts.sum(axis=0)
             means = (counts * np.where(lacks, 0.0, X)).sum(axis=0) / np.where(total > 0, total, 1.0)
-            filled = np.where(lacks, means, X)
-            X = np.hstack([filled, lacks[:, gaps]])
+            X = np.hstack([np.where(lacks, means, X), lacks[:, gaps]])
         mean = np.average(X, axis=0, weights=weight)
         scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
         return cls(mean, np.where(scale > 0, scale, 1.0), gaps)

@@ -318,8 +318,7 @@ class Case:
         if now.probabilities is not None:
             classes = map(str, self.saved.model.classes_)
             known["probabilities"] = dict(zip(classes, now.probabilities.tolist(), strict=True))
-        asked = {"done": True} if now.done else {"next": self.next, "price": self.price}
-        return asked | known
+        return ({"done": True} if now.done else {"next": self.next, "price": self.price}) | known
 
 
 @click.command()

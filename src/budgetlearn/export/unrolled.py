@@ -74,8 +74,7 @@ class _Writer:
             lines.append(f"stop = {first}u + {index or '0u'};")
             return "".join(f"{pad}{line}\n" for line in lines)
         left, right = (self.branches(side[node], depth + 1) for side in (self.left, self.right))
-        test = self.test(node, "<=")
-        return f"{pad}if ({test}) {{\n{left}{pad}}} else {{\n{right}{pad}}}\n"
+        return f"{pad}if ({self.test(node, '<=')}) {{\n{left}{pad}}} else {{\n{right}{pad}}}\n"
 
     def test(self, node, sign):
         """Return the test of a split: 1 to the left with `<=`, to the right with `>`."""

@@ -316,8 +316,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         plain._keep_to_bytes()
         # As many trees: "auto" would take fewer, and another forest takes other bytes.
         fewer = {"node_budget": max(1, plain.n_nodes_), "n_estimators": self._n_trees()}
-        smaller = copy.copy(self).set_params(**fewer)
-        self._take(*grown_forest(smaller, *data))
+        self._take(*grown_forest(copy.copy(self).set_params(**fewer), *data))
 
     def _keep_to_bytes(self):
         """Go back to the most nodes that take no more bytes than `byte_budget`."""

@@ -117,8 +117,7 @@ class NodeRidge:
             return self._iterated_path(penalties)
         values, vectors = eigh(self._gram, check_finite=False)
         values = np.maximum(values, 0.0)
-        right = self._targets if self._dual else self._to_nodes(self._targets)
-        turned = vectors.T @ right
+        turned = vectors.T @ (self._targets if self._dual else self._to_nodes(self._targets))
         solutions, scores = [], []
         for penalty in penalties:
             solved = vectors @ (turned / (values + penalty)[:, None])
@@ -171,8 +170,7 @@ class NodeRidge:
 
     def _cross_validation(self, weights, freedom):
         rest = np.square(self._targets - self._to_samples(weights)).sum()
-        left = max(len(self._u) - 1 - freedom, 1e-3)
-        return float(rest / left**2)
+        return float(rest / max(len(self._u) - 1 - freedom, 1e-3) ** 2)
 
 
 def _outer(sparse):

@@ -216,8 +216,7 @@ class StagewiseSequence:
         Candidates are the most important to add, or the least to remove; of equally important ones
         those that lead to the cheapest models, of these some drawn at random.
         """
-        ranks = random_ranks(problem, self.name)
-        rest = sorted(variables, key=ranks.__getitem__)
+        rest = sorted(variables, key=random_ranks(problem, self.name).__getitem__)
         if self.n_candidates is None:
             return rest
         check_number(self.n_candidates, "n_candidates", low=1, integer=True)

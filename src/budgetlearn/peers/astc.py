@@ -132,8 +132,7 @@ class LinearTreeGrower:
         chosen, acquired = [], []
         while True:
             # Explained variance of each feature alone, given those chosen before it.
-            size = (Z**2).sum(axis=0) + penalty
-            gain = ((residual.T @ Z) ** 2).sum(axis=0) / size
+            gain = ((residual.T @ Z) ** 2).sum(axis=0) / ((Z**2).sum(axis=0) + penalty)
             price = self.costs.marginal(known)
             possible = open_ & affords(budget, spent + price) & (gain > least)
             if not possible.any() or len(chosen) >= len(rows) - 1:
@@ -278,8 +277,7 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
                     # Whoever cannot have it stays, with what the node above said.
                     here = here[~answer.refused]
             # As a table would be read: the same rounding sends an example the same way.
-            values = X[here].astype(working_dtype(self)).astype(float)
-            scores[here] = node.scores(values)
+            scores[here] = node.scores(X[here].astype(working_dtype(self)).astype(float))
             at[here] = node.child_of(scores[here]) if node.children else -1
         return estimate()
 

@@ -122,8 +122,7 @@ class Training:
             rows = self.rows(n_rows)
             # Of 0 to `most` features, each number as likely as another.
             sizes = self.torch.randint(most + 1, (n_rows, 1), generator=self.random)
-            places = self.uniform((n_rows, self.X.shape[1])).argsort(dim=1)
-            mask = (places < sizes).float()
+            mask = (self.uniform((n_rows, self.X.shape[1])).argsort(dim=1) < sizes).float()
             self.loss(predictor, self.X[rows], mask, self.y[rows]).backward()
 
     def loss(self, predictor, X, mask, y):

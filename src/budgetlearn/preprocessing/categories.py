@@ -199,8 +199,7 @@ def _refuse_dates(column):
     typed = kind.kind in "Mm" or isinstance(kind, pd.PeriodDtype)
     if not typed:
         cells = column.dropna().map(str).str.strip().unique()
-        dates = [cell for cell in cells if _DATE.fullmatch(cell)]
-        typed = len(dates) > len(cells) / 2
+        typed = len([cell for cell in cells if _DATE.fullmatch(cell)]) > len(cells) / 2
     if typed:
         first = str(column.dropna().iloc[0])
         unit = "hours since midnight" if ":" in first[:3] else "days since a fixed date"

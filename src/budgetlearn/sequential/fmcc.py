@@ -275,8 +275,7 @@ def _leads(parts, codes):
     """
     n_scores = parts.shape[2]
     if n_scores == 1:
-        sign = np.where(codes == 1, 1.0, -1.0)
-        return np.ascontiguousarray(parts * sign[:, None, None])
+        return np.ascontiguousarray(parts * np.where(codes == 1, 1.0, -1.0)[:, None, None])
     # Right means ahead of every rival: one margin for each of them.
     rivals = np.array([[c for c in range(n_scores) if c != own] for own in range(n_scores)])[codes]
     own = np.take_along_axis(parts, codes[:, None, None], axis=2)

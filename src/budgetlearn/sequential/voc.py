@@ -195,8 +195,7 @@ class LocalModel:
 
     def _regress(self, start, end, rest):
         """Predict the features `rest` of one class: means and spreads at the test points."""
-        weights = self._weights[:, start:end]
-        moments = _weighted_products(self._train[start:end], weights)
+        moments = _weighted_products(self._train[start:end], self._weights[:, start:end])
         pair = _pair_index(self._points.shape[1])
         every = np.arange(self.rows.size)[:, None, None]
         known = self._known
@@ -250,8 +249,7 @@ def _expected_certainty(posterior, means, spreads):
     expected = np.zeros(means.shape[1:])
     for node, node_weight in zip(NODES, NODE_WEIGHTS, strict=True):
         for c, share in enumerate(posterior.T):
-            standard = (means[c] + node * spreads[c] - means) / spreads
-            scores = heights - 0.5 * np.square(standard)
+            scores = heights - 0.5 * np.square((means[c] + node * spreads[c] - means) / spreads)
             certainty = 1.0 / np.exp(scores - scores.max(axis=0)).sum(axis=0)
             expected += node_weight * share[:, None] * certainty
     return expected
