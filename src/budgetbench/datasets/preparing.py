@@ -19,8 +19,12 @@ from .synthetic import generate, read_embedded
 from .table_files import Table, read_excel, read_own, read_paired, read_table
 
 _READERS = {
-    read.__name__.removeprefix("read_"): read
-    for read in (read_table, read_excel, read_paired, read_svmlight, read_idx, read_cifar)
+    "table": read_table,
+    "excel": read_excel,
+    "paired": read_paired,
+    "svmlight": read_svmlight,
+    "idx": read_idx,
+    "cifar": read_cifar,
 }
 
 logger = logging.getLogger("budgetlearn")
@@ -252,9 +256,11 @@ def _at_least(raw, threshold, _):
 
 
 _RULES = {
-    rule.__name__.removeprefix("_"): rule
-    for rule in (
-        *(_first_classes, _quantiles, _both_above_median),
-        *(_one_hot, _blocks, _at_least, _unit),
-    )
+    "first_classes": _first_classes,
+    "quantiles": _quantiles,
+    "both_above_median": _both_above_median,
+    "one_hot": _one_hot,
+    "blocks": _blocks,
+    "at_least": _at_least,
+    "unit": _unit,
 }

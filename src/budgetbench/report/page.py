@@ -170,8 +170,13 @@ def script_data(cases, display):
     """Return the JSON that the page embeds for its scripts; it may stand in a script element."""
     # Dashes and shapes go along: in print colours alone do not tell methods apart.
     methods = [
-        {name: getattr(m, name) for name in ("id", "label", "colour")}
-        | {"dash": _DASHES[m.line], "shape": shape_path(m.marker)}
+        {
+            "id": m.id,
+            "label": m.label,
+            "colour": m.colour,
+            "dash": _DASHES[m.line],
+            "shape": shape_path(m.marker),
+        }
         for m in display.methods.values()
     ]
     # NaN, which JSON has not, becomes null; any infinity is refused.

@@ -135,7 +135,7 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
         # X once for all runs, filled again only where gaps depend on the training rows.
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
         X = _filled(dataset, rows[TRAIN]) if dataset.gaps else dataset.X
-        parts = ((X[index], dataset.y[index]) for index in rows)
+        train, valid, test = ((X[index], dataset.y[index]) for index in rows)
         run, queries = int(column), dataset.groups
         yield Run(
             dataset=dataset.id,
@@ -143,7 +143,9 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
             number=run,
             task=dataset.task,
             costs=profiles[run],
-            **dict(zip(("train", "valid", "test"), parts, strict=True)),
+            train=train,
+            valid=valid,
+            test=test,
             study_seed=study_seed,
             valid_queries=None if queries is None else queries[rows[1]],
             test_queries=None if queries is None else queries[rows[2]],

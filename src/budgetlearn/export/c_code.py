@@ -42,7 +42,9 @@ def c_header(model, name="model", layout="small"):
         "predict": _block(predict),
         "print": PRINT[model.kind == REGRESSION],
         "guard": f"{name.upper()}_H",
-        **{name: getattr(model, name) for name in ("n_features", "n_columns", "format")},
+        "n_features": model.n_features,
+        "n_columns": model.n_columns,
+        "format": model.format,
         "n_trees": n_trees,
         # Every name begins with the model's, so that two models fit into one program.
         "name": name,

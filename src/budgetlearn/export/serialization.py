@@ -70,8 +70,13 @@ def stored(trees, zero_stops=True):
     inner = np.delete(np.arange(left.size), stops)
     inner, kept = inner[split[inner].argsort()], kept[stop[kept].argsort()]
     return StoredTrees(
-        *(n_splits[roots], empty, feature[inner].astype(np.int64), threshold[inner]),
-        *(n_splits[left[inner]], missing_left[inner], value[kept]),
+        n_splits[roots],
+        empty,
+        feature[inner].astype(np.int64),
+        threshold[inner],
+        n_splits[left[inner]],
+        missing_left[inner],
+        value[kept],
         sum(value[lone], np.zeros(value.shape[1])),
         value[lone].argmax(axis=1),
     )

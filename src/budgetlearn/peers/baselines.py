@@ -217,12 +217,14 @@ class FilterBoostingClassifier(FilterForestClassifier):
 
     def _forest(self, train, data, selected, seed):
         """Return LightGBM's trees on some features as a sum of trees on the whole table."""
-        names = ("learning_rate", "num_leaves", "min_child_samples", "n_jobs")
         boosting = LightGBMCostClassifier(
             cost_weights=(0,),
             n_trees=(self.n_estimators,),
+            learning_rate=self.learning_rate,
+            num_leaves=self.num_leaves,
+            min_child_samples=self.min_child_samples,
             random_state=seed,
-            **{name: getattr(self, name) for name in names},
+            n_jobs=self.n_jobs,
         ).fit(train.X[:, selected], train.y, sample_weight=train.weight)
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
         # Trees of one iteration belong together where some of them cannot be walked.
