@@ -358,6 +358,24 @@ def test_numbers_that_name_categories_are_asked_for_as_words(of_zips, told, monk
     assert json.loads(out.splitlines()[-1])["prediction"] == "yes"
 
 
+@pytest.mark.parametrize("gap", [False, True])
+def test_leading_zeros_of_numbers_that_name_categories_stay(folder, told, gap):
+    table = pd.DataFrame({"zip ": np.tile(["01010", "1010", "08010"], 80)})
+    table["ill"] = np.where(table["zip "] == "01010", "yes", "no")
+    table.loc[3 : 8 if gap else 2, "zip "] = None
+    table.to_csv("zips.csv", index=False)
+    words = ("zips.csv", "--target", "ill", "--categorical", "zip", *QUICK[-2:])
+    status, out, _ = told("fit", *words, "--out", "m")
+    assert status == 0
+    assert "zip has the categories: 01010, 08010, 1010\n" in out
+    (step,) = conversation(SavedModel.load("m"), None, None, [("zip", "01010")])["steps"]
+    assert step["prediction"] == "yes"
+    told_of = pd.read_csv(io.StringIO(told("predict", "m", "zips.csv")[1]))["ill"]
+    assert (told_of == table["ill"]).mean() > 0.95
+    table.set_axis(["zip", "ill"], axis=1).to_parquet("zips.parquet")
+    assert told("predict", "m", "zips.parquet")[1:] == told("predict", "m", "zips.csv")[1:]
+
+
 @pytest.mark.parametrize(("decimal", "typed"), [(",", "50.5"), (",", "1.050"), (".", "5_0")])
 def test_marks_between_thousands_are_no_decimals(folder, told, decimal, typed):
     patients().to_csv("table.csv", index=False, sep=";", decimal=decimal)

@@ -94,18 +94,12 @@ def _fill(path, X, y, qid, with_queries):
     from sklearn.datasets import load_svmlight_file  # here: planning does without scikit-learn
 
     row, size = 0, path.stat().st_size
+    known = {"n_features": X.shape[1], "dtype": X.dtype, "zero_based": False}
     starts = range(0, size, CHUNK)
     for start in tqdm(starts, desc=f"reading {path.name}", disable=len(starts) < 2):
         with reading(path, "SVMlight: label index:value …"):
-            values, labels, *queries = load_svmlight_file(
-                str(path),
-                n_features=X.shape[1],
-                dtype=X.dtype,
-                zero_based=False,
-                query_id=with_queries,
-                offset=start,
-                length=CHUNK,
-            )
+            part = {"query_id": with_queries, "offset": start, "length": CHUNK}
+            values, labels, *queries = load_svmlight_file(str(path), **known, **part)
             if with_queries and queries[0].size != labels.size:
                 raise DatasetError(f"{path.name}: a row has no query (qid:…).")
         stop = row + labels.size

@@ -232,7 +232,7 @@ def read_own(
     # Here: planning a study does without scikit-learn.
     from budgetlearn.preprocessing.preprocessor import BudgetPreprocessor
 
-    frame = read_user_table(Path(path), separator, decimal, na)
+    frame = read_user_table(Path(path), separator, decimal, na, codes=categorical)
     others = [target, *drop, *([] if group is None else [group])]
     _places(frame, others)  # an error for those that are not there
     features = frame.drop(columns=others)

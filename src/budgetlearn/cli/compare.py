@@ -164,9 +164,10 @@ def read_study(folder, root, trust=False):
     (spec,) = study.datasets.values()
     source = {"drop": (), **spec.parameters}
     options = {key: source.get(key) for key in ("target", "drop", "separator", "decimal", "na")}
-    # What compare left out stands among the dropped columns: keep None leaves out no more.
-    own = read_own_table(source["path"], costs=spec.costs, task=spec.task, keep=None, **options)
     kept = {key: source[key] for key in ("missing", "categorical") if key in source}
+    # What compare left out stands among the dropped columns: keep None leaves out no more.
+    options |= {"keep": None, "codes": kept.get("categorical", ())}
+    own = read_own_table(source["path"], costs=spec.costs, task=spec.task, **options)
     return study, own, kept
 
 

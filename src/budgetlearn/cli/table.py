@@ -98,17 +98,16 @@ class OwnTable:
 
 
 def read_own_table(
-    path, target, costs, drop, task, keep=(), row_id=None, dates=(), weights=None, **how
+    path, target, costs, drop, task, keep=(), codes=(), row_id=None, dates=(), weights=None, **how
 ):
     """Return the `OwnTable` that options of the command line describe.
 
-    Columns that number the rows are left out, unless `keep` names them or is None. `how` a table is
-    read are separator, decimal and na.
+    Columns that number the rows are left out, unless `keep` names them or is None. `codes` are
+    columns of numbers that name categories; `how` a table is read are separator, decimal and na.
     """
     name, how = as_file(path).name, dict.fromkeys(("separator", "decimal", "na")) | how
-    frame = read_table(path, how["separator"], how["decimal"], how["na"])
-    ids = () if row_id is None else (row_id,)
-    weighs = () if weights is None else (weights,)
+    frame = read_table(path, how["separator"], how["decimal"], how["na"], codes=codes)
+    ids, weighs = (() if column is None else (column,) for column in (row_id, weights))
     _refuse_unknown(name, frame, (target, *ids, *weighs, *drop, *dates, *(keep or ())))
     weight = _weight(frame, weights, (target, *ids, *drop, *dates, *(keep or ())))
     if target in (*ids, *drop, *dates):
@@ -211,9 +210,10 @@ def _marks_of_gaps(X):
 def table_of(path, options):
     """Return the table that the options of a command describe; say what was taken for granted."""
     names = ("target", "costs", "drop", "task", "separator", "decimal", "na", "row_id")
-    known = (*options["keep"], *options["categorical"])
+    known, codes = (*options["keep"], *options["categorical"]), options["categorical"]
     others = {name: options[name] for name in ("dates", "weights") if name in options}
-    own = read_own_table(path, keep=known, **{name: options[name] for name in names}, **others)
+    others |= {name: options[name] for name in names}
+    own = read_own_table(path, keep=known, codes=codes, **others)
     for text in own.notes:
         note(text)
     return own

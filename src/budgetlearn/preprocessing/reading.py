@@ -26,6 +26,7 @@ from ..files import (
     starts_with,
     workbook_as_csv,
 )
+from .categories import as_words
 
 # Everything that zip, tar, gzip, lzma, idx, csv and SVMlight readers were seen to raise on
 # damaged content; encrypted archives are RuntimeError, unknown methods NotImplementedError.
@@ -158,14 +159,16 @@ def _refuse_repeated(names, path):
         raise DatasetError(f"{path.name}: column names must differ; repeated: {repeated}.")
 
 
-def read_table(path, separator=None, decimal=None, missing=None, columns=None, text=False):
+def read_table(
+    path, separator=None, decimal=None, missing=None, columns=None, text=False, codes=()
+):
     """Read a table with a header: csv, also compressed by gzip, an .xlsx workbook, or Parquet.
 
     `separator` None is the comma, semicolon, tab or | that the header has most of, `decimal` None a
     point. `missing` stands for a missing value beside `MISSING_MARKS`, in Parquet beside its own
     gaps; (): nothing does. Only `columns` are read, where they are there; None: all. With `text`
-    cells stay as they are written; those of Parquet have their types. A `DatasetError` that names
-    the line says when the file cannot be read, or is damaged.
+    cells stay as written, and in the columns `codes` leading zeros do; those of Parquet have their
+    types. A `DatasetError` that names the line says when the file cannot be read, or is damaged.
     """
     path = as_file(path)
     with reading(path, "a table"):
@@ -182,8 +185,13 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None, t
         if separator is None and "\0" in first:
             raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
         separator = separator or separator_of(first)
-    how = {"decimal": decimal or ".", "missing": missing, "columns": columns}
-    return _stripped(read_frame(path, separator, encoding=encoding, text=text, **how), path)
+    how = {"decimal": decimal or ".", "missing": missing, "encoding": encoding}
+    frame = _stripped(read_frame(path, separator, columns=columns, text=text, **how), path)
+    written = read_frame(path, separator, columns=codes, text=True, **how) if codes else frame[[]]
+    for name, cells in _stripped(written, path).items():
+        if (zeros := cells.str.match(r"0\d", na=False)).any():
+            frame[name] = cells.where(zeros, as_words(frame[name]))
+    return frame
 
 
 def _read_parquet(path, missing, columns):
