@@ -24,6 +24,7 @@ from .operating_points import known_points, points_to_choose_from, surely_within
 def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
     """Return the index of the stage that predictions use; None: the constant."""
     check_limits(budget, max_cost, budget_mode)
+    given = budget
     if max_cost is not None:
         budget = _limit_of_mean(estimator, budget, max_cost)
     if budget is None:
@@ -48,7 +49,11 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
             f"cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
             "validate on more examples, or take budget_mode='expected'."
         )
-    raise too_small(budget, cheapest, "operating point")
+    # With fixed costs a cap is one more budget; others choose by the budget alone.
+    cap = None if estimator.fixed_costs() is None else max_cost
+    limits = (given, "the budget"), (cap, "max_cost")
+    low = [name for each, name in limits if each is not None and not affords(each, cheapest)]
+    raise too_small(budget, cheapest, "operating point", " and ".join(low))
 
 
 def _costs_and_scores(estimator):
