@@ -165,8 +165,8 @@ class Dataset:
             expected = getattr(spec, what)
             if expected is not None and expected != value:
                 self._fail(
-                    f"expected {what} {expected}, found {value}. The raw files differ from the "
-                    "ones that the registry describes: remove them and fetch them again"
+                    f"expected {what} {expected}, found {value}. Correct the entry, or give the "
+                    "raw data that it describes"
                 )
         return self
 

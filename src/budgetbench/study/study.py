@@ -18,7 +18,7 @@ from budgetlearn.files import read_yaml
 
 from ..datasets.dataset import check_sizes, split
 from ..datasets.fetching import content_sha256
-from ..datasets.registry import load_registry
+from ..datasets.registry import fault_message, load_registry
 from .job_traces import folder_of, split_at_folder
 from .methods import check_parameters, sequence_name
 from .source_code import check_classes, refuse_untrusted
@@ -55,7 +55,7 @@ def _message(fault):
     needed = fault.validator_value if fault.validator == "contains" else {}
     if "const" in needed:
         return f"{fault.instance} lacks {needed['const']!r}, which every study has: add it."
-    return fault.message
+    return fault_message(fault)
 
 
 def typed(config, schema_path):
