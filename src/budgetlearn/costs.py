@@ -41,7 +41,7 @@ def least_budget(cost):
 
 
 def too_small(budget, cheapest, what, limit="the budget"):
-    """Return the error of a limit that affords none of several models, forests or methods."""
+    """Return the error of a budget that affords none of several models, forests or methods."""
     least = least_budget(cheapest)
     text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
     return BudgetError(f"{text} Raise {limit} to {least} or more.", float(cheapest))

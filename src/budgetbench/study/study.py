@@ -464,8 +464,7 @@ def _installed(config, specs):
         if "needs" not in spec or importlib.util.find_spec(spec["needs"]):
             present[name] = spec
         else:
-            why = f"needs the package {spec['needs']}, which is not installed"
-            reasons[spec["label"]] = why
+            reasons[spec["label"]] = f"needs the package {spec['needs']}, which is not installed"
     if reasons and not present.keys() & set(config["methods"]) - {"constant"}:
         each = "; ".join(f"{label} {why}" for label, why in reasons.items())
         raise ConfigError(f"No method of the study can run: {each}. Install what is needed.")

@@ -80,9 +80,8 @@ def _limit_of_mean(estimator, budget, max_cost):
             "after another. Use budget, or another method (docs/api.md lists which can)."
         )
     if budget is None and estimator._caps_mean:
-        return (
-            max_cost if affords(max_cost, points_to_choose_from(estimator)["cost"]).any() else None
-        )
+        costs = points_to_choose_from(estimator)["cost"]
+        return max_cost if affords(max_cost, costs).any() else None
     # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing, but it
     # stands in for the estimator's own.
     void = estimator._spends_caps and budget is not None and budget >= max_cost
@@ -151,8 +150,7 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         # A missing value was refused earlier, with its name; what is left is the cap.
         rows = np.flatnonzero(~outcome.answered)
         if rows.size and not fallback:
-            capped = max_cost is not None
-            way = f"for {max_cost:g}" if capped else "with the features that are available"
+            way = "with the features at hand" if max_cost is None else f"for {max_cost:g}"
             raise BudgetError(
                 f"{rows.size} of {n_samples} examples cannot be predicted {way}, the first "
                 f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the "
