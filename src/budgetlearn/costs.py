@@ -40,11 +40,11 @@ def least_budget(cost):
     return f"{float(_SIX_DIGITS.create_decimal(cost / spendable(1.0))):g}"
 
 
-def too_small(budget, cheapest, what):
+def too_small(budget, cheapest, what, limit="the budget"):
     """Return the error of a budget that affords none of several models, forests or methods."""
     least = least_budget(cheapest)
     text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
-    return BudgetError(f"{text} Raise the budget to {least} or more.", float(cheapest))
+    return BudgetError(f"{text} Raise {limit} to {least} or more.", float(cheapest))
 
 
 class FeatureCosts:

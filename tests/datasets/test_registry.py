@@ -84,7 +84,10 @@ def test_unknown_id_offers_the_closest():
         ({"task": "clasification"}, "a > task.*'clasification' is not one of"),
         ({"rows": 0}, "a > rows"),
         ({"colour": 1}, "'colour' was unexpected"),
-        ({"reader": {"name": "table", "seperator": ";"}}, "'seperator' was unexpected"),
+        (
+            {"reader": {"name": "table", "seperator": ";"}},
+            "'seperator' .*known are name, separator",
+        ),
         ({"source": {"mirrors": ["ftp://a"], "files": {"a/b": None}}}, "a > source"),
         ({"source": {"mirrors": ["https://a"], "files": {"b": None}}}, "a > source"),
         ({"source": {"mirrors": ["https://a"], "files": {"a/b": "12"}}}, "a > source"),

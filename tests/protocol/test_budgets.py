@@ -110,6 +110,21 @@ def test_with_equal_costs_a_cap_is_a_budget(first):
     assert first.choose(budget=3, max_cost=1) == first.choose(budget=1, max_cost=3) == 1
 
 
+@pytest.mark.parametrize(
+    ("limits", "low"),
+    [
+        ({"budget": 9, "max_cost": 1}, "max_cost"),
+        ({"budget": 1, "max_cost": 9}, "the budget"),
+        ({"budget": 1, "max_cost": 2}, "the budget and max_cost"),
+        ({"max_cost": 1}, "max_cost"),
+    ],
+)
+def test_the_error_names_the_limit_that_is_too_low(first, limits, low):
+    first.operating_points_ = pd.DataFrame({"cost": [5.0], "score": [1.0]})
+    with pytest.raises(BudgetError, match=rf"costs at most 1: .* costs 5\. Raise {low} to 5 or"):
+        first.choose(**limits)
+
+
 def test_with_differing_costs_a_cap_leaves_the_stage(single):
     assert single.choose(max_cost=0.5) == single.choose()
     assert single.choose(budget=2, max_cost=0.5) == single.choose(budget=2)

@@ -30,7 +30,7 @@ def changed(**changes):
         ({"datasets": ["wine", "whine"]}, "wine"),
         ({"methods": ["msb"]}, "methods"),
         ({"runs": 0}, "runs: 0 is less than the minimum"),
-        ({"runz": 3}, "'runz' was unexpected"),
+        ({"runz": 3}, r"'runz' was unexpected\): known are .*\bruns, "),
         ({"costs": ["cheap"]}, "costs"),
         ({"split": {"train": 0.5, "valid": 0.5}}, "split"),
         ({"overrides": {"rfb_subset": {}}}, "method in overrides"),

@@ -66,10 +66,9 @@ class Dataset:
         put(self, "feature_names", tuple(self.feature_names))
         put(self, "class_names", tuple(self.class_names))
         put(self, "categories", {name: tuple(words) for name, words in self.categories.items()})
-        if self.groups is not None:
-            put(self, "groups", np.ascontiguousarray(self.groups, np.int64))
-        if self.part is not None:
-            put(self, "part", np.ascontiguousarray(self.part, np.int8))
+        for name, kind in (("groups", np.int64), ("part", np.int8)):
+            if getattr(self, name) is not None:
+                put(self, name, np.ascontiguousarray(getattr(self, name), kind))
         self._check()
         put(self, "sha256", self._digest())
 
@@ -151,23 +150,19 @@ class Dataset:
 
     def verify(self, spec):
         """Return this data set if it is as its entry in the registry expects; else refuse it."""
+        parts = None if self.part is None else np.bincount(self.part, minlength=3).tolist()
         found = {
             "rows": self.n_samples,
             "features": self.n_features,
             "queries": None if self.groups is None else np.unique(self.groups).size,
-            "parts": None
-            if self.part is None
-            else tuple(np.bincount(self.part, minlength=3).tolist()),
+            "parts": parts and tuple(parts),
             "classes": dict(zip(self.class_names, map(int, self.class_counts), strict=True)),
         }
         # What the registry leaves open cannot be wrong.
         for what, value in found.items():
-            expected = getattr(spec, what)
-            if expected is not None and expected != value:
-                self._fail(
-                    f"expected {what} {expected}, found {value}. The raw files differ from the "
-                    "ones that the registry describes: remove them and fetch them again"
-                )
+            wanted = getattr(spec, what)
+            if wanted is not None and wanted != value:
+                self._fail(f"expected {what} {wanted}, found {value}. Mend the entry or the data")
         return self
 
     def save(self, path):

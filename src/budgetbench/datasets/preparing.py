@@ -156,10 +156,9 @@ def make_target(table, task, rules):
     numbers as they are in regression and ranking, sorted values as classes in classification.
     """
     rules = dict(rules)
-    kept = rules.pop("keep", None)
     # Before the rule: classes are counted among the rows that are kept.
-    if kept is not None:
-        table = with_rows(table, np.isin(table.y, kept))
+    if "keep" in rules:
+        table = with_rows(table, np.isin(table.y, rules.pop("keep")))
     if not len(table.X):
         raise DatasetError("No row is left: all have a missing value, or a class left out.")
     missing = 0 if table.y is None else pd.isna(table.y).reshape(len(table.X), -1).any(axis=1).sum()
@@ -190,8 +189,7 @@ def _classes(raw):
         # Sorted, so that codes do not depend on the order of the rows.
         values, codes = np.unique(raw, return_inverse=True)
     except TypeError as error:
-        message = "The target mixes text and numbers: make it one or the other."
-        raise DatasetError(message) from error
+        raise DatasetError("The target mixes text and numbers: make it one of them.") from error
     refuse_blank_twins((str(value) for value in values), "The classes")
     return codes, [as_word(value) for value in values]
 

@@ -117,8 +117,14 @@ def _checked(path, _):
     error = jsonschema.exceptions.best_match(validator.iter_errors(content))
     if error is not None:
         place = " > ".join(str(step) for step in error.absolute_path) or "top level"
-        raise ConfigError(f"{path}, {place}: {error.message}")
+        raise ConfigError(f"{path}, {place}: {fault_message(error)}")
     return [_spec(key, entry) for key, entry in content["datasets"].items()]
+
+
+def fault_message(fault):
+    """Return what a JSON schema says of a fault; of an unknown key, which ones there are, too."""
+    known = fault.schema.get("properties") if fault.validator == "additionalProperties" else None
+    return f"{fault.message}: known are {', '.join(known)}." if known else fault.message
 
 
 def _spec(dataset_id, entry):

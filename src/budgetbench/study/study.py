@@ -18,7 +18,7 @@ from budgetlearn.files import read_yaml
 
 from ..datasets.dataset import check_sizes, split
 from ..datasets.fetching import content_sha256
-from ..datasets.registry import load_registry
+from ..datasets.registry import fault_message, load_registry
 from .job_traces import folder_of, split_at_folder
 from .methods import check_parameters, sequence_name
 from .source_code import check_classes, refuse_untrusted
@@ -55,7 +55,7 @@ def _message(fault):
     needed = fault.validator_value if fault.validator == "contains" else {}
     if "const" in needed:
         return f"{fault.instance} lacks {needed['const']!r}, which every study has: add it."
-    return fault.message
+    return fault_message(fault)
 
 
 def typed(config, schema_path):
@@ -464,8 +464,7 @@ def _installed(config, specs):
         if "needs" not in spec or importlib.util.find_spec(spec["needs"]):
             present[name] = spec
         else:
-            why = f"needs the package {spec['needs']}, which is not installed"
-            reasons[spec["label"]] = why
+            reasons[spec["label"]] = f"needs the package {spec['needs']}, which is not installed"
     if reasons and not present.keys() & set(config["methods"]) - {"constant"}:
         each = "; ".join(f"{label} {why}" for label, why in reasons.items())
         raise ConfigError(f"No method of the study can run: {each}. Install what is needed.")

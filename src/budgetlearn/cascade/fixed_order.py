@@ -65,14 +65,10 @@ class Cascade:
 
         With each comes the share of the way to the next stage that is then paid for.
         """
-        features, start, end = self.stages[stage + 1], *self.costs[stage : stage + 2]
-        paid = []
-        for n in range(len(self.stages[stage]) + 1, len(features)):
-            spent = costs.subset(list(features[:n]))
-            if not affords(cap, spent):
-                break
-            paid.append((features[n - 1], (spent - start) / (end - start)))
-        return paid
+        features, (start, end) = self.stages[stage + 1], self.costs[stage : stage + 2]
+        lengths = range(len(self.stages[stage]) + 1, len(features))
+        bills = [(features[n - 1], costs.subset(list(features[:n]))) for n in lengths]
+        return [(f, (bill - start) / (end - start)) for f, bill in bills if affords(cap, bill)]
 
     def reader(self, models, X, answers):
         """Return a reader of predictions for the rows of X; cascades may share the answers."""
@@ -261,16 +257,12 @@ class CascadeAcquisitions(Acquisitions):
             if not rows.size:
                 break
         if rows.size and 0 <= last < self._point.last_stage:
-            yield from self._spend_the_rest(ledger, rows, last)
+            # What the cap still pays for of the next stage, in its order.
+            for feature, share in self._cascade.paid_beyond(last, ledger.costs, ledger.max_cost):
+                self._lacks[rows] |= yield from self._ask(rows, feature)
+                self._beyond[rows] += 1
+                self._share = share
         return self.outcome()
-
-    def _spend_the_rest(self, ledger, rows, stage):
-        """Acquire what the cap still pays for of the next stage, in its order."""
-        paid = self._cascade.paid_beyond(stage, ledger.costs, ledger.max_cost)
-        for feature, share in paid:
-            self._lacks[rows] |= yield from self._ask(rows, feature)
-            self._beyond[rows] += 1
-            self._share = share
 
     def _stop(self, stage, rows):
         """Return the mask of the rows that stop at a stage."""

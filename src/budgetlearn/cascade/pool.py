@@ -421,21 +421,16 @@ def under_cap(point, routes, costs, cap):
     """
     if point.cost < cap:
         return point
-    of_stage = {(id(each.cascade), each.last_stage): each for each in routes}
-    best, most = point, -np.inf
-    for each in routes:
-        if not affords(cap, each.cost):
-            continue
-        chosen, expected = each, each.score
-        further = of_stage.get((id(each.cascade), each.last_stage + 1))
+    offers = [(each.score, each) for each in routes if affords(cap, each.cost)]
+    for each, further in pairwise(routes):
         # What a dynamic order buys with the rest, if anything, only each example can say.
-        if further is not None and not each.cascade.dynamic and not affords(cap, further.cost):
-            paid = each.cascade.paid_beyond(each.last_stage, costs, cap)
-            gain = paid[-1][1] * (further.score - each.score) if paid else 0.0
-            if gain > 0:
-                chosen, expected = further, each.score + gain
-        if expected > most:
-            best, most = chosen, expected
-    while best.cascade.dynamic and (id(best.cascade), best.last_stage + 1) in of_stage:
-        best = of_stage[id(best.cascade), best.last_stage + 1]
+        follows = further.cascade is each.cascade and further.last_stage == each.last_stage + 1
+        if not follows or each.cascade.dynamic or affords(cap, further.cost):
+            continue
+        for _, share in each.cascade.paid_beyond(each.last_stage, costs, cap)[-1:]:
+            offers.append((each.score + share * (further.score - each.score), further))
+    best = max(offers, key=lambda offer: offer[0], default=(0, point))[1]
+    if best.cascade.dynamic:
+        further = (each for each in routes if each.cascade is best.cascade)
+        best = max((best, *further), key=lambda each: each.last_stage)
     return best

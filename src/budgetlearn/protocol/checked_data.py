@@ -154,14 +154,15 @@ def refuse_missing(estimator, missing, absent):
         return
     # The first cell in reading order is named; the message counts the others.
     rows, features = np.nonzero(missing)
-    name = estimator.feature_costs_.labels[features[0]]
-    if name not in absent:
-        raise MissingValueError(missing_message(rows, name))
+    labels = estimator.feature_costs_.labels
+    if labels[features[0]] not in absent:
+        raise MissingValueError(missing_message(rows, labels[features[0]]))
+    needed = [labels[each] for each in np.unique(features) if labels[each] in absent]
     raise MissingValueError(
         "The feature names should match those that were passed during fit.\n"
         f"Feature names seen at fit time, yet now missing:\n- {min(absent, key=str)}\n"
-        f"The prediction has to look at {name!r}: add the column, or pass fallback=True "
-        "to predict with the next best model that does without."
+        f"The prediction has to look at {listed(needed, form=repr)}: add what is missing, or pass "
+        "fallback=True to predict with the next best model that does without."
     )
 
 

@@ -25,6 +25,7 @@ from .operating_points import known_points, points_to_choose_from, surely_within
 def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
     """Return the index of the stage that predictions use; None: the constant."""
     check_limits(budget, max_cost, budget_mode)
+    given = budget
     if max_cost is not None:
         budget = _limit_of_mean(estimator, budget, max_cost)
     if budget is None:
@@ -49,7 +50,11 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
             f"cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
             "validate on more examples, or take budget_mode='expected'."
         )
-    raise too_small(budget, cheapest, "operating point")
+    # With fixed costs a cap is one more budget; others choose by the budget alone.
+    cap = None if estimator.fixed_costs() is None else max_cost
+    limits = (given, "the budget"), (cap, "max_cost")
+    low = [name for each, name in limits if each is not None and not affords(each, cheapest)]
+    raise too_small(budget, cheapest, "operating point", " and ".join(low))
 
 
 def _costs_and_scores(estimator):
@@ -76,9 +81,8 @@ def _limit_of_mean(estimator, budget, max_cost):
             "after another. Use budget, or another method (docs/api.md lists which can)."
         )
     if budget is None and estimator._caps_mean:
-        return (
-            max_cost if affords(max_cost, points_to_choose_from(estimator)["cost"]).any() else None
-        )
+        costs = points_to_choose_from(estimator)["cost"]
+        return max_cost if affords(max_cost, costs).any() else None
     # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing, but it
     # stands in for the estimator's own.
     void = estimator._spends_caps and budget is not None and budget >= max_cost
@@ -147,8 +151,7 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         # A missing value was refused earlier, with its name; what is left is the cap.
         rows = np.flatnonzero(~outcome.answered)
         if rows.size and not fallback:
-            capped = max_cost is not None
-            way = f"for {max_cost:g}" if capped else "with the features that are available"
+            way = "with the features at hand" if max_cost is None else f"for {max_cost:g}"
             raise BudgetError(
                 f"{rows.size} of {n_samples} examples cannot be predicted {way}, the first "
                 f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the "
