@@ -103,9 +103,12 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     A failure is the last row, whose status says why. After the points of a fit that ended early
     (see `IncompletePathWarning`) comes a row with the status "partial: " and the reason.
     """
-    seed = run.seed(spec.get("seed_as", method))
-    extra = {"feature_costs": run.costs, "random_state": seed, "n_jobs": n_jobs}
-    extra["checkpoint"] = checkpoint
+    extra = {
+        "feature_costs": run.costs,
+        "random_state": run.seed(spec.get("seed_as", method)),
+        "n_jobs": n_jobs,
+        "checkpoint": checkpoint,
+    }
     start = time.perf_counter()
     stage, number, spent, setting, status = 0, 0, 0.0, {}, OK
     settings = settings_of(method, spec, run.study_seed, run.dataset)
