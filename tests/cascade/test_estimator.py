@@ -111,9 +111,10 @@ def test_a_cap_is_spent_and_a_budget_above_it_asks_for_nothing(fitted, table):
         )
 
 
-def test_who_can_afford_nothing_gets_the_class_shares(fitted, table):
+@pytest.mark.parametrize("fallback", [True, False])  # the constant is an operating point of its own
+def test_who_can_afford_nothing_gets_the_class_shares(fitted, table, fallback):
     X = table[0][300:320]
-    made = fitted.decisions(X, max_cost=0.5, fallback=True)
+    made = fitted.decisions(X, max_cost=0.5, fallback=fallback)
     np.testing.assert_allclose(made.probabilities, np.tile(fitted.constant_, (20, 1)))
     assert not made.acquired.any()
 

@@ -150,7 +150,8 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         outcome = drive(acquisitions, source, ledger, names.__getitem__, fallback, missing_ok)
         # A missing value was refused earlier, with its name; what is left is the cap.
         rows = np.flatnonzero(~outcome.answered)
-        if rows.size and not fallback:
+        # Who offers the constant as an operating point gives it to those that can pay for no other.
+        if rows.size and not (fallback or (max_cost is not None and _offers_nothing(estimator))):
             way = "with the features at hand" if max_cost is None else f"for {max_cost:g}"
             raise BudgetError(
                 f"{rows.size} of {n_samples} examples cannot be predicted {way}, the first "
@@ -169,6 +170,10 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         ledger.order,
         ledger.cost,
     )
+
+
+def _offers_nothing(estimator):
+    return (points_to_choose_from(estimator)["cost"] == 0).any()
 
 
 def fixed_acquisitions(estimator, n_samples, stage):
