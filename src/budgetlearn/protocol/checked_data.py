@@ -57,7 +57,8 @@ def _validated(estimator, X, *y, **how):
             if (rows := np.flatnonzero(np.isinf(column.map(as_number)))).size:
                 raise ParameterError(
                     f"feature {name!r} holds {str(column.iloc[rows[0]])!r:.40} {in_row(rows)}, no "
-                    "finite number. Words need pandas' type category, or a BudgetPreprocessor."
+                    "finite number, but a word or infinity. Words need pandas' type category, or a "
+                    "BudgetPreprocessor."
                 ) from error
         raise
 
