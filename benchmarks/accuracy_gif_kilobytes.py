@@ -1,6 +1,6 @@
 """Globally induced forests of 1, 4 and 16 kB beside LightGBM and int8 perceptrons of as many bytes.
 
-    python benchmarks/accuracy_gif_kilobytes.py rows.csv [--runs 1] [data set ...]
+    python benchmarks/accuracy_gif_kilobytes.py rows.csv [data set ...] [--runs 1]
     python benchmarks/accuracy_gif_kilobytes.py rows.csv --print
 
 Seventeen tables of classes that played no part in choosing settings of GIF. Of each, at most 400
