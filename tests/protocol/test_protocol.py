@@ -164,6 +164,15 @@ def test_a_cell_that_is_no_number_is_named(table, cell):
         SignOfFirst().fit(X.to_numpy(), y)
 
 
+def test_numbers_are_not_looked_at_one_by_one_for_an_error(table, monkeypatch):
+    X, y, *_ = table
+    monkeypatch.delattr("budgetlearn.protocol.checked_data.as_number")
+    with pytest.raises(ValueError, match="expecting"):
+        SignOfFirst().fit(X.to_numpy(), y).predict(X.to_numpy()[:, 1:])
+    with pytest.raises(ParameterError, match="holds 'inf' in row 1 "):
+        SignOfFirst().fit(np.where(np.arange(len(X))[:, None] == 0, np.inf, X), y)
+
+
 @pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
 def test_a_row_without_a_label_is_named(table, gap):
     X, y, *_ = table
