@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting, forest
+from budgetlearn.gif import GIFClassifier, GIFRegressor, forest
 from budgetlearn.gif.forest import ROWS, in_columns
 
 
@@ -56,26 +56,5 @@ def test_bytes_change_no_forest(kind, weight, monkeypatch):
     monkeypatch.setattr(forest, "in_columns", np.asfortranarray)
     as_given = model.fit(X, y, sample_weight=weight).trees_
     for one, other in zip(in_bytes, as_given, strict=True):
-        for name in ("feature", "threshold", "children_left", "value", "n_node_samples"):
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-
-
-@pytest.mark.parametrize("kind", [GIFClassifier, GIFRegressor])
-@pytest.mark.parametrize("n", [60, 600])  # codes in one byte, and in two
-def test_codes_change_no_forest(kind, n, monkeypatch):
-    X = bytes_table(n) + np.random.default_rng(1).random((n, 5))
-    X[:, 4] = X[:, 4] > 128
-    y = (X[:, 0] > X[:, 1]).astype(int) + (X[:, 2] > 100)
-    model = kind(300, n_estimators=20, n_thresholds=2, random_state=0)
-    as_given = model.fit(X, y).trees_
-    coded, bin_features = [], fitting.bin_features
-    monkeypatch.setattr(
-        fitting, "bin_features", lambda X: coded.append(bin_features(X)) or coded[0]
-    )
-    monkeypatch.setattr(fitting, "VISITS", 0)
-    monkeypatch.setattr(fitting, "LEAST_CODED", 0)
-    in_codes = model.fit(X, y).trees_
-    assert coded[0].codes.dtype == (np.uint8 if n == 60 else np.uint16)
-    for one, other in zip(in_codes, as_given, strict=True):
         for name in ("feature", "threshold", "children_left", "value", "n_node_samples"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

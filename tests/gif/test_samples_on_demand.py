@@ -5,7 +5,7 @@ import pytest
 
 from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting
 from budgetlearn.gif.estimators import Squared
-from budgetlearn.gif.nodes import NodeTable
+from budgetlearn.gif.nodes import NodeTable, byte_codes
 from tests.gif.reference import Grown
 
 ROWS = 5000  # more than one block, and than there are codes
@@ -58,7 +58,8 @@ def test_forests_are_the_same(monkeypatch, kind, settings):
 def test_samples_are_those_that_the_splits_above_send_to_a_node(monkeypatch):
     X, y = table("numbers")
     X = np.asfortranarray(X)
-    monkeypatch.setattr("tests.gif.reference.NodeTable", lambda *a: NodeTable(*a, X=X))
+    known = {"X": X, "bins": byte_codes(X)}
+    monkeypatch.setattr("tests.gif.reference.NodeTable", lambda *a: NodeTable(*a, **known))
     grown = Grown(X, y[:, None], Squared(), n_trees=10, budget=2000, rate=0.1, window=1, n_visits=3)
     starts = grown.records["start"]
     assert (starts < 0).any()

@@ -14,7 +14,6 @@ from ..export.imported import ImportedForest
 from ..export.serialization import size
 from ..fit_counts import count_fit
 from ..parallel import watched
-from ..tree.binning import bin_features
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
 from .grower import (
@@ -27,14 +26,13 @@ from .grower import (
 )
 from .imported import ImportedNodes
 from .loss_kernels import RobustLoss, SquaredLoss
-from .nodes import Charges, NodeTable, VarianceSplitter, compact, path_sums
+from .nodes import Charges, NodeTable, VarianceSplitter, byte_codes, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
 # Samples that a forest keeps for its nodes, all trees together: 256 MB.
 MOST_KEPT = 1 << 26
-# Coding a column takes as long as so many visits of it. Small tables are in the cache as they are;
-# more samples may have more values than two bytes tell apart.
-VISITS, LEAST_CODED, MOST_CODED = 64, 1000, 1 << 16
+# Coding a column takes as long as so many visits of it, and small tables are in the cache.
+VISITS, LEAST_CODED = 64, 1000
 # How `joint_fit` fits all weights at once.
 REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
@@ -165,20 +163,21 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     max_depth = INT32_MAX if params.max_depth is None else params.max_depth
     # Where several candidates are examined at a step, all samples have to be at hand.
     large = n_trees * n_samples > (MOST_KEPT if params.candidate_window == 1 else INT32_MAX)
+    pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
+    coded = pays and X.dtype != np.uint8
+    bins = byte_codes(X) if large or coded else None
     nodes = 3 * n_trees + 2 * most, max_depth
-    table = NodeTable(n_trees, n_samples, *nodes, X if large else None)
+    table = NodeTable(n_trees, n_samples, *nodes, *([X, bins] if large else []))
     # Splits and the choice of candidates each have their own stream of random numbers.
-    # Codes of one or two bytes compare as the numbers do, and are read in a quarter of the time.
-    pays = n_trees * n_visits > VISITS * n_features and LEAST_CODED <= n_samples <= MOST_CODED
-    coded = pays and X.dtype != np.uint8 and not np.isnan(X).any()
-    columns = bin_features(X) if coded else X
-    splits = columns, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
+    splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
         splitter.fixed = True
     splitter.most_moved = table.most_kept if large else INT32_MAX
+    if coded:
+        splitter.look_at(bins)
     if params.cost_weight > 0:
         splitter.charges = Charges(params.feature_costs_, params.cost_weight)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])

@@ -6,13 +6,9 @@ are one node, is counted once: how many of each class lie below each code of a f
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from .nodes cimport Splitter
-
-ctypedef fused code_t:
-    uint8_t
-    uint16_t
 
 cdef enum:
     MOST_COUNTS = 1 << 24  # of codes by class, 64 MB
@@ -29,6 +25,7 @@ cdef class GiniSplitter(Splitter):
         # when a feature is first looked up there.
         int32_t[:, ::1] below
         uint8_t[::1] counted    # features
+        int32_t[::1] up_to_cut  # of each class, in a root
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed, codes, n_classes):
         Splitter.__init__(self, X, n_visits, n_thresholds, min_leaf, seed)
@@ -37,11 +34,21 @@ cdef class GiniSplitter(Splitter):
         self.sorted = &self.by_class[0]
         self.ends = np.empty(n_classes, dtype=np.int32)
         self.spread = codes.size - np.square(np.bincount(codes)).sum() / codes.size
-        n_codes = self.offsets[self.features.shape[0]]
-        self.tabled = self.width < 8 and n_codes * n_classes <= MOST_COUNTS
+        if self.width < 8:
+            self.tabulate()
+
+    def look_at(self, bins):
+        Splitter.look_at(self, bins)
+        self.tabulate()
+
+    def tabulate(self):
+        """Make room for the counts of a root, if these are not too many."""
+        n_codes, n_classes = self.offsets[self.features.shape[0]], self.ends.shape[0]
+        self.tabled = n_codes * n_classes <= MOST_COUNTS
         if self.tabled:
             self.below = np.zeros((n_codes, n_classes), dtype=np.int32)
             self.counted = np.zeros(self.features.shape[0], dtype=np.uint8)
+            self.up_to_cut = np.empty(n_classes, dtype=np.int32)
 
     cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
         # Class by class: counts are then sums of neighbours, many at once. Two classes are parted
@@ -60,7 +67,7 @@ cdef class GiniSplitter(Splitter):
             int32_t start = 0
             Py_ssize_t k
             const int32_t* below = NULL
-        if self.whole and self.tabled:
+        if self.whole and self.tabled and self.in_bytes:
             below = self.counts_below()
         # n times Gini's index is n - sum of squared counts / n; whole numbers are exact.
         for k in range(self.ends.shape[0]):
@@ -77,31 +84,32 @@ cdef class GiniSplitter(Splitter):
 
     cdef const int32_t* counts_below(self) noexcept nogil:
         """Return how many samples of each class have cells up to the cut, in a root."""
-        cdef Py_ssize_t n_classes = self.ends.shape[0], i, code, n_codes
+        cdef Py_ssize_t n_classes = self.ends.shape[0], i, n_codes, k
         cdef const uint8_t* cells = self.looked_up
         cdef int32_t* below = &self.below[self.offsets[self.feature], 0]
         n_codes = self.offsets[self.feature + 1] - self.offsets[self.feature]
         if not self.counted[self.feature]:
             for i in range(self.codes.shape[0]):
-                code = cells[i] if self.width == 1 else (<const uint16_t*> cells)[i]
-                below[code * n_classes + self.codes[i]] += 1
+                below[cells[i] * n_classes + self.codes[i]] += 1
             for i in range(n_classes, n_classes * n_codes):
                 below[i] += below[i - n_classes]
             self.counted[self.feature] = True
-        return below + <Py_ssize_t> self.cut * n_classes
+        for k in range(n_classes):
+            self.up_to_cut[k] = below[<Py_ssize_t> self.cut * n_classes + k]
+        for i in range(self.n_beyond):  # of the last code to the left, whose cells are in doubt
+            self.up_to_cut[self.codes[self.moved[i]]] -= 1
+        return &self.up_to_cut[0]
 
 
 cdef inline int64_t count_right(Splitter splitter, int32_t start, int32_t end) noexcept nogil:
     """Count the cells that go right in a part of those gathered."""
-    cdef const void* cells = splitter.looked_up + start * splitter.width
-    if splitter.width == 1:
-        return count_above(<const uint8_t*> cells, <uint8_t> splitter.cut, end - start)
-    if splitter.width == 2:
-        return count_above(<const uint16_t*> cells, <uint16_t> splitter.cut, end - start)
-    return count_numbers_above(<const double*> cells, splitter.cut, end - start)
+    cdef const double* numbers = <const double*> splitter.looked_up
+    if splitter.in_bytes:
+        return count_above(splitter.looked_up + start, <uint8_t> splitter.cut, end - start)
+    return count_numbers_above(numbers + start, splitter.cut, end - start)
 
 
-cdef inline int32_t count_above(const code_t* values, code_t cut, int32_t n) noexcept nogil:
+cdef inline int32_t count_above(const uint8_t* values, uint8_t cut, int32_t n) noexcept nogil:
     # Without a branch, so that the compiler compares many at once.
     cdef int32_t i, above = 0
     for i in range(n):

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 # Asks for memory before it is needed; does nothing where the compiler cannot.
 cdef extern from *:
@@ -83,22 +83,21 @@ cdef class Charges:
     cdef bint acquire(self, int32_t feature) noexcept nogil
 
 
-# A cell of a feature: a number, or a code whose order is that of the numbers. A comparison of codes
-# has the same outcome, reads an eighth or a quarter of the bytes, and goes many at once.
+# A cell of a feature: a number, or a byte whose order is that of the numbers. A comparison of bytes
+# has the same outcome, and goes many at once.
 ctypedef fused cell_t:
     uint8_t
-    uint16_t
     double
 
 
 cdef class Splitter:
     # One splitter serves a whole forest; nothing is kept from node to node but the random state.
     cdef:
-        # (n_features, bytes) of the cells: ranks among the distinct values of a feature, or the
-        # values themselves, in bytes or as they are.
-        const uint8_t[:, ::1] cells
-        int width                    # bytes of a cell: 1, 2 or 8
-        const double[::1] distinct   # the value of each rank; None: cells are the values
+        const uint8_t[:, ::1] cells  # (n_features, bytes): numbers, or bytes where all are such
+        int width                    # bytes of a cell: 1 or 8
+        # Of numbers: codes of one byte, and the values at the ends of each; None: there are none.
+        const uint8_t[:, ::1] feature_codes
+        const double[::1] code_lowest, code_highest
         const int64_t[::1] offsets   # where a feature begins there; one in bytes has 256 codes
         int32_t n_visits, n_thresholds, min_leaf
         int32_t n_left               # of the threshold that `score` was given last
@@ -110,7 +109,9 @@ cdef class Splitter:
         uint8_t[::1] values          # of a feature, in any type
         int32_t feature              # looked up last, with its cells in the order of the node
         const uint8_t* looked_up
-        double least, most           # of these cells
+        bint in_bytes                # whether these are bytes
+        const int32_t* order         # whose cells they are; NULL: of all samples, as they stand
+        int32_t n_beyond             # the first places in `moved`: of cells beyond their code's cut
         double cut                   # the threshold among cells: those up to it go left
         public bint fixed            # whether targets stay as they are while the forest grows
         bint whole                   # whether the node is a root, which has all samples

@@ -10,10 +10,10 @@ import numpy as np
 
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, isnan
-from libc.stdint cimport INT32_MAX, uint16_t
+from libc.stdint cimport INT32_MAX
 from libc.string cimport memchr, memcpy, memset
 
-from ..tree.binning import BinnedData, bin_features
+from ..tree.binning import bin_features
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
@@ -27,21 +27,27 @@ cdef enum:
     # theirs, as long as these are no more than 32 for each sample.
     SHARE = 32
     LAST_CODE = 255  # NaN has one more than the values
+    LEAST_IN_BYTES = 256  # samples of a node that are worth two looks, at codes and at some values
 
 cdef ForestNode record
 
 FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
+def byte_codes(X):
+    """Return the `BinnedData` of features in bytes: a split is in doubt for one code of its own."""
+    n_bins = None if X.dtype == np.uint8 else LAST_CODE
+    return bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
+
+
 cdef class NodeTable:
     """Nodes of a growing forest in order of creation, the roots first, and their samples.
 
-    Given the features X, only small nodes keep theirs; those of others are found on demand, by the
-    splits above the node. Features are then looked up in codes of one byte, in which a split is in
-    doubt for the samples of a single code.
+    Given the features X and their `byte_codes`, only small nodes keep theirs; those of others are
+    found on demand, by the splits above the node.
     """
 
-    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX, X=None):
+    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX, X=None, bins=None):
         # Filled from the front, and never moved: pointers to nodes stay valid while a forest grows.
         self.max_depth = max_depth
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
@@ -56,8 +62,7 @@ cdef class NodeTable:
         else:
             self.marked, self.doubted = np.empty(ROWS, np.uint8), np.empty(ROWS, np.int32)
             # Bytes have a code for each value, so that none is in doubt, and no value is looked up.
-            self.columns, n_bins = (None, None) if X.dtype == np.uint8 else (X, LAST_CODE)
-            bins = bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
+            self.columns = None if X.dtype == np.uint8 else X
             self.codes, self.offsets = bins.codes, bins.offsets
             self.lowest, self.highest = bins.lowest, bins.highest
         for tree in range(n_trees):
@@ -275,30 +280,32 @@ cdef class Splitter:
     """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
-        """`X`: columns of numbers or bytes, or `BinnedData` with a code for each value."""
-        if isinstance(X, BinnedData):
-            cells, self.distinct, self.offsets = X.codes, X.lowest, X.offsets
-            starts, ends = X.offsets[: len(cells)], X.offsets[1:] - 1
-            self.lowest, self.highest = X.lowest[starts], X.highest[ends]
-        else:
-            cells, self.distinct = X.T, None
-            self.offsets = np.arange(X.shape[1] + 1) * (LAST_CODE + 1)
-            self.lowest, self.highest = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
-        self.cells, self.width = cells.view(np.uint8), cells.itemsize
+        self.cells, self.width = X.T.view(np.uint8), X.itemsize
+        self.feature_codes = None
+        self.offsets = np.arange(X.shape[1] + 1) * (LAST_CODE + 1)
+        self.lowest, self.highest = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
         self.gaps = np.isnan(self.lowest).view(np.uint8)
         self.n_visits, self.n_thresholds, self.min_leaf = n_visits, n_thresholds, min_leaf
         self.most_moved = INT32_MAX
-        self.features = np.arange(len(cells), dtype=np.int32)
+        self.features = np.arange(X.shape[1], dtype=np.int32)
         self.values = np.empty(self.cells.shape[1], dtype=np.uint8)  # scratch of the largest node
-        self.moved = np.empty(cells.shape[1], dtype=np.int32)
+        self.moved = np.empty(len(X), dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
+
+    def look_at(self, bins):
+        """Look up features of large nodes in `byte_codes`, and values only where these are in doubt.
+
+        An eighth of the bytes is read, and many are compared at once.
+        """
+        self.feature_codes, self.offsets = bins.codes, bins.offsets
+        self.code_lowest, self.code_highest = bins.lowest, bins.highest
 
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil:
         cdef:
             int32_t n_features = <int32_t> self.features.shape[0]
             int32_t n_visited = 0, drawn, feature, _trial
             int32_t n_missing = 0
-            double low, high, threshold, charge, score, cut = 0.0, best = -1.0
+            double low, high, threshold, charge, score, best = -1.0
             int32_t n_refused = 0
             bint pays, again
         out.n_left = 0
@@ -331,13 +338,16 @@ cdef class Splitter:
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-                self.cut = cut_of(self, threshold)
+                if self.feature_codes is not None and self.in_bytes:
+                    self.cut = code_cut(self, threshold, n)
+                else:
+                    self.cut = threshold  # bytes are whole, and need its whole part only
                 score = max(0.0, self.score(n))  # rounding may take it below 0
                 if charge > 0.0 and score <= charge:
                     continue
                 pays = True
                 if score - charge > best and self.min_leaf <= self.n_left <= n - self.min_leaf:
-                    best, cut = score - charge, self.cut
+                    best = score - charge
                     out.decrease = score
                     out.feature = feature
                     out.threshold = threshold
@@ -347,7 +357,7 @@ cdef class Splitter:
         if best < 0:
             return
         if min(out.n_left, n - out.n_left) <= self.most_moved:
-            move_left(self, out, cut, samples, n)
+            move_left(self, out, samples, n)
         # Examples without a value may come where no sample was without: they go with most.
         if self.gaps[out.feature] and n_missing == 0:
             out.missing_left = 2 * out.n_left > n
@@ -365,50 +375,118 @@ cdef inline void look_up(
     """Point to the cells of a feature, gathered as a rule; find the least and the largest value."""
     cdef const uint8_t* column = &splitter.cells[feature, 0]
     cdef void* values = &splitter.values[0]
-    cdef double* least = &splitter.least
-    cdef double* most = &splitter.most
     splitter.n_missing = 0
     splitter.missing_left = False
     splitter.feature = feature
     splitter.looked_up = &splitter.values[0]
+    splitter.in_bytes = splitter.width == 1
     if splitter.gaps[feature]:
         look_up_with_gaps(splitter, feature, order, n, low, high)
         return
+    if splitter.feature_codes is not None and n >= LEAST_IN_BYTES:
+        splitter.in_bytes = look_up_codes(splitter, order, n, low, high)
+        if splitter.in_bytes:
+            return
     if splitter.whole and (splitter.tabled or splitter.sorted == NULL):
         # A root's cells are the column as it stands, and their ends those of the table.
         splitter.looked_up = column
         low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
-        least[0], most[0] = 0, splitter.offsets[feature + 1] - splitter.offsets[feature] - 1
-        return
-    if splitter.width == 1:
-        gather(column, order, n, <uint8_t*> values, least, most)
-    elif splitter.width == 2:
-        gather(<const uint16_t*> column, order, n, <uint16_t*> values, least, most)
+    elif splitter.in_bytes:
+        gather(column, order, n, <uint8_t*> values, low, high)
     else:
-        gather(<const double*> column, order, n, <double*> values, least, most)
-    low[0], high[0] = least[0], most[0]
-    if splitter.distinct is not None:
-        low[0] = splitter.distinct[splitter.offsets[feature] + <Py_ssize_t> least[0]]
-        high[0] = splitter.distinct[splitter.offsets[feature] + <Py_ssize_t> most[0]]
+        gather(<const double*> column, order, n, <double*> values, low, high)
 
 
-cdef inline double cut_of(Splitter splitter, double threshold) noexcept nogil:
-    """Return the largest cell that goes left: a rank is that of the last value below."""
-    cdef Py_ssize_t first, low, high, middle
-    if splitter.width == 8:
-        return threshold
-    if splitter.distinct is None:
-        return <uint8_t> threshold
-    first = splitter.offsets[splitter.feature]
-    low, high = first + <Py_ssize_t> splitter.least, first + <Py_ssize_t> splitter.most
-    # Invariant: the value at `low` is not above the threshold, that at `high` is.
-    while high - low > 1:
+cdef bint look_up_codes(
+    Splitter splitter, const int32_t* order, int32_t n, double* low, double* high
+) noexcept nogil:
+    """As `look_up`, in codes of one byte; return False where all cells of the node are in doubt."""
+    cdef Py_ssize_t feature = splitter.feature, first = splitter.offsets[feature], place
+    cdef const uint8_t* codes = &splitter.feature_codes[feature, 0]
+    splitter.n_beyond = 0
+    if splitter.whole and (splitter.tabled or splitter.sorted == NULL):
+        splitter.order = NULL
+        low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
+        if splitter.tabled:
+            splitter.looked_up = codes
+        else:  # a copy, for cells in doubt
+            memcpy(&splitter.values[0], codes, n)
+        return True
+    splitter.order = order
+    gather(codes, order, n, &splitter.values[0], low, high)
+    place = first + <Py_ssize_t> low[0]
+    if low[0] == high[0] and splitter.code_lowest[place] < splitter.code_highest[place]:
+        return False
+    low[0] = end_of_code(splitter, <uint8_t> low[0], n, -1.0)
+    high[0] = end_of_code(splitter, <uint8_t> high[0], n, 1.0)
+    return True
+
+
+cdef inline double value_at(Splitter splitter, int32_t place) noexcept nogil:
+    """Return the value of a cell that was looked up."""
+    cdef const double* numbers = <const double*> &splitter.cells[splitter.feature, 0]
+    return numbers[place if splitter.order == NULL else splitter.order[place]]
+
+
+cdef int32_t places_of(Splitter splitter, uint8_t code, int32_t n) noexcept nogil:
+    """Find the places of the looked-up cells that have a code; return how many there are."""
+    cdef const uint8_t* cells = splitter.looked_up
+    cdef const uint8_t* at = <const uint8_t*> memchr(cells, code, n)
+    cdef const double* numbers = <const double*> &splitter.cells[splitter.feature, 0]
+    cdef int32_t place, n_found = 0
+    while at != NULL:
+        place = <int32_t> (at - cells)
+        # Values lie far apart, and would come one by one.
+        fetch_ahead(numbers + (place if splitter.order == NULL else splitter.order[place]))
+        splitter.moved[n_found] = place
+        n_found += 1
+        at = <const uint8_t*> memchr(at + 1, code, n - place - 1)
+    return n_found
+
+
+cdef double end_of_code(Splitter splitter, uint8_t code, int32_t n, double sign) noexcept nogil:
+    """Return the least (sign -1) or the largest (1) value of the looked-up cells with a code."""
+    cdef Py_ssize_t place = splitter.offsets[splitter.feature] + code
+    cdef double found = -INFINITY
+    cdef int32_t i
+    if splitter.code_lowest[place] == splitter.code_highest[place]:
+        return splitter.code_lowest[place]
+    for i in range(places_of(splitter, code, n)):
+        found = max(found, sign * value_at(splitter, splitter.moved[i]))
+    return sign * found
+
+
+cdef double code_cut(Splitter splitter, double threshold, int32_t n) noexcept nogil:
+    """Return the largest code that goes left; of its cells those beyond get the next one.
+
+    In a root whose cells are counted in tables they keep it, and their places are in `moved`.
+    """
+    cdef Py_ssize_t first = splitter.offsets[splitter.feature], low = first, middle
+    cdef Py_ssize_t high = splitter.offsets[splitter.feature + 1] - 1
+    cdef uint8_t* cells = &splitter.values[0]
+    cdef bint writes = splitter.looked_up == cells
+    cdef uint8_t code
+    cdef int32_t i, n_beyond = 0
+    for i in range(splitter.n_beyond if writes else 0):  # of the threshold before
+        cells[splitter.moved[i]] = <uint8_t> splitter.cut
+    splitter.n_beyond = 0
+    # Invariant: codes before `low` go left, those beyond `high` right.
+    while low < high:
         middle = (low + high) // 2
-        if splitter.distinct[middle] <= threshold:
-            low = middle
+        if splitter.code_highest[middle] <= threshold:
+            low = middle + 1
         else:
             high = middle
-    return <double> (low - first)
+    code = <uint8_t> (low - first)
+    if splitter.code_lowest[low] > threshold:  # not of the first code: a value goes left
+        return code - 1.0
+    for i in range(places_of(splitter, code, n)):
+        splitter.moved[n_beyond] = splitter.moved[i]
+        n_beyond += value_at(splitter, splitter.moved[i]) > threshold
+    splitter.n_beyond = n_beyond
+    for i in range(n_beyond if writes else 0):
+        cells[splitter.moved[i]] = code + 1
+    return code
 
 
 cdef void look_up_with_gaps(
@@ -440,7 +518,7 @@ cdef void look_up_with_gaps(
 
 
 cdef inline Py_ssize_t move_left(
-    Splitter splitter, const Split* found, double cut, int32_t* samples, int32_t n
+    Splitter splitter, const Split* found, int32_t* samples, int32_t n
 ) noexcept nogil:
     """Bring the samples that go left in a split to the front."""
     cdef Examples examples
@@ -452,15 +530,13 @@ cdef inline Py_ssize_t move_left(
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
     if splitter.width == 1:
-        return partition_cells(&examples, n, <const uint8_t*> column, <uint8_t> cut, False)
-    if splitter.width == 2:
-        return partition_cells(&examples, n, <const uint16_t*> column, <uint16_t> cut, False)
+        return partition_cells(&examples, n, <const uint8_t*> column, <uint8_t> found.threshold, False)
     # No value is not below a threshold: missing ones go right, unless they count as the least.
     if found.missing_left:
         for i in range(n):
             values[i] = -INFINITY if isnan(numbers[samples[i]]) else numbers[samples[i]]
-        return partition_cells(&examples, n, <const double*> values, cut, True)
-    return partition_cells(&examples, n, numbers, cut, False)
+        return partition_cells(&examples, n, <const double*> values, found.threshold, True)
+    return partition_cells(&examples, n, numbers, found.threshold, False)
 
 
 cdef inline Py_ssize_t partition_cells(
@@ -475,10 +551,8 @@ cdef inline double sum_left(
 ) noexcept nogil:
     """Return the sum of the targets whose cells go left; count them."""
     cdef const void* cells = splitter.looked_up
-    if splitter.width == 1:
+    if splitter.in_bytes:
         return sum_below(targets, <const uint8_t*> cells, <uint8_t> splitter.cut, n, n_left)
-    if splitter.width == 2:
-        return sum_below(targets, <const uint16_t*> cells, <uint16_t> splitter.cut, n, n_left)
     return sum_below(targets, <const double*> cells, splitter.cut, n, n_left)
 
 

@@ -1,0 +1,56 @@
+"""Forests of features looked up in codes of one byte are those of the values, bit for bit."""
+
+import numpy as np
+import pytest
+
+from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting
+from budgetlearn.gif.nodes import byte_codes
+from tests.gif.test_samples_on_demand import table
+
+N_TREES = 300  # with three visits of six features enough for codes to pay
+
+
+def tied_table(kind):
+    X, y = table(kind)
+    X[:, 3] = np.round(X[:, 3], 1)  # several values share a code, many rows a value
+    X[:, 4] = np.where(X[:, 4] > 1, X[:, 4], 0.0)
+    return X, y
+
+
+@pytest.mark.parametrize("keeps_rows", [True, False])
+@pytest.mark.parametrize("kind", ["numbers", "gaps"])
+@pytest.mark.parametrize(
+    ("n_classes", "settings"),
+    [
+        (None, {}),
+        (None, {"split_on": "residuals"}),
+        (None, {"cost_weight": 0.05}),
+        (2, {}),
+        (4, {"loss": "trimmed_exponential"}),
+        (4, {"min_samples_leaf": 300}),
+        (4, {"n_thresholds": 3}),
+    ],
+    ids=str,
+)
+def test_forests_are_the_same(monkeypatch, n_classes, settings, kind, keeps_rows):
+    X, y = tied_table(kind)
+    forest = GIFRegressor if n_classes is None else GIFClassifier
+    if n_classes is not None:
+        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    model = forest(2000, n_estimators=N_TREES, max_features=3, random_state=0, **settings)
+    if not keeps_rows:
+        monkeypatch.setattr(fitting, "MOST_KEPT", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(fitting, "VISITS", np.inf)
+        expected = model.fit(X, y)._model
+    found = model.fit(X, y)._model
+    for name in found._records.dtype.names:
+        np.testing.assert_array_equal(found._records[name], expected._records[name])
+    np.testing.assert_array_equal(found._weights, expected._weights)
+
+
+def test_features_are_looked_up_in_codes(monkeypatch):
+    looked_up = []
+    monkeypatch.setattr(fitting, "byte_codes", lambda X: looked_up.append(X) or byte_codes(X))
+    GIFRegressor(600, n_estimators=N_TREES, max_features=3).fit(*tied_table("numbers"))
+    assert looked_up
