@@ -188,7 +188,6 @@ def test_the_page_shows_the_data_sheets(page):
         r'<td class="number">([^<]*)</td>', page[page.index("<caption>Data sets</caption>") :]
     )
     assert cells[:6] == ["178", "13", "3", "178", "30", "2"]
-    assert "wine.data " + "ab" * 32 in page
 
 
 def test_a_study_without_printed_tables_says_nothing_of_them(folder, page):
@@ -263,3 +262,11 @@ def test_dollars_in_names_are_no_mathematics():
     report = build_tables(sections, report)
     for name, figure in collected(sections, report, "figures").items():
         assert svg_bytes(figure), name
+
+
+def test_the_hashes_of_data_sets_are_those_of_their_content(page):
+    """Of none they are those of fetched files: some are embedded, and all are prepared."""
+    table = re.search(
+        r"<caption>SHA-256 of the prepared data sets</caption>.*?</table>", page, re.S
+    )
+    assert re.findall(r'<td class="hash">(\w*)</td>', table[0]) == ["ab" * 32, "cd" * 32]

@@ -42,7 +42,7 @@ class DataSheet:
     classes: object = None  # how many there are, or class to rows
     licence: str | None = None
     citation: str | None = None
-    sha256: dict | None = None  # file to hash; nothing for data that are not fetched
+    sha256: str = ""  # of the content, as `Dataset.sha256` has it
     # Feature that was words in the files → the words, in the order of their codes 0, 1, …
     categories: dict = field(default_factory=dict)
     test_ratio: float = 1 / 3  # test rows by the rows that a model trains on

@@ -168,9 +168,7 @@ class MadeWith(Section):
     place = 110
 
     def context(self, report):
-        nothing = "nothing fetched: embedded or generated"
-        sheets = report.display.datasets.values()
-        return {"hashes": {sheet.title: sheet.sha256 or nothing for sheet in sheets}}
+        return {"hashes": {one.title: one.sha256 for one in report.display.datasets.values()}}
 
 
 class Downloads(Section):
