@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from logging.handlers import QueueHandler
 from multiprocessing.connection import wait
 
@@ -35,9 +35,7 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
     """Run a generator function in a child process and collect what it yields."""
     context = multiprocessing.get_context(START)
     receiver, sender = context.Pipe(duplex=False)
-    # A fork has the limits of the pools of this process already.
-    held_to = None if START == "fork" else threads
-    child = context.Process(target=_work, args=(sender, os.getpid(), held_to, function, arguments))
+    child = context.Process(target=_work, args=(sender, os.getpid(), threads, function, arguments))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
         child.start()
@@ -152,7 +150,7 @@ def _work(sender, parent, threads, function, arguments):
     log.handlers[:] = [_ToParent(sender)]
     log.setLevel(logging.INFO)
     try:
-        with nullcontext() if threads is None else threadpool_limits(threads):
+        with threadpool_limits(threads):
             for item in function(*arguments):
                 sender.send((_ITEM, item))
         sender.send((_DONE, None))

@@ -143,7 +143,7 @@ def table(rows):
 
     Missing numbers become NaN, missing strings NA, missing rates None, a missing status "ok".
     """
-    frame = pd.DataFrame(rows) if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    frame = pd.DataFrame(rows)
     # A misspelt column would be lost in silence.
     unknown = sorted(set(frame.columns) - set(COLUMNS))
     if unknown:
