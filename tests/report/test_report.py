@@ -14,6 +14,7 @@ import pytest
 from budgetbench.report import sections_of, write_report
 from budgetbench.report.page import build_tables, collected
 from budgetbench.report.style import svg_bytes
+from budgetbench.study.records import POINTS
 from budgetlearn.exceptions import ConfigError
 from tests.factories import (
     METHODS,
@@ -159,6 +160,12 @@ def test_points_and_their_columns_are_described(folder):
         table: [c["name"] for c in columns if not c["meaning"]] for table, columns in schema.items()
     }
     assert not {table: names for table, names in bare.items() if names}
+    # A name may mean something else in another table.
+    meanings = {t: {c["name"]: c["meaning"] for c in columns} for t, columns in schema.items()}
+    assert meanings["points"]["budget"] == POINTS["budget"].meaning
+    assert "share" in meanings["curves"]["budget"]
+    assert "share" in meanings["recommendations"]["cost"]
+    assert "hard" in meanings["horizons"]["budget"]
     curves = pd.read_csv(tables / "curves.csv")
     assert set(curves["method"]) == set(METHODS)
 

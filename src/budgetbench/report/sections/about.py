@@ -218,6 +218,7 @@ def schema_of(tables):
         for column, dtype in frame.dtypes.items():
             # Whatever mean a spread stands beside, it is one over runs.
             other = "standard deviation over runs" if "sd" in column.split("_") else ""
-            about = {"type": kinds.get(dtype.kind, "Text"), "meaning": meanings.get(column, other)}
-            schema[name].append({"name": column} | about)
+            meaning = meanings.get(f"{name}.{column}", meanings.get(column, other))
+            kind = kinds.get(dtype.kind, "Text")
+            schema[name].append({"name": column, "type": kind, "meaning": meaning})
     return schema
