@@ -27,7 +27,6 @@ class Method:
     line: str
     control: bool  # only brackets the others: no feature, or all of them
     peer: bool  # what users would pick instead
-    spec: dict  # its class, parameters and grid, as they are
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class DataSheet:
     budget: str = ACQUISITION  # what methods are compared by there, or memory
     rows: int | None = None
     features: int | None = None
-    classes: object = None  # how many there are, or class to rows
+    classes: int | None = None
     licence: str | None = None
     citation: str | None = None
     sha256: str = ""  # of the content, as `Dataset.sha256` has it
@@ -112,6 +111,5 @@ def _styled(methods, ranked):
             line=LINES[again % len(LINES)],
             control=control,
             peer=bool(given.get("peer", False)),
-            spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
         )
     return {name: styled[name] for name in methods}

@@ -53,14 +53,14 @@ class Settings(Section):
     place = 100
 
     def context(self, report):
-        number = offered(report.results.times)
+        number, given = offered(report.results.times), self.study.methods
         # As on the first data set that has it: with tries a space stands in place of the grid.
         spec = {name: self.study.spec(name, data) for data, _, name in self.study.cells[::-1]}
         rows = [
             [
                 {"text": method.label, "note": "control" if method.control else ""},
-                {"text": method.spec.get("class"), "kind": "code"},
-                {"text": as_text(method.spec.get("parameters")), "kind": "long"},
+                {"text": given[method.id]["class"], "kind": "code"},
+                {"text": as_text(given[method.id].get("parameters") or None), "kind": "long"},
                 as_text(settings_tried(spec[method.id]) or None),
                 number.get(method.id),
             ]
