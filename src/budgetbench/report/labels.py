@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ..analysis.results import Comparison
-from ..analysis.schedules import GROUP
+from ..analysis.schedules import CASE, GROUP
 from ..study.study import ACQUISITION
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
@@ -48,15 +47,52 @@ class DataSheet:
     span: tuple = (0.0, 1.0)  # the least score that there can be, and that of perfect predictions
 
 
-class Display(Comparison):
-    """Methods (entries of the methods file) and data sets (`DataSheet`) as they are shown.
+class Display:
+    """Methods (entries of the methods file) and data sets (`DataSheet`), compared and shown.
 
     The `ranked` methods choose a colour, a marker and a line first, so that the best of many do not
     share a colour; the others follow in their order.
     """
 
     def __init__(self, methods, datasets, ranked=()):
-        super().__init__(_styled(methods, ranked), datasets)
+        self.methods, self.datasets = _styled(methods, ranked), datasets
+
+    @property
+    def competitors(self):
+        """Ids of the methods that are not controls."""
+        return [name for name, method in self.methods.items() if not method.control]
+
+    @property
+    def controls(self):
+        """Ids of the methods that only bracket the others."""
+        return [name for name, method in self.methods.items() if method.control]
+
+    @property
+    def test_ratios(self):
+        """Test rows by training rows of each data set."""
+        return {name: entry.test_ratio for name, entry in self.datasets.items()}
+
+    @property
+    def bounded(self):
+        """Ids of the data sets whose score lies in [0, 1] by its nature."""
+        return {name for name, entry in self.datasets.items() if entry.span == (0, 1)}
+
+    def rivals(self, frame):
+        """Return the methods of a frame that are not controls, in the order of display."""
+        present = set(frame["method"])
+        return [name for name in self.competitors if name in present]
+
+    def cases(self, frame):
+        """Return the (dataset, costs) pairs of a frame, data sets in the order of display."""
+        # In the order of the study: an alphabetical one would mean nothing.
+        present = set(map(tuple, frame[CASE].drop_duplicates().to_numpy()))
+        order = list(self.datasets)
+        return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
+
+    def under(self, budget, frame):
+        """Return the rows of a frame on data sets where this budget of the study counts."""
+        budgets = {name: entry.budget for name, entry in self.datasets.items()}
+        return frame[frame["dataset"].map(budgets) == budget]
 
     def label(self, method):
         """Return a method's name on the page."""
