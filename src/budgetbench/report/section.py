@@ -65,9 +65,9 @@ class Section:
     title = ""  # of the link on top of the page
     place = 0  # sections stand on the page from small to large
     under = None  # the budget by which the study must compare some data set, if any
-    script = None  # name of its script beside the module, if any: gets `script_data(report, *case)`
+    script = None  # name of its script beside the module, if any: it gets `script_data`
     inputs = ()  # files that it reads, beside operating points, data sets and prices
-    stem, category = "", ""  # of the figures that `draw(report, *case)` makes, one of each case
+    stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
     pictures = ()  # name and label of each other figure
     names = ()  # of its tables
 
@@ -102,6 +102,14 @@ class Section:
         """Return {name: matplotlib figure}; `report.tables` holds the tables of all sections."""
         shown = self.cases if self.stem else ()
         return {case_name(*case, stem=self.stem): self.draw(report, *case) for case in shown}
+
+    def draw(self, report, *case):
+        """Return the figure of a case, in a section that has a `stem`."""
+        raise NotImplementedError
+
+    def script_data(self, report, *case):
+        """Return the data of a case for the script, in a section that has one."""
+        raise NotImplementedError
 
     def files(self, report):
         """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""
