@@ -398,11 +398,11 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
     if limits.get("time_limit") is not None:
         limits["time_limit"] -= part["seconds"].iloc[0]
     found, problem = _alone(_sequence, method, alone, run, n_jobs, **limits)
-    rows = [row for row in found if isinstance(row, dict)]
-    models = [model for listed in found if isinstance(listed, list) for model in listed]
+    # What it visited comes last, if it came so far.
+    models = found.pop() if found and isinstance(found[-1], list) else []
     if problem is not None:
-        rows.append(failed_row(method, run, problem, rows))
-    return rows, _visited(models, run.number, sequence)
+        found.append(failed_row(method, run, problem, found))
+    return found, _visited(models, run.number, sequence)
 
 
 def _sequence(method, spec, run, n_jobs):
