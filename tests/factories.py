@@ -141,11 +141,12 @@ def make_study(n_runs=5, datasets=tuple(FEATURES), methods=METHODS, **config):
 def make_sheets(study, **changes):
     """Return the data sheets of a study's data sets."""
     sheets = {
-        "wine": {"title": "Wine", "features": 13, "sha256": {"wine.data": "ab" * 32}},
+        "wine": {"title": "Wine", "features": 13, "sha256": "ab" * 32},
         "breast_cancer": {
             "title": "Breast cancer Wisconsin (diagnostic)",
             "features": 30,
             "classes": 2,
+            "sha256": "cd" * 32,
         },
     }
     shared = {"rows": 178, "classes": 3, "licence": "CC BY 4.0", "citation": "Made up (2024)"}

@@ -434,7 +434,7 @@ def test_a_path_that_ends_early_counts_and_is_told(wine_runs, monkeypatch):
         assert told["status"].startswith("partial: The L1 path ends at penalty")
         assert np.isnan(told["test_score"])
         assert told["stage"] == len(cut) - 1
-        coverage = coverage_table(cut)
+        coverage = coverage_table(cut, cut.head(1))
         assert coverage[["n_ok", "n_partial", "n_failed"]].to_numpy().tolist() == [[0, 1, 0]]
         assert coverage["message"][0] == told["status"]
         constant = records.table(run_method("constant", CONSTANT, wine_runs[0]))

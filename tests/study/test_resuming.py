@@ -14,7 +14,6 @@ from budgetbench.datasets.synthetic import generate
 from budgetbench.study import records
 from budgetbench.study.experiment import (
     checkpoint_file,
-    limited_run,
     resumable_run,
     run_method,
 )
@@ -100,9 +99,9 @@ class Killed(BaseEstimator):
         return np.zeros(np.shape(X), dtype=bool)
 
 
-def test_what_was_finished_before_a_death_is_kept(run):
+def test_what_was_finished_before_a_death_is_kept(run, tmp_path):
     spec = {"class": f"{__name__}.Killed", "grid": {"at": [0, 1]}}
-    rows = limited_run("killed", spec, run)
+    rows = resumable_run("killed", spec, run, tmp_path, "")
     assert [row["status"] for row in rows[:1]] == ["ok"]
     assert rows[1]["status"].startswith("died: its process was killed by SIGKILL")
     assert [(row["run"], row["stage"], row["method"]) for row in rows] == [
@@ -116,14 +115,14 @@ def test_classes_are_imported_before_the_process_starts(run, tmp_path, monkeypat
     module = tmp_path / "slow_to_import.py"
     module.write_text(f"from {__name__} import Killed\n")
     monkeypatch.syspath_prepend(tmp_path)
-    limited_run("slow", {"class": "slow_to_import.Killed"}, run)
+    resumable_run("slow", {"class": "slow_to_import.Killed"}, run, tmp_path, "")
     assert "slow_to_import" in sys.modules
-    (row,) = limited_run("absent", {"class": "slow_to_import.Absent"}, run)
+    (row,) = resumable_run("absent", {"class": "slow_to_import.Absent"}, run, tmp_path, "")
     assert row["status"].startswith("failed: ConfigError: 'slow_to_import.Absent'")
 
 
-def test_a_process_of_its_own_changes_no_result(run):
-    alone = limited_run("exhaustive", SPEC, run)
+def test_a_process_of_its_own_changes_no_result(run, tmp_path):
+    alone = resumable_run("exhaustive", SPEC, run, tmp_path, "")
     here = list(run_method("exhaustive", SPEC, run))
     timed = ["fit_seconds", "processor_seconds", "predict_seconds", "added_seconds"]
     first, second = (records.table(rows).drop(columns=timed) for rows in (alone, here))

@@ -61,10 +61,8 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     `bounded` says whether the score lies in [0, 1] by its nature: then so do its intervals.
 
     There is one row for each budget (a share of the full cost) from which on something else is
-    recommended: choice is the mean score on the rows that chose; test, held out, has an interval
-    low to high; cost is the mean share on test data; gain is the held-out score above the free
-    constant's, as_good says whether its interval includes 0; runners_up are dicts of method, test,
-    low, high and cost; models are indices in `schedules`, one for each run.
+    recommended; cost is the mean share on test data, runners_up are dicts of method, test, low,
+    high and cost, models are indices in `schedules`, one for each run.
     """
     frame = of_case(schedules, dataset, costs)
     known = np.isfinite(frame[["choice_score", "held_out_score"]].astype(float)).all(axis=1)

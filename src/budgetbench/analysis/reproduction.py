@@ -195,16 +195,9 @@ def printed_error(quantity, value):
 def agreement_table(table):
     """Judge each printed number of `published_table` that was rerun: return it with more columns.
 
-    se : standard error of the difference, from the spread over runs on both sides and the rounding
-        of the printed number, so that runs that agree do not make it 0. A side that prints no
-        spread, or has a single run, is taken to spread as the other does.
-    printed_se, own_se : those of each side's mean, NaN where it has no spread of its own.
-    in_se : the difference in standard errors, within ± `MOST`.
-    margin, share : a tenth of the printed error; the difference as a share of that error, NaN where
-        it is 0, as of an entropy of 100 %.
-    verdict : "within" (both conditions hold), "interval only", "margin only", "outside" (neither),
-        "single run" (se unknown), "clock" (time is not judged), "" (not rerun).
-    better : whether ours is the better number; None where neither direction is.
+    Their meanings are in `report/sections/texts.yaml`. The standard error is from the spread over
+    runs on both sides and the rounding of the printed number, so that runs that agree do not make
+    it 0; a side that prints no spread, or has a single run, is taken to spread as the other does.
     """
     own, printed = table["sd"].where(table["n_runs"] > 1), table["value_sd"]
     ours = own.fillna(printed) ** 2 / table["n_runs"].clip(lower=1)

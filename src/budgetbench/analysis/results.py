@@ -1,4 +1,4 @@
-"""The results of a study: who competes under which budget, and the tables, each computed once."""
+"""The results of a study: its tables, each computed once."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,58 +13,7 @@ from .areas import area_table, horizon_areas, horizon_table, summary_table
 from .efforts import time_table
 from .ranks import ranking_of
 from .recommendations import all_recommendations, at_most, budget_kinds
-from .schedules import CASE, compressed_points, coverage_table
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Methods and data sets of a study, each id with what is known of it.
-
-    A method's `control` says whether it only brackets the others (no feature, or all) and does not
-    compete. A data set's `budget` says what methods are compared by there, acquisition cost or
-    memory, `test_ratio` how many test rows there are by training row, `span` the least score that
-    there can be, and the best.
-    """
-
-    methods: dict
-    datasets: dict
-
-    @property
-    def competitors(self):
-        """Ids of the methods that are not controls."""
-        return [name for name, method in self.methods.items() if not method.control]
-
-    @property
-    def controls(self):
-        """Ids of the methods that only bracket the others."""
-        return [name for name, method in self.methods.items() if method.control]
-
-    @property
-    def test_ratios(self):
-        """Test rows by training rows of each data set."""
-        return {name: entry.test_ratio for name, entry in self.datasets.items()}
-
-    @property
-    def bounded(self):
-        """Ids of the data sets whose score lies in [0, 1] by its nature."""
-        return {name for name, entry in self.datasets.items() if entry.span == (0, 1)}
-
-    def rivals(self, frame):
-        """Return the methods of a frame that are not controls, in the order of display."""
-        present = set(frame["method"])
-        return [name for name in self.competitors if name in present]
-
-    def cases(self, frame):
-        """Return the (dataset, costs) pairs of a frame, data sets in the order of display."""
-        # In the order of the study: an alphabetical one would mean nothing.
-        present = set(map(tuple, frame[CASE].drop_duplicates().to_numpy()))
-        order = list(self.datasets)
-        return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
-
-    def under(self, budget, frame):
-        """Return the rows of a frame on data sets where this budget of the study counts."""
-        budgets = {name: entry.budget for name, entry in self.datasets.items()}
-        return frame[frame["dataset"].map(budgets) == budget]
+from .schedules import compressed_points, coverage_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +21,7 @@ class Results:
     """Operating points of a study, with the control "constant", and what follows from them."""
 
     points: pd.DataFrame
-    compared: Comparison
+    compared: object  # methods and data sets, as `budgetbench.report.labels.Display` knows them
     expected: pd.DataFrame | None = None
 
     def __post_init__(self):

@@ -109,15 +109,11 @@ def counted_runs(points, expected=None):
     return counted.drop_duplicates().sort_values(RUN, ignore_index=True)
 
 
-def coverage_table(points, expected=None):
+def coverage_table(points, expected):
     """Count the runs of each method: completed (n_ok), in part, failed, or without a record.
 
     message is the first status that is not ok, else "".
     """
-    if expected is None:
-        # Every method in every run: here a method without any record of a case is missing there.
-        runs = points[CASE_RUN].drop_duplicates()
-        expected = runs.merge(points[["method"]].drop_duplicates(), how="cross")
     done = points.groupby(RUN)["status"].agg(
         state=lambda s: "ok" if (s == OK).all() else "partial" if (s == OK).any() else "failed",
         message=first_message,

@@ -102,21 +102,26 @@ def fetch(spec, folder, data_dir=None, offline=False):
     if data_dir is None:
         data_dir = os.environ.get(DATA_DIR_VARIABLE) or None
     paths = [folder / file.path for file in spec.files]
-    pairs = zip(spec.files, paths, strict=True)
-    # Looked at first: a complete folder may belong to somebody else, or lie on a medium to read.
-    if not any(check_file(pinned(file, path), path) for file, path in pairs):
-        return paths  # nothing is written: the folder may be read-only
+    absent = []  # files, and what is wrong with what is there instead
+    for file, path in zip(spec.files, paths, strict=True):
+        file = pinned(file, path)
+        if problem := check_file(file, path):
+            absent.append((file, problem))
+    if not absent:
+        return paths  # nothing is written: the folder may be somebody else's, or read-only
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Beside the target: moving into place is then a rename, which is whole or nothing.
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as workplace:
             job = _Fetch(spec, folder, Path(workplace), data_dir, offline)
-            return [job.bring(file) for file in spec.files]
+            for file, problem in absent:
+                job.bring(file, problem)
     except OSError as error:
         raise DatasetError(
             f"Data set {spec.id!r}: its files cannot be written to {folder.resolve()} "
             f"({error.strerror or error}). Free space there, or make the folder writable."
         ) from error
+    return paths
 
 
 def check_file(file, path):
@@ -191,12 +196,9 @@ class _Fetch:
     offline: bool
     downloads: dict = field(default_factory=dict)  # address → file
 
-    def bring(self, file):
+    def bring(self, file, problem):
+        """Put a file into the folder, of which `problem` is what is wrong with what is there."""
         target = self.folder / file.path
-        file = pinned(file, target)
-        problem = check_file(file, target)
-        if not problem:
-            return target
         tried = [f"{target}: {problem}"] if target.exists() else []
         candidate = self.workplace / Path(file.path).name
         for place, put in self._places(file):
@@ -214,7 +216,7 @@ class _Fetch:
             self._refuse_outside(target)
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(candidate, target)
-            return target
+            return
         raise DatasetError(self._message(file, tried))
 
     def _refuse_outside(self, target):

@@ -144,12 +144,12 @@ def _origin(source, reader):
     """Return kind, reader, parameters and files as the form of `source` implies them."""
     source = dict(source)
     # The form of the source says what it is: no second key can contradict it.
-    for kind in ("embedded", "generated", "csv"):
+    for kind in ("embedded", "generated"):
         if kind in source:
-            name = source.pop(kind)
-            if kind == "csv":
-                return {"kind": kind, "reader": "csv", "parameters": {"path": name, **source}}
-            return {"kind": kind, "reader": name, "parameters": source}
+            return {"kind": kind, "reader": source.pop(kind), "parameters": source}
+    if "csv" in source:
+        parameters = {"path": source.pop("csv"), **source}
+        return {"kind": "csv", "reader": "csv", "parameters": parameters}
     return {
         "kind": "local" if "instructions" in source else "files",
         "reader": reader.pop("name"),

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ..analysis.results import Comparison
-from ..analysis.schedules import GROUP
+from ..analysis.schedules import CASE, GROUP
 from ..study.study import ACQUISITION
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
@@ -27,7 +26,6 @@ class Method:
     line: str
     control: bool  # only brackets the others: no feature, or all of them
     peer: bool  # what users would pick instead
-    spec: dict  # its class, parameters and grid, as they are
 
 
 @dataclass(frozen=True)
@@ -39,25 +37,62 @@ class DataSheet:
     budget: str = ACQUISITION  # what methods are compared by there, or memory
     rows: int | None = None
     features: int | None = None
-    classes: object = None  # how many there are, or class to rows
+    classes: int | None = None
     licence: str | None = None
     citation: str | None = None
-    sha256: dict | None = None  # file to hash; nothing for data that are not fetched
+    sha256: str = ""  # of the content, as `Dataset.sha256` has it
     # Feature that was words in the files → the words, in the order of their codes 0, 1, …
     categories: dict = field(default_factory=dict)
     test_ratio: float = 1 / 3  # test rows by the rows that a model trains on
     span: tuple = (0.0, 1.0)  # the least score that there can be, and that of perfect predictions
 
 
-class Display(Comparison):
-    """Methods (entries of the methods file) and data sets (`DataSheet`) as they are shown.
+class Display:
+    """Methods (entries of the methods file) and data sets (`DataSheet`), compared and shown.
 
     The `ranked` methods choose a colour, a marker and a line first, so that the best of many do not
     share a colour; the others follow in their order.
     """
 
     def __init__(self, methods, datasets, ranked=()):
-        super().__init__(_styled(methods, ranked), datasets)
+        self.methods, self.datasets = _styled(methods, ranked), datasets
+
+    @property
+    def competitors(self):
+        """Ids of the methods that are not controls."""
+        return [name for name, method in self.methods.items() if not method.control]
+
+    @property
+    def controls(self):
+        """Ids of the methods that only bracket the others."""
+        return [name for name, method in self.methods.items() if method.control]
+
+    @property
+    def test_ratios(self):
+        """Test rows by training rows of each data set."""
+        return {name: entry.test_ratio for name, entry in self.datasets.items()}
+
+    @property
+    def bounded(self):
+        """Ids of the data sets whose score lies in [0, 1] by its nature."""
+        return {name for name, entry in self.datasets.items() if entry.span == (0, 1)}
+
+    def rivals(self, frame):
+        """Return the methods of a frame that are not controls, in the order of display."""
+        present = set(frame["method"])
+        return [name for name in self.competitors if name in present]
+
+    def cases(self, frame):
+        """Return the (dataset, costs) pairs of a frame, data sets in the order of display."""
+        # In the order of the study: an alphabetical one would mean nothing.
+        present = set(map(tuple, frame[CASE].drop_duplicates().to_numpy()))
+        order = list(self.datasets)
+        return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
+
+    def under(self, budget, frame):
+        """Return the rows of a frame on data sets where this budget of the study counts."""
+        budgets = {name: entry.budget for name, entry in self.datasets.items()}
+        return frame[frame["dataset"].map(budgets) == budget]
 
     def label(self, method):
         """Return a method's name on the page."""
@@ -112,6 +147,5 @@ def _styled(methods, ranked):
             line=LINES[again % len(LINES)],
             control=control,
             peer=bool(given.get("peer", False)),
-            spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
         )
     return {name: styled[name] for name in methods}

@@ -16,12 +16,8 @@ PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost", "group", "group_c
 
 def read_sheets(study, paths, sources):
     """Return the `DataSheet` of each data set, by id, from its file and the points' `sources`."""
-    sheets = {}
-    for path in paths:  # one at a time: large ones together would not fit
-        data = Dataset.load(path)
-        sheets[data.id] = _sheet(data, study, sources)
-    # In the order of the study, whatever order the files came in.
-    return {name: sheets[name] for name in study.datasets}
+    loaded = map(Dataset.load, paths)  # one at a time: large ones together would not fit
+    return {data.id: _sheet(data, study, sources) for data in loaded}
 
 
 def _sheet(data, study, sources):

@@ -1,5 +1,5 @@
 """The benchmark: a configuration becomes a `Study`, a data set a `Run` with its split and prices.
 
-A job (`jobs`, `isolation`, `fork_server`) fits a method in each run (`experiment`), scores its
-stages (`evaluation`) and writes rows (`records`) that say what they were made with (`provenance`).
+A job (`jobs`, `isolation`, `fork_server`) fits a method in each run and scores its stages
+(`experiment`), and writes rows (`records`) that say what they were made with (`provenance`).
 """

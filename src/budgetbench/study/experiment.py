@@ -207,12 +207,6 @@ def _alone(function, method, spec, run, n_jobs, *more, **limits):
     return isolated(function, method, spec, run, n_jobs, *more, threads=n_jobs, **limits)
 
 
-def limited_run(method, spec, run, n_jobs=1, checkpoint=None, **limits):
-    """Run a method in a process of its own, with `time_limit` and `memory_limit` of `isolated`."""
-    rows, problem = _alone(run_method, method, spec, run, n_jobs, checkpoint, **limits)
-    return rows if problem is None else [*rows, failed_row(method, run, problem, rows)]
-
-
 def failed_row(method, run, status, rows=()):
     """Return the row that says why a run of a method has no result, or none beyond `rows`."""
     number = rows[-1]["fit"] if rows else 0
@@ -220,12 +214,15 @@ def failed_row(method, run, status, rows=()):
 
 
 def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
-    """Return the points of a method that may keep its progress in a file (`ExhaustiveSearch` does).
+    """Run a method in a process of its own, with limits of `isolated`; return its rows.
 
-    `folder` has its files: `<run>.csv` once the run is complete, `checkpoint_file` until then.
+    It may keep its progress in a file of `folder`, as `ExhaustiveSearch` does: `<run>.csv` once the
+    run is complete, `checkpoint_file` until then.
     """
     unfinished = checkpoint_file(folder, spec, run, code)
-    rows = limited_run(method, spec, run, n_jobs, checkpoint=unfinished, **limits)
+    rows, problem = _alone(run_method, method, spec, run, n_jobs, unfinished, **limits)
+    if problem is not None:
+        rows.append(failed_row(method, run, problem, rows))
     # Renamed only now: `solution_space` takes what has the plain name for complete.
     if unfinished.exists() and all(row["status"] == OK for row in rows):
         unfinished.replace(unfinished.with_name(f"{run.number}.csv"))
@@ -401,11 +398,11 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
     if limits.get("time_limit") is not None:
         limits["time_limit"] -= part["seconds"].iloc[0]
     found, problem = _alone(_sequence, method, alone, run, n_jobs, **limits)
-    rows = [row for row in found if isinstance(row, dict)]
-    models = [model for listed in found if isinstance(listed, list) for model in listed]
+    # What it visited comes last, if it came so far.
+    models = found.pop() if found and isinstance(found[-1], list) else []
     if problem is not None:
-        rows.append(failed_row(method, run, problem, rows))
-    return rows, _visited(models, run.number, sequence)
+        found.append(failed_row(method, run, problem, found))
+    return found, _visited(models, run.number, sequence)
 
 
 def _sequence(method, spec, run, n_jobs):

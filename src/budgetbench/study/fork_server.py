@@ -19,7 +19,6 @@ import struct
 import sys
 import traceback
 import weakref
-from collections import namedtuple
 from contextlib import suppress
 from functools import cache
 
@@ -84,38 +83,23 @@ def serve_from_here():
         os._exit(0)
 
 
-# A job: the process that works for it, and a descriptor that tells when that has ended.
-_Job = namedtuple("_Job", "connection worker ended")
-
-
 def serve(caller):
     """Answer the jobs of a caller, a process id, until it is gone."""
-    listener, jobs, events = socket.socket(socket.AF_UNIX), {}, select.epoll()
+    listener = socket.socket(socket.AF_UNIX)
     try:
         listener.bind(_address(caller))
     except OSError:
         return  # another was first
     gone = os.pidfd_open(int(caller))
     listener.listen(64)
-    for descriptor in (listener.fileno(), gone):
-        events.register(descriptor, select.EPOLLIN)
-    # One at a time: the next one may be of a descriptor that the first one closes.
-    while (ready := events.poll(maxevents=1)[0][0]) != gone:
-        if ready == listener.fileno():
-            _warm_up()
-            job = _begin(listener)
-            # A job says no more after its first line; all there is to hear of is its end.
-            events.register(job.connection, select.EPOLLRDHUP | select.EPOLLONESHOT)
-            events.register(job.ended, select.EPOLLIN)
-            jobs |= dict.fromkeys((job.connection.fileno(), job.ended), job)
-        elif ready == jobs[ready].ended:
-            job = jobs[ready]
-            for descriptor in (job.ended, job.connection.fileno()):
-                events.unregister(descriptor)
-                del jobs[descriptor]
-            _end(job)
-        else:  # the job is gone, and what its fork started goes with it
-            signal.pidfd_send_signal(jobs[ready].ended, signal.SIGKILL)
+    while gone not in select.select([listener, gone], [], [])[0]:
+        _warm_up()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a fork from here on ended
+        (connection, _), server = listener.accept(), os.getpid()
+        if not os.fork():
+            listener.close()
+            _tend(connection, server)
+        connection.close()
 
 
 @cache
@@ -130,25 +114,26 @@ def _warm_up():
     gc.freeze()  # what was imported is never garbage: a fork need not copy it to find that out
 
 
-def _begin(listener):
-    """Fork for the work of the job that calls."""
-    (connection, _), server = listener.accept(), os.getpid()
-    worker = os.fork()
+def _tend(connection, server):
+    """Do the work of the job that calls in a fork, and tell the job how that ended."""
+    die_with_parent = importlib.import_module("budgetbench.study.isolation").die_with_parent
+    die_with_parent(server)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    own, worker = os.getpid(), os.fork()
     if not worker:
-        importlib.import_module("budgetbench.study.isolation").die_with_parent(server)
+        die_with_parent(own)
         os.setpgid(0, 0)
-        listener.close()
         _work(connection)
-    return _Job(connection, worker, os.pidfd_open(worker))
-
-
-def _end(job):
-    """Tell a job how its fork ended."""
-    code = os.waitstatus_to_exitcode(os.waitpid(job.worker, 0)[1])
+    ended, events = os.pidfd_open(worker), select.poll()
+    # A job says no more after its first line; all there is to hear of is its end.
+    events.register(connection, select.POLLRDHUP)
+    events.register(ended, select.POLLIN)
+    events.poll()
+    signal.pidfd_send_signal(ended, signal.SIGKILL)  # a job that is gone takes the work along
+    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
     with suppress(OSError):  # it did not wait for that
-        job.connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells do
-    job.connection.close()
-    os.close(job.ended)
+        connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells do
+    os._exit(0)
 
 
 def _work(connection):

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from logging.handlers import QueueHandler
 from multiprocessing.connection import wait
 
@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from .fork_server import CALLER
 
 START = "fork" if sys.platform == "linux" else "spawn"
-LOOK = 0.1  # seconds between two looks at the child's memory
+LOOK = 0.1  # seconds between two looks at the child's time and memory
 MB = 1e6
 _RETRIES = "BUDGETLEARN_RETRIES"
 _SUBMITTED = "BUDGETLEARN_SUBMITTED"
@@ -35,9 +35,7 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
     """Run a generator function in a child process and collect what it yields."""
     context = multiprocessing.get_context(START)
     receiver, sender = context.Pipe(duplex=False)
-    # A fork has the limits of the pools of this process already.
-    held_to = None if START == "fork" else threads
-    child = context.Process(target=_work, args=(sender, os.getpid(), held_to, function, arguments))
+    child = context.Process(target=_work, args=(sender, os.getpid(), threads, function, arguments))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
         child.start()
@@ -57,20 +55,14 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
 
 def _collect(child, receiver, seconds, megabytes):
     """Return what a child yields, and its status: None, or what ended it."""
-    items, process, end = [], psutil.Process(child.pid), None
-    if seconds is not None:
-        end = time.monotonic() + seconds
+    items, process, began = [], psutil.Process(child.pid), time.monotonic()
     while True:
-        # Without a memory limit the wait is one long sleep, not ten looks a second.
-        pauses = [] if end is None else [max(end - time.monotonic(), 0.0)]
-        pauses += [] if megabytes is None else [LOOK]
         # The sentinel too: a child that is killed sends nothing.
-        ready = wait([receiver, child.sentinel], min(pauses, default=None))
+        ready = wait([receiver, child.sentinel], LOOK)
         # Limits first: a child that sends items all the time must not outrun them.
-        if end is not None and time.monotonic() >= end:
+        if seconds is not None and time.monotonic() - began >= seconds:
             return items, f"timeout: stopped after {seconds:g} s"
-        held = 0.0 if megabytes is None else _held(process)
-        if megabytes is not None and held > megabytes:
+        if megabytes is not None and (held := _held(process)) > megabytes:
             return items, f"memory: stopped at {held:.0f} MB, more than {megabytes:g} MB"
         # What a child sent before it ended counts, so the pipe is emptied before the sentinel.
         if receiver in ready:
@@ -158,7 +150,7 @@ def _work(sender, parent, threads, function, arguments):
     log.handlers[:] = [_ToParent(sender)]
     log.setLevel(logging.INFO)
     try:
-        with nullcontext() if threads is None else threadpool_limits(threads):
+        with threadpool_limits(threads):
             for item in function(*arguments):
                 sender.send((_ITEM, item))
         sender.send((_DONE, None))

@@ -44,12 +44,12 @@ def config_hash(config):
 def git_commit(root):
     """Return the commit of the project's folder, "-dirty" if it was changed, None outside git."""
     try:
+        # Without the names of tags, of which most commits have none.
+        command = ["git", "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"]
         run = {"cwd": root, "capture_output": True, "text": True, "check": True, "timeout": 20}
-        commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], **run).stdout.strip()
-        changed = subprocess.run(["git", "status", "--porcelain", "-uno"], **run).stdout.strip()
+        return subprocess.run(command, **run).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return None
-    return f"{commit}-dirty" if changed else commit
 
 
 @cache

@@ -1,5 +1,6 @@
 """Operating points on disk: the only reader and writer of result tables."""
 
+import itertools
 import json
 import re
 from contextlib import contextmanager
@@ -142,7 +143,7 @@ def table(rows):
 
     Missing numbers become NaN, missing strings NA, missing rates None, a missing status "ok".
     """
-    frame = pd.DataFrame(rows) if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    frame = pd.DataFrame(rows)
     # A misspelt column would be lost in silence.
     unknown = sorted(set(frame.columns) - set(COLUMNS))
     if unknown:
@@ -173,13 +174,10 @@ def origins_of(paths):
     With them stand the number of "jobs", their "seconds" in all and the "peak_mb" of the largest.
     """
     found = {}
-    for path in _listed(paths):
-        with _reading(path):
-            made_with = json.loads(pq.read_schema(path).metadata.get(_ORIGINS, "[]"))
-            for one in made_with:
-                # Equal but for what is summed; the order of keys is that of writing.
-                key = json.dumps({name: one[name] for name in one if name not in SUMMED})
-                found.setdefault(key, []).append({"jobs": 1, **one})
+    for one in itertools.chain.from_iterable(_metadata_of(paths, _ORIGINS)):
+        # Equal but for what is summed; the order of keys is that of writing.
+        key = json.dumps({name: one[name] for name in one if name not in SUMMED})
+        found.setdefault(key, []).append({"jobs": 1, **one})
     origins = []
     for key, same in found.items():
         known = {name: [one[name] for one in same if name in one] for name in SUMMED}
@@ -191,12 +189,17 @@ def origins_of(paths):
 def sources_of(paths):
     """Return the hashes of what the points in files were made of; several where files differ."""
     found = {}
+    for made_of in _metadata_of(paths, _SOURCES):
+        for name, hashes in made_of.items():
+            found[name] = sorted({*found.get(name, ()), *_listed(hashes)})
+    return found
+
+
+def _metadata_of(paths, key):
+    """Yield what each of one or many files keeps beside its points."""
     for path in _listed(paths):
         with _reading(path):
-            made_of = json.loads(pq.read_schema(path).metadata.get(_SOURCES, "{}"))
-            for name, hashes in made_of.items():
-                found[name] = sorted({*found.get(name, ()), *_listed(hashes)})
-    return found
+            yield json.loads(pq.read_schema(path).metadata[key])
 
 
 @contextmanager

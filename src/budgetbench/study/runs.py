@@ -65,20 +65,16 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
 
     "random" are integers 1..100 per run, "unit" 1 each, "given" the price list `given`.
     """
-    # Prices are by name, rows in the order of the features: a list may have another order.
     names = list(dataset.feature_names)
+    if kind == "given":
+        # By name: rows are in the order of the features, a list may have another one.
+        prices = PerFeature(f"the prices of {dataset.id}", "price", CostError, table="the data set")
+        given = given.iloc[prices.in_order(pd.Series(range(len(given)), given["feature"]), names)]
     frames = []
     for run in runs:
-        if kind == "given":
-            prices = PerFeature(
-                f"the prices of {dataset.id}", "price", CostError, table="the data set"
-            )
-            lines = pd.Series(range(len(given)), given["feature"])
-            frame = given.iloc[prices.in_order(lines, names)]
-        else:
-            seed = derive_seed(study_seed, dataset.id, run, "costs")
-            drawn = 1.0 if kind == "unit" else random_costs(len(names), seed).costs
-            frame = pd.DataFrame({"feature": names, "cost": drawn})
+        seed = derive_seed(study_seed, dataset.id, run, "costs")
+        drawn = random_costs(len(names), seed).costs if kind == "random" else 1.0
+        frame = given if kind == "given" else pd.DataFrame({"feature": names, "cost": drawn})
         frames.append(frame.assign(run=run))
     table = pd.concat(frames, ignore_index=True).reindex(
         columns=["run", "feature", "cost", "group", "group_cost"]

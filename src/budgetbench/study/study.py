@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import yaml
 
 from budgetlearn.exceptions import ConfigError
@@ -393,10 +394,9 @@ class Study:
         """Return a mask of the operating points that come of seconds left after the tries."""
         if self.config.get("seconds_of") is None:
             return np.zeros(len(points), dtype=bool)
-        pairs = points[["dataset", "method"]].drop_duplicates().itertuples(index=False)
-        going = {(d, m) for d, m in pairs if "seconds_of" in self.spec(m, d)}
-        keys = zip(points["dataset"], points["method"], strict=True)
-        return np.array([key in going for key in keys]) & (points["fit"] >= self.config["tries"])
+        pairs = pd.MultiIndex.from_frame(points[["dataset", "method"]])
+        going = [(d, m) for d, m in pairs.unique() if "seconds_of" in self.spec(m, d)]
+        return pairs.isin(going) & (points["fit"] >= self.config["tries"])
 
     def sequences(self, method, dataset):
         """Return the names of the sequences of a schedule method on a data set."""

@@ -142,3 +142,11 @@ def test_a_doubt_names_its_runs_and_both_areas(n_runs, runs):
     assert sentence.endswith(
         f" is worse tuned than at its own settings in {runs} (mean AUP 0.900 against 0.950)."
     )
+
+
+def test_a_method_whose_seconds_count_may_be_left_out():
+    """Its package may not be installed: then nobody has its seconds, and there is no table."""
+    study = make_study(n_runs=2, tries=1, seconds_of="absent")
+    section, report = Effort(study), make_report(make_points(n_runs=2), study)
+    assert list(section.names) == ["effort", "straw_men"]
+    assert section.context(build_tables([section], report))["equal"] == []

@@ -53,14 +53,14 @@ class Settings(Section):
     place = 100
 
     def context(self, report):
-        number = offered(report.results.times)
+        number, given = offered(report.results.times), self.study.methods
         # As on the first data set that has it: with tries a space stands in place of the grid.
         spec = {name: self.study.spec(name, data) for data, _, name in self.study.cells[::-1]}
         rows = [
             [
                 {"text": method.label, "note": "control" if method.control else ""},
-                {"text": method.spec.get("class"), "kind": "code"},
-                {"text": as_text(method.spec.get("parameters")), "kind": "long"},
+                {"text": given[method.id]["class"], "kind": "code"},
+                {"text": as_text(given[method.id].get("parameters") or None), "kind": "long"},
                 as_text(settings_tried(spec[method.id]) or None),
                 number.get(method.id),
             ]
@@ -168,9 +168,7 @@ class MadeWith(Section):
     place = 110
 
     def context(self, report):
-        nothing = "nothing fetched: embedded or generated"
-        sheets = report.display.datasets.values()
-        return {"hashes": {sheet.title: sheet.sha256 or nothing for sheet in sheets}}
+        return {"hashes": {one.title: one.sha256 for one in report.display.datasets.values()}}
 
 
 class Downloads(Section):
@@ -220,6 +218,7 @@ def schema_of(tables):
         for column, dtype in frame.dtypes.items():
             # Whatever mean a spread stands beside, it is one over runs.
             other = "standard deviation over runs" if "sd" in column.split("_") else ""
-            about = {"type": kinds.get(dtype.kind, "Text"), "meaning": meanings.get(column, other)}
-            schema[name].append({"name": column} | about)
+            meaning = meanings.get(f"{name}.{column}", meanings.get(column, other))
+            kind = kinds.get(dtype.kind, "Text")
+            schema[name].append({"name": column, "type": kind, "meaning": meaning})
     return schema

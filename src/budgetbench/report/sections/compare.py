@@ -1,7 +1,5 @@
 """Who is first, at what price: the first screen, ranks up to each horizon, a filter for both."""
 
-from itertools import islice
-
 import numpy as np
 import pandas as pd
 
@@ -29,7 +27,7 @@ class Overview(Section):
 
     def summary(self, report):
         # What qualifies it stands below the picture: see Horizons.
-        return list(islice(_winners(report), 1))
+        return _winners(report)[:1]
 
     def figures(self, report):
         wide, narrow = overview_figure(report), overview_figure(report, narrow=True)
@@ -117,7 +115,7 @@ class Horizons(Section):
     names = ("horizons",)
 
     def summary(self, report):
-        return list(islice(_winners(report), 1, None))
+        return _winners(report)[1:]
 
     def tables(self, report):
         views = _views(report.results).items()
@@ -142,23 +140,24 @@ def _winners(report):
 
 
 def winner_sentences(horizons, display):
-    """Yield sentences on how the best mean rank depends on horizons and single data sets."""
+    """Return sentences on how the best mean rank depends on horizons and single data sets."""
     methods = display.rivals(horizons)
     ranks = horizon_ranks(horizons, methods)
     first = winners(ranks)
     if len(ranks) < 2 or not first:
-        return
+        return []
     n_cases = horizons.groupby(CASE).ngroups
     # Ranks are over the data sets that most methods share; readers should know which.
     n_ranked = len(ranking_of(horizons[horizons["horizon"] == "100 %"], methods).means)
     some = f" (over {n_ranked} of {n_cases} data sets, those with the most methods)"
-    yield f"{_by_horizon(first, display)}{some if n_ranked < n_cases else ''}."
+    sentences = [f"{_by_horizon(first, display)}{some if n_ranked < n_cases else ''}."]
     # A winner that one data set makes is said to be one.
     stays = survives_leaving_one_out(horizons, methods)
     changing = [_where(horizon) for horizon, same in stays.items() if not same]
     if changing:
         some = "at every horizon" if len(changing) == len(stays) else ", ".join(changing)
-        yield f"Leaving one data set out changes who is first {some}."
+        sentences.append(f"Leaving one data set out changes who is first {some}.")
+    return sentences
 
 
 def _where(horizon):

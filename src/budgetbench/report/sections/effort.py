@@ -29,8 +29,9 @@ class Effort(Section):
 
     @property
     def _other(self):
-        """The method whose seconds all others may use, None where the study names none."""
-        return self.study.config.get("seconds_of")
+        """The method whose seconds all others may use, None where the study has none."""
+        named = self.study.config.get("seconds_of")
+        return named if named in self.study.methods else None  # one may not be installed
 
     def tables(self, report):
         points, areas = report.results.by_cost, report.results.areas
