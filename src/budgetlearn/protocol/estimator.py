@@ -316,7 +316,7 @@ class BudgetedEstimator(BaseEstimator):
             Its row in `operating_points_`; None: the constant prediction that costs nothing.
         """
         check_is_fitted(self)
-        return prediction.chosen_stage(self, *limits)
+        return prediction.chosen_stage(self, limits)
 
     @limited
     def predict(self, X: ArrayLike, limits: Limits) -> Array:
@@ -501,7 +501,7 @@ class BudgetedEstimator(BaseEstimator):
         Decisions
         """
         X, _ = checked_table(self, X)
-        stage, source = prediction.chosen_stage(self, *limits), prediction.from_table(self, X)
+        stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, X)
         return prediction.acquired_from(self, source, len(X), stage, limits, at_hand=True)
 
     @limited
@@ -529,7 +529,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
-        stage = prediction.chosen_stage(self, *limits)
+        stage = prediction.chosen_stage(self, limits)
         source = prediction.translated(self, source, word_code)
         return prediction.acquired_from(self, source, n_samples, stage, limits)
 
@@ -575,7 +575,7 @@ class BudgetedEstimator(BaseEstimator):
             could not be had.
         """
         x = one_row(self, x)
-        stage, source = prediction.chosen_stage(self, *limits), prediction.from_table(self, x)
+        stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, x)
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not limits.fallback:  # raises what predict raises
             prediction.acquired_from(self, source, 1, stage, limits)

@@ -17,22 +17,21 @@ from .checked_data import (
     word_code,
     working_dtype,
 )
-from .documenting import EXPECTED, GUARANTEED, check_limits
+from .documenting import GUARANTEED
 from .feature_requests import Decisions, Ledger, Outcome, Request, Stage, answer, drive
 from .operating_points import known_points, points_to_choose_from, surely_within
 
 
-def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
+def chosen_stage(estimator, limits):
     """Return the index of the stage that predictions use; None: the constant."""
-    check_limits(budget, max_cost, budget_mode)
-    given = budget
+    budget, max_cost = limits.budget, limits.max_cost
     if max_cost is not None:
         budget = _limit_of_mean(estimator, budget, max_cost)
     if budget is None:
         return estimator._default_stage()
     costs, scores, index = _costs_and_scores(estimator)
     within = affords(budget, costs)
-    if budget_mode == GUARANTEED:
+    if limits.budget_mode == GUARANTEED:
         within &= surely_within(estimator, costs, budget)
     affordable = np.flatnonzero(within)
     if affordable.size:
@@ -41,10 +40,10 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         order = np.lexsort([sign * costs[affordable], -scores[affordable]])
         return int(index[affordable[order[0]]])
     # The constant is affordable whatever the budget is.
-    if fallback:
+    if limits.fallback:
         return None
     cheapest = costs.min()
-    if budget_mode == GUARANTEED and affords(budget, cheapest):
+    if limits.budget_mode == GUARANTEED and affords(budget, cheapest):
         raise BudgetError(
             f"No operating point is sure to cost at most {budget:g} on average: the cheapest one "
             f"cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
@@ -52,8 +51,8 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         )
     # With fixed costs a cap is one more budget; others choose by the budget alone.
     cap = None if estimator.fixed_costs() is None else max_cost
-    limits = (given, "the budget"), (cap, "max_cost")
-    low = [name for each, name in limits if each is not None and not affords(each, cheapest)]
+    given = (limits.budget, "the budget"), (cap, "max_cost")
+    low = [name for each, name in given if each is not None and not affords(each, cheapest)]
     raise too_small(budget, cheapest, "operating point", " and ".join(low))
 
 
@@ -102,7 +101,7 @@ def each_stage(estimator, X, want):
 def decided(estimator, X, want, limits):
     """Return a `Stage` with the wanted parts of the predictions within `Limits`."""
     X, absent = checked_table(estimator, X)
-    index = chosen_stage(estimator, *limits)
+    index = chosen_stage(estimator, limits)
     # With fixed costs the cap was settled by the choice of the stage.
     capped = limits.max_cost is not None and not estimator._has_fixed_costs
     if index is not None and not capped:
@@ -140,7 +139,7 @@ def requests_of(estimator, n_samples, stage, ledger):
 
 def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
-    _, max_cost, fallback, _ = limits
+    max_cost, fallback = limits.max_cost, limits.fallback
     # One ledger for all examples: it is what charges, and what the cap is compared with.
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
