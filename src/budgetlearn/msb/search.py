@@ -93,7 +93,6 @@ class SequenceProblem:
         self._begun = {}  # variables -> Future
         self._visited = {}  # variables -> VisitedModel
         self._lock = Lock()
-        self._l1_paths = {}
 
     def rng(self, name):
         """Return the random source of the sequence called `name`."""
@@ -129,21 +128,17 @@ class SequenceProblem:
         return found.importances_mean
 
     def l1_path(self, n_lambda):
-        """Return the L1 path on the training data, fitted once for each length.
+        """Return the L1 path on the training data.
 
         It sees the mean of a variable where its value is missing.
         """
         # Which variables it takes in is what counts here, not the last digits of coefficients: a
         # tolerance of 1e-5 visits as many subsets as glmnet's default of 1e-7, in a sixth of the
         # time on the naval data, where the default spends all its iterations halfway down.
-        if n_lambda not in self._l1_paths:
-            X, y = self.train
-            if np.isnan(X).any():
-                X = SimpleImputer(keep_empty_features=True).fit_transform(X)
-            self._l1_paths[n_lambda] = fit_l1_path(
-                X, y, n_lambda, tolerance=1e-5, weight=self.weight
-            )
-        return self._l1_paths[n_lambda]
+        X, y = self.train
+        if np.isnan(X).any():
+            X = SimpleImputer(keep_empty_features=True).fit_transform(X)
+        return fit_l1_path(X, y, n_lambda, tolerance=1e-5, weight=self.weight)
 
     def visit(self, subsets, unit=None):
         """Fit and score the models on `subsets` and return them in order, each subset fitted once.
