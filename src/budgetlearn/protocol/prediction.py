@@ -230,10 +230,10 @@ def fixed_acquisitions(estimator, n_samples, stage):
     return estimate()
 
 
-def _number(value, name, categories):
+def _number(estimator, value, name):
     """Return the value of a feature as a number, NaN where it cannot be had."""
-    if name in categories:
-        return word_code(value, name, categories[name])
+    if name in estimator.categories_:
+        return word_code(value, name, estimator.categories_[name])
     # Text that is a number is taken, as at a prompt.
     if np.isinf(number := as_number(value)):
         raise ValueError(
@@ -256,9 +256,7 @@ class Session:
     """
 
     def __init__(self, estimator, stage, max_cost):
-        self._missing_ok, self._categories = estimator.missing_in_training_, estimator.categories_
-        self._names = estimator.feature_costs_.labels
-        self._classes = getattr(estimator, "classes_", None)
+        self._estimator, self._names = estimator, estimator.feature_costs_.labels
         self._constant = Outcome.constant(estimator, 1)
         self._ledger = ledger = Ledger(estimator.feature_costs_, 1, max_cost)
         asks = stage is not None
@@ -289,7 +287,8 @@ class Session:
             if payable and feature not in self._given:
                 return
             # Charged when it is used, so that what was given too much costs nothing.
-            self._ask(answer(self._request, given, self._ledger, int, True, self._missing_ok))
+            missing_ok = self._estimator.missing_in_training_
+            self._ask(answer(self._request, given, self._ledger, int, True, missing_ok))
 
     @property
     def done(self) -> bool:
@@ -351,7 +350,7 @@ class Session:
             feature = self._names.index(name)
             if feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")
-            numbers[feature] = _number(value, name, self._categories)
+            numbers[feature] = _number(self._estimator, value, name)
         # Now that all are checked: a call is taken as a whole or not at all.
         self._given |= numbers
         self._go_on()
@@ -370,7 +369,8 @@ class Session:
     @property
     def probability(self) -> float | None:
         """Probability of the predicted class on what is known; None where there is none."""
-        probability = self._current().probability(self._classes)
+        classes = getattr(self._estimator, "classes_", None)
+        probability = self._current().probability(classes)
         return None if probability is None else float(probability[0])
 
     @property
