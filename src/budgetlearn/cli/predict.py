@@ -218,10 +218,7 @@ def _predicted(saved, X, budget, fallback):
     # Rounded, so that sums in another order write the same text.
     made["cost"] = model.feature_costs_.total(stage.acquired).round(9)
     names = saved.preprocessor.feature_names_in_
-    # Few rows differ in what they acquired: each list is joined once.
-    different, which = np.unique(stage.acquired, axis=0, return_inverse=True)
-    lists = ["; ".join(names[row]) for row in different]
-    made["bought"] = np.array(lists, dtype=object)[which.ravel()]
+    made["bought"] = ["; ".join(names[row]) for row in stage.acquired]
     return pd.DataFrame(made, X.index)
 
 
