@@ -152,8 +152,6 @@ class CascadeReader(Reader):
         def ask(fresh):
             # Only the stage's columns are handed over: nothing else can be looked at.
             columns = np.array(features, dtype=np.intp)
-            if len(self._X) == 1:  # a third of the time
-                return predict(self._X.take(columns, axis=1))
             return predict(np.ascontiguousarray(self._X[fresh[:, None], columns]))
 
         return self._answers.of(key, rows, ask)
