@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..fit_counts import counting_fits
 from ..parallel import one_thread
-from ..validation import all_or_nothing, check_number
+from ..validation import all_or_nothing, check_choice, check_number
 from . import operating_points, prediction
 from .checked_data import checked_examples, checked_table, one_row, word_code, words_by_target
 from .documenting import EXPECTED, Limits, described, estimator_class, limited
@@ -302,6 +302,8 @@ class BudgetedEstimator(BaseEstimator):
         Stage
             With the parts that the estimator has, and the acquisition cost with "acquired".
         """
+        for part in parts:
+            check_choice(part, "parts (each)", sorted(EVERYTHING))
         for stage in prediction.each_stage(self, X, parts):
             paid = stage.acquired is not None
             yield replace(stage, cost=self.feature_costs_.total(stage.acquired) if paid else None)
