@@ -193,7 +193,7 @@ def fixed_acquisitions(estimator, n_samples, stage):
     # By column, as they are filled.
     X = np.full(shape, np.nan, order="F")
     known, refused = np.zeros(shape, dtype=bool, order="F"), np.zeros(shape, dtype=bool, order="F")
-    waiting = able = np.arange(n_samples)
+    waiting = np.ones(n_samples, dtype=bool)
 
     def estimate():
         # By the best stage whose features are known of an example.
@@ -209,24 +209,21 @@ def fixed_acquisitions(estimator, n_samples, stage):
                 outcome.fill(rows, made.output, made.probabilities)
         return outcome
 
-    for place, stage in enumerate(order):
-        if place:  # nothing was refused before
-            able = waiting[~(refused[waiting] & needs[stage]).any(axis=1)]
+    for stage in order:
+        able = waiting & ~refused[:, needs[stage]].any(axis=1)
         # Cheap ones first: should a later one be refused, little was spent in vain.
         features = np.flatnonzero(needs[stage])
         prices = estimator.feature_costs_.alone[features]
         for feature in features[np.argsort(prices, kind="stable")].tolist():
-            rows = able[~known[able, feature]]
+            rows = np.flatnonzero(able & ~known[:, feature])
             if rows.size:
                 reply = yield Request(rows, feature, estimate)
                 X[rows, feature], known[rows, feature] = reply.values, ~reply.refused
-                refused[rows, feature] = reply.refused
-                if reply.refused.any():
-                    able = np.setdiff1d(able, rows[reply.refused])
-        if able.size == waiting.size:
-            break
+                refused[rows, feature], able[rows] = reply.refused, ~reply.refused
         # Only rows whose stage became impossible go on to the next best one.
-        waiting = np.setdiff1d(waiting, able)
+        waiting &= ~able
+        if not waiting.any():
+            break
     return estimate()
 
 
