@@ -178,10 +178,10 @@ def _numbers_of(column):
 
 
 def _ranges(X):
-    numbers = X[[name for name in X.columns if is_number(X[name]) and X[name].notna().any()]]
     return {
-        name: (float(low), float(high))
-        for name, low, high in zip(numbers.columns, numbers.min(), numbers.max(), strict=True)
+        name: (float(column.min()), float(column.max()))
+        for name, column in X.items()
+        if is_number(column) and column.notna().any()
     }
 
 
