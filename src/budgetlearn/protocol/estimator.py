@@ -171,9 +171,10 @@ class BudgetedEstimator(BaseEstimator):
         own = super().__sklearn_tags__()
         # Tags follow from what a class defines, so that none can promise more than it does.
         own_way = type(self)._acquisitions is not BudgetedEstimator._acquisitions
+        own_costs = type(self).fixed_costs is not BudgetedEstimator.fixed_costs
         tags = BudgetedTags(
             **{f.name: getattr(own, f.name) for f in fields(own)},
-            lazy=own_way or self._has_fixed_costs,
+            lazy=own_way or own_costs,
             groups=self._groups,
             sample_weight=isinstance(self, WeightedFit),
             ranking=isinstance(self, ClassifierMixin) and self._can_predict_proba(),
@@ -182,10 +183,6 @@ class BudgetedEstimator(BaseEstimator):
         tags.input_tags.allow_nan = self._takes_missing
         tags.input_tags.sparse = self._takes_sparse
         return tags
-
-    @property
-    def _has_fixed_costs(self):
-        return type(self).fixed_costs is not BudgetedEstimator.fixed_costs
 
     def fit(
         self,

@@ -103,7 +103,7 @@ def decided(estimator, X, want, limits):
     X, absent = checked_table(estimator, X)
     index = chosen_stage(estimator, limits)
     # With fixed costs the cap was settled by the choice of the stage.
-    capped = limits.max_cost is not None and not estimator._has_fixed_costs
+    capped = limits.max_cost is not None and estimator.fixed_costs() is None
     if index is not None and not capped:
         missing = missing_cells(estimator, X, index)
         # The fast way: one stage on the whole table, without a ledger.
