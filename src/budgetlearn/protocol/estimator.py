@@ -152,12 +152,12 @@ class BudgetedEstimator(BaseEstimator):
         by_scoring = getattr(self, "scoring", None) is not None and _has_probabilities(self)
         return {"output", "probabilities"} if by_scoring else {"output"}
 
-    def _targets(self, y, name=None):
-        """Return targets as an array; under a name, by which missing ones are refused."""
+    def _targets(self, y, name):
+        """Return targets as an array; missing ones are refused, by the name of the argument."""
         # A column, beside predictions in a row, would be a table.
         y = np.asarray(y) if self._multi_output else column_or_1d(y)
-        if name is not None:  # neither NaN nor None is a class that training lacks, and an error
-            assert_all_finite(np.nan if pd.isna(y).any() else y, input_name=name)
+        # Neither NaN nor None is a class that training lacks, and an error.
+        assert_all_finite(np.nan if pd.isna(y).any() else y, input_name=name)
         return y
 
     def _score_stage(self, stage, y, weight):
