@@ -59,6 +59,12 @@ def test_constants_are_surely_no_better_than_chance():
     np.testing.assert_allclose(rows, 0.5)
 
 
+def test_rows_of_one_class_have_no_area_but_that_of_chance():
+    for y, shares in ((TWO, TWO_SHARES), (Y, SHARES)):
+        rows = Objective("roc_auc").rows(np.ones_like(y), shares, shares.argmax(axis=1), FREE)
+        assert rows.tolist() == [0.5] * y.size
+
+
 def test_f1_is_that_of_the_class_that_was_rarer_in_training():
     decided = TWO_SHARES.argmax(axis=1)
     for kept in (TWO == 0, TWO == 1):  # whichever of them is rarer here

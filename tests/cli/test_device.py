@@ -33,7 +33,12 @@ def test_recommend_names_and_writes_a_model_of_so_many_bytes(tmp_path, monkeypat
     assert float(re.search(r"x is: .*age \(empty: ([-\d.]+)\)", said)[1]) == pytest.approx(age)
     assert "smoker (former, no, yes: 0, 1, …, empty: -1)" in said
     subprocess.run(["cc", *FLAGS, "-DMODEL_MAIN", "-x", "c", "model.h"], check=True, cwd=tmp_path)
-    for words in (("--budget", "3", "--bytes", "700"), ()):
+    either = "either a --budget or --bytes"
+    for words, said in (
+        (("--budget", "3", "--bytes", "700"), either),
+        ((), either),
+        (("--bytes", "700", "--guaranteed"), "--guaranteed needs a --budget"),
+    ):
         status, _, err = called_in(tmp_path, "recommend", "results/table", *words)
         assert status == 2
-        assert "either a --budget or --bytes" in err
+        assert said in err

@@ -317,6 +317,18 @@ CALLS = {
         2,
         err=("--weights w: weights are numbers above 0, but 'much' stands in row 1",),
     ),
+    "a weight that is none": Call(
+        (*FIT, "--weights", "w"),
+        table(lambda t: t.assign(w=np.where(t.index == 3, "much", "2"))),
+        2,
+        err=("but 'much' stands in row 4 (counted from 1, without the header). Leave",),
+    ),
+    "an amount that is none": Call(
+        (*FIT, "--task", "regression"),
+        table(lambda t: t.assign(ill=np.where(t.index == 3, "much", t["glucose"].map(str)))),
+        2,
+        err=("'ill' holds numbers, but 1 of", "'much' in row 4"),
+    ),
     "weights with a gap": Call(
         (*FIT, "--weights", "age"),
         status=2,

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from budgetlearn.costs import affords
 from budgetlearn.exceptions import BudgetError
+from budgetlearn.protocol.documenting import Limits
 from budgetlearn.protocol.prediction import chosen_stage
 from budgetlearn.validation import ParameterError
 from tests.looping import check_each
@@ -43,7 +44,7 @@ def test_the_best_affordable_point_is_chosen_and_of_equals_the_cheapest_first(
     points, budget, spends
 ):
     costs, scores = map(np.array, zip(*points, strict=True))
-    chosen = chosen_stage(Measured(costs, scores, spends), budget, None, True)
+    chosen = chosen_stage(Measured(costs, scores, spends), Limits(budget, fallback=True))
     within = [k for k in range(costs.size) if affords(budget, costs[k])]
     sign = -1 if spends else 1  # of those that spend budgets the most expensive
     best = min(within, key=lambda k: (-scores[k], sign * costs[k], k)) if within else None
@@ -54,7 +55,7 @@ def test_the_best_affordable_point_is_chosen_and_of_equals_the_cheapest_first(
 def test_a_larger_budget_never_scores_worse(points, one, other):
     costs, scores = map(np.array, zip(*points, strict=True))
     model, budgets = Measured(costs, scores), sorted([one, other])
-    small, large = (chosen_stage(model, budget, None, True) for budget in budgets)
+    small, large = (chosen_stage(model, Limits(budget, fallback=True)) for budget in budgets)
     assert small is None or scores[large] >= scores[small]
 
 
@@ -64,11 +65,11 @@ def test_the_error_names_the_cheapest_point_and_its_cost_is_enough(points, unit)
     model = Measured((costs + 1) * unit, scores)
     named = r"cheapest one costs (\S+)\. Raise the budget to \1 or more"
     with pytest.raises(BudgetError, match=named) as caught:
-        chosen_stage(model, 0.5, None, False)
+        chosen_stage(model, Limits(0.5))
     said = re.search(named, str(caught.value))[1]
     assert float(said) == pytest.approx((costs.min() + 1) * unit, rel=1e-5)
     for enough in (caught.value.cheapest, float(said)):  # rounded, but not down
-        assert chosen_stage(model, enough, None, False) is not None
+        assert chosen_stage(model, Limits(enough)) is not None
 
 
 def test_without_a_budget_the_estimator_chooses(first, single):
@@ -97,12 +98,14 @@ EDITS = {
 def test_points_edited_in_place_are_those_that_are_chosen_from(edit):
     known = Measured([1.0, 2.0, 3.0], [0.5, 0.6, 0.7])
     for budget in (1, 2, 3):
-        assert chosen_stage(known, budget, None, True) == budget - 1
+        assert chosen_stage(known, Limits(budget, fallback=True)) == budget - 1
     EDITS[edit](known.operating_points_)
     fresh = Measured([], [])
     fresh.operating_points_ = known.operating_points_.copy()
-    chosen = [chosen_stage(known, budget, None, True) for budget in (0.5, 1, 2, 3, 9)]
-    assert chosen == [chosen_stage(fresh, budget, None, True) for budget in (0.5, 1, 2, 3, 9)]
+    chosen = [chosen_stage(known, Limits(budget, fallback=True)) for budget in (0.5, 1, 2, 3, 9)]
+    assert chosen == [
+        chosen_stage(fresh, Limits(budget, fallback=True)) for budget in (0.5, 1, 2, 3, 9)
+    ]
 
 
 def test_with_equal_costs_a_cap_is_a_budget(first):

@@ -148,5 +148,7 @@ def test_an_array_and_no_preprocessor_will_do():
     pipeline = BudgetPipeline([("model", model)]).fit(X, X[:, 0] > 0)
     assert pipeline.acquired_features(X).shape == X.shape
     assert pipeline.explain(X[0])["feature"].isin([0, 1, 2]).all()
+    with pytest.raises(ValueError, match="explain takes one example, got 2 rows"):
+        pipeline.explain(X[:2])
     scaled = BudgetPipeline([("scale", StandardScaler()), ("model", model)]).fit(X, X[:, 0] > 0)
     assert set(scaled.explain(X[0])["feature"]) <= {"x0", "x1", "x2"}

@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 from budgetlearn.exceptions import MissingValueError
 from budgetlearn.protocol import BudgetedTags, Stage
 from budgetlearn.protocol.operating_points import cost_and_error
+from budgetlearn.validation import ParameterError
 from tests.protocol.conftest import COSTS, fit
 from tests.protocol.estimators import OneByOne, SignOfFirst, SumOfFirst
 
@@ -38,6 +39,12 @@ def test_a_cost_comes_with_what_was_acquired(first, table):
     model = fit(Sparing, table)
     assert [stage.cost for stage in model.stages(table[0], {"output"})] == [None] * 3
     assert all(stage.cost is not None for stage in model.stages(table[0], {"acquired"}))
+
+
+@pytest.mark.parametrize("parts", [{"outputs"}, "output"])
+def test_parts_that_no_stage_has_are_refused(single, table, parts):
+    with pytest.raises(ParameterError, match=r"parts \(each\) must be one of 'acquired', "):
+        next(single.stages(table[0], parts))
 
 
 @pytest.mark.parametrize(

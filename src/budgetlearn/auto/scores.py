@@ -135,8 +135,7 @@ def _auc(y, predictions):
     if predictions.shape[1] == 2:
         return _auc_of_one(y == 1, predictions[:, 1])
     # One class against the rest, averaged: as "roc_auc_ovr" of scikit-learn.
-    present = [k for k in range(predictions.shape[1]) if 0 < np.count_nonzero(y == k) < y.size]
-    return np.mean([_auc_of_one(y == k, predictions[:, k]) for k in present], axis=0)
+    return np.mean([_auc_of_one(y == k, predictions[:, k]) for k in np.unique(y)], axis=0)
 
 
 def _auc_of_one(positive, score):

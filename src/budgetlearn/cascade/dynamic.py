@@ -207,18 +207,13 @@ class DynamicAcquisitions(Acquisitions):
                     self._had[buyers] |= ~refused
                 # Refused values stay unknown, and were not charged: the ledger knows.
                 walk.owned[buyers, unit], walk.spent[buyers] = True, ledger.cost[buyers]
-            if stage < self._point.last_stage:
-                rows = rows[~self._stop(stage, rows)]
+            rows = self._going(stage, rows)
             if not rows.size:
                 break
         return self.outcome()
 
-    def _stop(self, stage, rows):
-        """Return the mask of the rows that stop at a stage."""
-        threshold = self._point.thresholds[stage]
-        if threshold == np.inf or not rows.size:
-            return np.zeros(rows.size, dtype=bool)
-        return self._predict(rows).max(axis=1) >= threshold
+    def _confidence(self, stage, rows):
+        return self._predict(rows).max(axis=1)
 
     def _predict(self, rows):
         temperatures = self._order.temperatures[self._stage[rows]]

@@ -152,8 +152,6 @@ class CascadeReader(Reader):
         def ask(fresh):
             # Only the stage's columns are handed over: nothing else can be looked at.
             columns = np.array(features, dtype=np.intp)
-            if len(self._X) == 1:  # a third of the time
-                return predict(self._X.take(columns, axis=1))
             return predict(np.ascontiguousarray(self._X[fresh[:, None], columns]))
 
         return self._answers.of(key, rows, ask)
@@ -198,6 +196,7 @@ def walk(candidate, reader, n_samples):
 class Acquisitions:
     """What n examples have acquired so far at one operating point, without a table.
 
+    `_confidence` of a subclass says how sure a stage is of some rows, `outcome` what they are.
     `blank` is the `Outcome` with the constant prediction of every example, to be filled in; `label`
     makes labels or numbers, (n_rows,), of predictions, (n_rows, n_outputs).
     """
@@ -211,6 +210,13 @@ class Acquisitions:
         answer = yield Request(rows, feature, self.outcome)
         self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
         return answer.refused
+
+    def _going(self, stage, rows):
+        """Return those of some rows that go on from a stage to the next one."""
+        threshold = self._point.thresholds[stage]
+        if stage == self._point.last_stage or threshold == np.inf or not rows.size:
+            return rows
+        return rows[~(self._confidence(stage, rows) >= threshold)]
 
     def _filled(self, parts):
         """Return the outcome of rows and their predictions, the constant for all others."""
@@ -252,8 +258,7 @@ class CascadeAcquisitions(Acquisitions):
                 # The stage's models need every feature: they cannot be asked any more.
                 self._lacks[rows] |= yield from self._ask(rows, feature)
             self._stage[rows], n_acquired = stage, len(features)
-            if stage < self._point.last_stage:
-                rows = rows[~self._stop(stage, rows)]
+            rows = self._going(stage, rows)
             if not rows.size:
                 break
         if rows.size and 0 <= last < self._point.last_stage:
@@ -264,20 +269,15 @@ class CascadeAcquisitions(Acquisitions):
                 self._share = share
         return self.outcome()
 
-    def _stop(self, stage, rows):
-        """Return the mask of the rows that stop at a stage."""
-        threshold = self._point.thresholds[stage]
-        stop = np.zeros(rows.size, dtype=bool)
-        if threshold < np.inf:
-            lacks = self._lacks[rows]
-            # The same threshold for both: nobody stops sooner because a value was refused.
-            for some, confidence in ((~lacks, self._confidence), (lacks, self._confidence_without)):
-                if some.any():
-                    stop[some] = confidence(stage, rows[some]) >= threshold
-        return stop
-
     def _confidence(self, stage, rows):
-        return self._reader.confidence(stage, self._reader.predict(stage, rows), rows)
+        found, lacks = np.empty(rows.size), self._lacks[rows]
+        # Compared with the same threshold: nobody stops sooner because a value was refused.
+        if lacks.any():
+            found[lacks] = self._confidence_without(stage, rows[lacks])
+        if not lacks.all():
+            known, reader = rows[~lacks], self._reader
+            found[~lacks] = reader.confidence(stage, reader.predict(stage, known), known)
+        return found
 
     def _confidence_without(self, stage, rows):
         """Return the fallback's confidence; in regression the stage's, with medians for gaps."""

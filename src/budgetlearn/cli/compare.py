@@ -303,6 +303,8 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     """
     if (budget is None) == (n_bytes is None):
         raise click.UsageError("recommend wants either a --budget or --bytes.")
+    if guaranteed and budget is None:
+        raise click.UsageError("--guaranteed needs a --budget to be kept.")
     options.check_written([out])
     with extra("workflow", "budgetlearn recommend"):
         from budgetbench.study.methods import build

@@ -221,24 +221,25 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     # What compares out of fold needs no rows to validate with.
     auto = isinstance(estimator, AutoBudget)
     parts = parts_of(table, rows, random, guaranteed, whole=auto)
-    train = parts[0]
+    train, test = parts[0], parts[2]
     encoder = BudgetPreprocessor(**preprocessor)
     # Words and kinds are those of the whole table, so that none is unknown; medians are learned.
     encoder.fit(table.X.iloc[train if encoder.missing == MEDIAN else rows])
     train_data, valid_data, test_data, calibration_data = (
         (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
     )
-    # Of the training rows and of those held out; other parts exist for methods without weights.
-    weights = [] if table.weight is None else [table.weight[part] for part in parts[:3:2]]
-    weighs, weighs_out = [{"sample_weight": each} for each in weights] or ({}, {})
+
+    def weights_of(part):
+        return {} if table.weight is None else {"sample_weight": table.weight[part]}
+
     if sys.stderr.isatty():
         click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
-    estimator.fit(*train_data, *(() if auto else valid_data), **weighs)
+    estimator.fit(*train_data, *(() if auto else valid_data), **weights_of(train))
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
-    curve = _curve(estimator, *test_data, **weighs_out)
+    curve = _curve(estimator, *test_data, **weights_of(test))
     # The free constant: a schedule of `auto` begins with it.
     if auto:
         says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]

@@ -152,10 +152,10 @@ def print_schedule(saved):
         )
 
 
-def _classes(model, most=6):
-    shares = zip(model.classes_[:most], model.constant_, strict=False)
+def _classes(model):
+    shares = zip(model.classes_[:6], model.constant_, strict=False)
     text = ", ".join(f"{shown(label)} ({100 * share:.0f} %)" for label, share in shares)
-    return text + " …" * (len(model.classes_) > most)
+    return text + " …" * (len(model.classes_) > 6)
 
 
 def mean_cost(saved, stage, n_rows):

@@ -195,13 +195,10 @@ def _tell_lacking(lacking, names):
 
 def predictions(saved, X, budget, lacking):
     """Predict the rows of an encoded table; those that lack a cell are predicted without it."""
-    gaps = lacking.any(axis=1).to_numpy()
+    gaps, X = lacking.any(axis=1).to_numpy(), X.reset_index(drop=True)
     # Apart: what a row lacks must not slow down the others.
-    parts = [
-        _predicted(saved, X[rows], budget, lack) for rows, lack in ((~gaps, False), (gaps, True))
-    ]
-    order = np.argsort(np.r_[np.flatnonzero(~gaps), np.flatnonzero(gaps)], kind="stable")
-    made = pd.concat([part for part in parts if len(part)]).iloc[order].reset_index(drop=True)
+    parts = [(X[rows], lack) for rows, lack in ((~gaps, False), (gaps, True)) if rows.any()]
+    made = pd.concat([_predicted(saved, part, budget, lack) for part, lack in parts]).sort_index()
     if gaps.any():
         names = lacking.columns.to_numpy()
         made["missing"] = ["; ".join(names[row]) for row in lacking.to_numpy()]
@@ -209,8 +206,6 @@ def predictions(saved, X, budget, lacking):
 
 
 def _predicted(saved, X, budget, fallback):
-    if not len(X):
-        return pd.DataFrame()
     model = saved.model
     limits = Limits(saved.limit(budget), fallback=fallback)
     stage = decided(model, X, {"output", "probabilities", "acquired"}, limits)
@@ -223,11 +218,8 @@ def _predicted(saved, X, budget, fallback):
     # Rounded, so that sums in another order write the same text.
     made["cost"] = model.feature_costs_.total(stage.acquired).round(9)
     names = saved.preprocessor.feature_names_in_
-    # Few rows differ in what they acquired: each list is joined once.
-    different, which = np.unique(stage.acquired, axis=0, return_inverse=True)
-    lists = ["; ".join(names[row]) for row in different]
-    made["bought"] = np.array(lists, dtype=object)[which.ravel()]
-    return pd.DataFrame(made)
+    made["bought"] = ["; ".join(names[row]) for row in stage.acquired]
+    return pd.DataFrame(made, X.index)
 
 
 class Case:

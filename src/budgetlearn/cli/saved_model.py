@@ -130,7 +130,7 @@ class SavedModel:
 
     def save(self, path):
         """Write the model; the file appears whole or not at all."""
-        write_model({f.name: getattr(self, f.name) for f in fields(self)}, path)
+        write_model(vars(self), path)
 
     @classmethod
     def load(cls, path, trust=False):

@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._is_allowed(""):
             nonce = secrets.token_urlsafe(16)
             page = rendered("case.html.j2", nonce=nonce)
-            self._send(HTTPStatus.OK, "text/html; charset=utf-8", page, nonce)
+            self._send("text/html; charset=utf-8", page, nonce)
 
     def do_POST(self):
         if not self._is_allowed("case"):
@@ -82,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (ValueError, KeyError, TypeError, RecursionError):
             self.send_error(HTTPStatus.BAD_REQUEST)
             return
-        self._send(HTTPStatus.OK, "application/json", json.dumps(state))
+        self._send("application/json", json.dumps(state))
 
     def _is_allowed(self, name):
         """Answer requests that are not the page's own, and return whether this one is."""
@@ -98,11 +98,11 @@ class _Handler(BaseHTTPRequestHandler):
             return True
         return False
 
-    def _send(self, status, kind, text, nonce=""):
+    def _send(self, kind, text, nonce=""):
         content = text.encode()
         rules = f"default-src 'none'; img-src data:; style-src 'nonce-{nonce}'; "
         rules += f"script-src 'nonce-{nonce}'; connect-src 'self'; base-uri 'none'; "
-        self.send_response(status)
+        self.send_response(HTTPStatus.OK)
         for header, value in {
             "Content-Type": kind,
             "Content-Length": str(len(content)),

@@ -158,24 +158,30 @@ def _weight(frame, name, others):
         return None
     if name in others:
         raise DatasetError(f"--weights {name} says how much rows count: no other option names it.")
-    column = frame[name]
-    known = is_number(column) and np.isfinite(column.astype(float)) & (column > 0)
-    rows = np.flatnonzero(~np.broadcast_to(known, len(column)))
+    numbers = _numbers_of(frame[name])
+    rows = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))
     if rows.size:
-        first = column.iloc[rows[0]]
+        first = frame[name].iloc[rows[0]]
         found = "nothing" if pd.isna(first) else repr(str(first))
         raise DatasetError(
             f"--weights {name}: weights are numbers above 0, but {found} stands {in_row(rows)}. "
             "Leave out rows that should not count."
         )
-    return column.to_numpy(np.float64)
+    return numbers.to_numpy(np.float64)
+
+
+def _numbers_of(column):
+    """Return the cells of a column as numbers, NaN for those that are none."""
+    if is_number(column):
+        return column.astype(float)
+    return pd.to_numeric(column.map(str), errors="coerce")
 
 
 def _ranges(X):
-    numbers = X[[name for name in X.columns if is_number(X[name]) and X[name].notna().any()]]
     return {
-        name: (float(low), float(high))
-        for name, low, high in zip(numbers.columns, numbers.min(), numbers.max(), strict=True)
+        name: (float(column.min()), float(column.max()))
+        for name, column in X.items()
+        if is_number(column) and column.notna().any()
     }
 
 
@@ -237,20 +243,21 @@ def _target(column, task):
             f"The target {column.name!r} is empty {in_row(rows)}. Leave these rows out."
         )
     numbers, notes = is_number(column), ()
+    if task != CLASSIFICATION and not numbers:  # with some text between them
+        refuse_numbers(column)
     if task is None:
         task, notes = _suggested(column) if numbers else (CLASSIFICATION, ())
-        if not numbers:  # with some text between them: they would become classes
-            refuse_numbers(column)
     if task == REGRESSION:
-        odd = np.flatnonzero(~np.isfinite(column.astype(float))) if numbers else np.arange(1)
-        if odd.size or column.min() == column.max():
+        amounts = _numbers_of(column)
+        odd = np.flatnonzero(~np.isfinite(amounts))
+        if odd.size or amounts.min() == amounts.max():
             first = str(column.iloc[odd[0] if odd.size else 0])
             raise DatasetError(
                 f"The target {column.name!r} must be different finite numbers for regression, but "
                 f"{first!r} stands {in_row(odd) if odd.size else 'in every row'}. Use --task "
                 "classification, or correct it."
             )
-        return column.to_numpy(np.float64), task, notes
+        return amounts.to_numpy(np.float64), task, notes
     labels = column.astype(object).map(as_word).to_numpy(dtype=str)
     refuse_blank_twins(np.unique(labels).tolist(), f"The target {column.name!r}")
     if len(set(labels)) < 2:

@@ -155,9 +155,8 @@ class ExhaustiveSearch(SubsetSearch):
     def _compress(self, data):
         """Set the schedule, and fit its models again: their seeds are those of their variables."""
         # In the order of ModelScheduleSearch, so that of two equal models the same one stays.
-        order = sorted(range(self.subsets_.size), key=lambda i: variables_of(self.subsets_[i]))
-        variables = [variables_of(subset) for subset in self.subsets_[order]]
-        costs, scores = self.subset_costs_[order], self.subset_scores_[order]
+        points = map(variables_of, self.subsets_), self.subset_costs_, self.subset_scores_
+        variables, costs, scores = zip(*sorted(zip(*points, strict=True)), strict=True)
         self.schedule_ = self._schedule_of(costs, scores, variables)
         visited = self._problem(*data).visit(self.schedule_.variables)
         again = np.array([model.score for model in visited])

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.special import expit, softmax
 
+from ..curves import pareto_indices
 from ..exceptions import IncompletePathWarning, extra
 from ..fit_counts import fit_counted
 from ..protocol.documenting import estimator_class
@@ -206,9 +207,7 @@ class LogitPathClassifier(ScheduleClassifier):
         scores = [score(self.path_.at(step), valid.X) for step in steps]
         self.schedule_ = self._schedule_of(costs, scores, variables)
         # Equal (cost, score) pairs may stand at several steps: the first is the sparsest path's.
-        where = {(variables[step], scores[step]): step for step in reversed(steps)}
-        chosen = zip(self.schedule_.variables, self.schedule_.scores, strict=True)
-        self._steps = [where[subset, float(score)] for subset, score in chosen]
+        self._steps = pareto_indices(costs, scores).tolist()
 
     def _path(self, train):
         return fit_l1_path(train.X, train.y, self.n_lambda, weight=train.weight)

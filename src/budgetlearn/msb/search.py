@@ -34,7 +34,7 @@ from .sequences import as_sequence
 _IMPORTANCE = PerFeature("importance", "value", ParameterError)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class VisitedModel:
     """One model of a sequence."""
 
@@ -90,10 +90,8 @@ class SequenceProblem:
         if has_fit_parameter(self.estimator, "binned"):
             X, max_bins = self.train[0], self.estimator.max_bins
             self._codes = bin_features(X, max_bins, self.n_jobs, np.isnan(X).any(axis=0))
-        self._begun = {}  # variables -> Future
-        self._visited = {}  # variables -> VisitedModel
-        self._lock = Lock()
-        self._l1_paths = {}
+        self._begun = {}  # variables -> Future of a VisitedModel
+        self._scored, self._lock = [], Lock()
 
     def rng(self, name):
         """Return the random source of the sequence called `name`."""
@@ -129,21 +127,17 @@ class SequenceProblem:
         return found.importances_mean
 
     def l1_path(self, n_lambda):
-        """Return the L1 path on the training data, fitted once for each length.
+        """Return the L1 path on the training data.
 
         It sees the mean of a variable where its value is missing.
         """
         # Which variables it takes in is what counts here, not the last digits of coefficients: a
         # tolerance of 1e-5 visits as many subsets as glmnet's default of 1e-7, in a sixth of the
         # time on the naval data, where the default spends all its iterations halfway down.
-        if n_lambda not in self._l1_paths:
-            X, y = self.train
-            if np.isnan(X).any():
-                X = SimpleImputer(keep_empty_features=True).fit_transform(X)
-            self._l1_paths[n_lambda] = fit_l1_path(
-                X, y, n_lambda, tolerance=1e-5, weight=self.weight
-            )
-        return self._l1_paths[n_lambda]
+        X, y = self.train
+        if np.isnan(X).any():
+            X = SimpleImputer(keep_empty_features=True).fit_transform(X)
+        return fit_l1_path(X, y, n_lambda, tolerance=1e-5, weight=self.weight)
 
     def visit(self, subsets, unit=None):
         """Fit and score the models on `subsets` and return them in order, each subset fitted once.
@@ -158,11 +152,10 @@ class SequenceProblem:
                 asked.append(variables)
                 if variables not in self._begun:
                     # Begun once, whichever sequence names it first.
-                    self._begun[variables] = submit(self._add, variables)
+                    self._begun[variables] = submit(self._visited, variables)
             # Threads are still fitting.
-            for variables in asked if unit is None else progress(asked, unit):
-                self._begun[variables].result()
-        return [self._visited[variables] for variables in asked]
+            asked = asked if unit is None else progress(asked, unit)
+            return [self._begun[variables].result() for variables in asked]
 
     def model(self, variables):
         """Return the fitted model on some variables, fitted again where it was dropped."""
@@ -180,8 +173,8 @@ class SequenceProblem:
         coded = {} if self._codes is None else {"binned": self._codes.take(columns)}
         return fit_weighed(model, X[:, columns], y, self.weight, **coded)
 
-    def _add(self, variables):
-        """Fit and score a model; keep it, and drop the engines that can be in no schedule."""
+    def _visited(self, variables):
+        """Fit and score a model, and drop the engines that then can be in no schedule."""
         X_val, y_val = self.valid
         columns = list(variables)
         start = time.perf_counter()
@@ -193,18 +186,15 @@ class SequenceProblem:
             score = self.score(model, X_val[:, columns])
         visited = VisitedModel(variables, self.costs.subset(columns), score, seconds, model)
         with self._lock:
-            self._visited[variables] = visited
             # A dominated model can be in no schedule: its trees go, its score stays. (The other
             # need not be in any sequence: stagewise ones try models below `min_variables`.)
-            for other in list(self._visited.values()):
-                if visited.dominates(other):
-                    self._drop_model(other)
-                elif other.dominates(visited):
-                    self._drop_model(visited)
-
-    def _drop_model(self, visited):
-        if len(visited.variables) < self.costs.n_features:  # `importance` asks for the full model
-            self._visited[visited.variables] = replace(visited, model=None)
+            for other in self._scored:
+                for better, worse in ((visited, other), (other, visited)):
+                    # But `importance` asks for the full model.
+                    if better.dominates(worse) and len(worse.variables) < self.costs.n_features:
+                        worse.model = None
+            self._scored.append(visited)
+        return visited
 
 
 def takes_missing(engine):

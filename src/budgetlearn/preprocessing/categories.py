@@ -16,8 +16,6 @@ _WRITTEN = (
 )
 _UNIT = r"[-+]?\d[\d.,]*\s?([a-zµ°/²³]+)"
 _MOST_CELLS = 5  # named in a message
-# Kinds of columns.
-NUMBERS, WORDS = "numbers", "words"
 # What becomes of missing cells.
 INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
 
@@ -157,15 +155,15 @@ def as_words(column):
     return text.map(lambda cell: str(cell).strip(), na_action="ignore").astype(object)
 
 
-def kind_of(column, categorical=False):
-    """Return "numbers" or "words", or refuse a column that is neither.
+def holds_words(column, categorical):
+    """Return whether a column holds words, and not numbers; refuse one that holds neither.
 
     With `categorical` numbers in it are names of categories. Refused are dates, numbers with some
     text between them, names or free text, words that differ only in blanks, and infinite numbers.
     """
     if is_number(column) and not categorical:
         refuse_infinity(column.name, column.to_numpy(np.float64, na_value=np.nan))
-        return NUMBERS
+        return False
     _refuse_dates(column)
     words = as_words(column)
     if not (categorical or is_number(column)):
@@ -182,7 +180,7 @@ def kind_of(column, categorical=False):
             "text, from which nothing can be learned for other rows. Leave it out (drop), or name "
             "it among the categorical columns if it is one."
         )
-    return WORDS
+    return True
 
 
 def refuse_infinity(name, numbers):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import BudgetlearnWarning, DatasetError
 from ..validation import all_or_nothing, check_choice, in_row, listed
 from . import categories
-from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
+from .categories import INDICATOR, MEDIAN, REFUSE, as_words, holds_words, how_to_read
 
 # Least distance of what stands for a gap, as a share of the least number: a few steps of float32.
 APART = 2.0**-20
@@ -82,7 +82,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         if self.missing == REFUSE:
             _refuse_gaps(frame)
         known = self.categorical
-        words = [name for name in frame.columns if kind_of(frame[name], name in known) != NUMBERS]
+        words = [name for name in frame.columns if holds_words(frame[name], name in known)]
         # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)

@@ -324,10 +324,9 @@ def n_classes_of(estimator):
 def words_by_target(estimator, train, valid=None):
     """Return both examples, and set `categories_`, with words in the order of their targets."""
     codes = train.codes_by_target(n_classes_of(estimator))
-    names = {estimator.feature_costs_.labels[at]: new for at, new in codes.items()}
-    estimator.categories_ = {
-        name: words[np.argsort(names[name])] if name in names else words
-        for name, words in estimator.categories_.items()
+    labels, words = estimator.feature_costs_.labels, estimator.categories_
+    estimator.categories_ = words | {
+        labels[at]: words[labels[at]][np.argsort(new)] for at, new in codes.items()
     }
     valid = valid and replace(valid, given=train.given)
     return train.recoded(codes), valid and valid.recoded(codes)

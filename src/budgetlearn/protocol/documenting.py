@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections import namedtuple
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import wraps
 from typing import dataclass_transform
 
@@ -41,29 +40,24 @@ MissingValueError
     When a cell that has to be looked at is missing."""
 
 
-def check_limits(budget, max_cost, budget_mode):
-    """Raise for a budget, a cap or a mode that is out of range."""
-    for value, name in ((budget, "budget"), (max_cost, "max_cost")):
-        if value is not None:
-            check_number(value, name, low=0)
-    check_choice(budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
-
-
-def _taken(
-    budget: float | None = None,
-    max_cost: float | None = None,
-    *,
-    fallback: bool = False,
-    budget_mode: str = EXPECTED,
-):
-    """Show the signature of what takes the limits one by one."""
-
-
-_TAKEN = inspect.signature(_taken).parameters
-
-
-class Limits(namedtuple("Limits", _TAKEN, defaults=[each.default for each in _TAKEN.values()])):
+@dataclass
+class Limits:
     """Limits of the cost of a prediction, as its caller sets them."""
+
+    budget: float | None = None
+    max_cost: float | None = None
+    _: KW_ONLY
+    fallback: bool = False
+    budget_mode: str = EXPECTED
+
+    def __post_init__(self):
+        for name in ("budget", "max_cost"):
+            if getattr(self, name) is not None:
+                check_number(getattr(self, name), name, low=0)
+        check_choice(self.budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
+
+
+_LIMITS = inspect.signature(Limits).parameters
 
 
 def limited(method):
@@ -73,7 +67,7 @@ def limited(method):
     """
     own = inspect.signature(method)
     before = [each for name, each in own.parameters.items() if name != "limits"]
-    taken = own.replace(parameters=[*before, *_TAKEN.values()])
+    taken = own.replace(parameters=[*before, *_LIMITS.values()])
 
     @wraps(method)
     def called(*args, **named):
@@ -81,7 +75,7 @@ def limited(method):
             given = taken.bind(*args, **named).arguments
         except TypeError as error:
             raise TypeError(f"{method.__qualname__}() {error}") from None
-        limits = {name: given.pop(name) for name in Limits._fields if name in given}
+        limits = {name: given.pop(name) for name in _LIMITS if name in given}
         return method(**given, limits=Limits(**limits))
 
     called.__signature__ = taken

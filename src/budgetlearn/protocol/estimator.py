@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..fit_counts import counting_fits
 from ..parallel import one_thread
-from ..validation import all_or_nothing, check_number
+from ..validation import all_or_nothing, check_choice, check_number
 from . import operating_points, prediction
 from .checked_data import checked_examples, checked_table, one_row, word_code, words_by_target
 from .documenting import EXPECTED, Limits, described, estimator_class, limited
@@ -152,12 +152,12 @@ class BudgetedEstimator(BaseEstimator):
         by_scoring = getattr(self, "scoring", None) is not None and _has_probabilities(self)
         return {"output", "probabilities"} if by_scoring else {"output"}
 
-    def _targets(self, y, name=None):
-        """Return targets as an array; under a name, by which missing ones are refused."""
+    def _targets(self, y, name):
+        """Return targets as an array; missing ones are refused, by the name of the argument."""
         # A column, beside predictions in a row, would be a table.
         y = np.asarray(y) if self._multi_output else column_or_1d(y)
-        if name is not None:  # neither NaN nor None is a class that training lacks, and an error
-            assert_all_finite(np.nan if pd.isna(y).any() else y, input_name=name)
+        # Neither NaN nor None is a class that training lacks, and an error.
+        assert_all_finite(np.nan if pd.isna(y).any() else y, input_name=name)
         return y
 
     def _score_stage(self, stage, y, weight):
@@ -171,9 +171,10 @@ class BudgetedEstimator(BaseEstimator):
         own = super().__sklearn_tags__()
         # Tags follow from what a class defines, so that none can promise more than it does.
         own_way = type(self)._acquisitions is not BudgetedEstimator._acquisitions
+        own_costs = type(self).fixed_costs is not BudgetedEstimator.fixed_costs
         tags = BudgetedTags(
             **{f.name: getattr(own, f.name) for f in fields(own)},
-            lazy=own_way or self._has_fixed_costs,
+            lazy=own_way or own_costs,
             groups=self._groups,
             sample_weight=isinstance(self, WeightedFit),
             ranking=isinstance(self, ClassifierMixin) and self._can_predict_proba(),
@@ -182,10 +183,6 @@ class BudgetedEstimator(BaseEstimator):
         tags.input_tags.allow_nan = self._takes_missing
         tags.input_tags.sparse = self._takes_sparse
         return tags
-
-    @property
-    def _has_fixed_costs(self):
-        return type(self).fixed_costs is not BudgetedEstimator.fixed_costs
 
     def fit(
         self,
@@ -302,6 +299,8 @@ class BudgetedEstimator(BaseEstimator):
         Stage
             With the parts that the estimator has, and the acquisition cost with "acquired".
         """
+        for part in parts:
+            check_choice(part, "parts (each)", sorted(EVERYTHING))
         for stage in prediction.each_stage(self, X, parts):
             paid = stage.acquired is not None
             yield replace(stage, cost=self.feature_costs_.total(stage.acquired) if paid else None)
@@ -316,7 +315,7 @@ class BudgetedEstimator(BaseEstimator):
             Its row in `operating_points_`; None: the constant prediction that costs nothing.
         """
         check_is_fitted(self)
-        return prediction.chosen_stage(self, *limits)
+        return prediction.chosen_stage(self, limits)
 
     @limited
     def predict(self, X: ArrayLike, limits: Limits) -> Array:
@@ -501,7 +500,7 @@ class BudgetedEstimator(BaseEstimator):
         Decisions
         """
         X, _ = checked_table(self, X)
-        stage, source = prediction.chosen_stage(self, *limits), prediction.from_table(self, X)
+        stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, X)
         return prediction.acquired_from(self, source, len(X), stage, limits, at_hand=True)
 
     @limited
@@ -529,7 +528,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
-        stage = prediction.chosen_stage(self, *limits)
+        stage = prediction.chosen_stage(self, limits)
         source = prediction.translated(self, source, word_code)
         return prediction.acquired_from(self, source, n_samples, stage, limits)
 
@@ -575,7 +574,7 @@ class BudgetedEstimator(BaseEstimator):
             could not be had.
         """
         x = one_row(self, x)
-        stage, source = prediction.chosen_stage(self, *limits), prediction.from_table(self, x)
+        stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, x)
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not limits.fallback:  # raises what predict raises
             prediction.acquired_from(self, source, 1, stage, limits)

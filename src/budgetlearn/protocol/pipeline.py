@@ -139,8 +139,8 @@ class BudgetPipeline(Pipeline):
     def explain(self, x: Any, *limits: Any, **options: Any) -> pd.DataFrame:
         if not isinstance(x, pd.DataFrame):
             named = isinstance(x, Mapping | pd.Series)
-            pairs = x.items() if named else zip(self.columns_, np.ravel(x), strict=True)
-            x = pd.DataFrame([dict(pairs)])
+            rows = [dict(x)] if named else np.atleast_2d(np.array(x, dtype=object))
+            x = pd.DataFrame(rows, columns=None if named else self.columns_).infer_objects()
         first = self.steps[0][1]
         named = isinstance(first, BudgetPreprocessor) or hasattr(first, "feature_names_in_")
         encoded = self._encoded(x if named else x.to_numpy())

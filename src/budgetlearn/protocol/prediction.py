@@ -17,22 +17,21 @@ from .checked_data import (
     word_code,
     working_dtype,
 )
-from .documenting import EXPECTED, GUARANTEED, check_limits
+from .documenting import GUARANTEED
 from .feature_requests import Decisions, Ledger, Outcome, Request, Stage, answer, drive
 from .operating_points import known_points, points_to_choose_from, surely_within
 
 
-def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
+def chosen_stage(estimator, limits):
     """Return the index of the stage that predictions use; None: the constant."""
-    check_limits(budget, max_cost, budget_mode)
-    given = budget
+    budget, max_cost = limits.budget, limits.max_cost
     if max_cost is not None:
         budget = _limit_of_mean(estimator, budget, max_cost)
     if budget is None:
         return estimator._default_stage()
     costs, scores, index = _costs_and_scores(estimator)
     within = affords(budget, costs)
-    if budget_mode == GUARANTEED:
+    if limits.budget_mode == GUARANTEED:
         within &= surely_within(estimator, costs, budget)
     affordable = np.flatnonzero(within)
     if affordable.size:
@@ -41,10 +40,10 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         order = np.lexsort([sign * costs[affordable], -scores[affordable]])
         return int(index[affordable[order[0]]])
     # The constant is affordable whatever the budget is.
-    if fallback:
+    if limits.fallback:
         return None
     cheapest = costs.min()
-    if budget_mode == GUARANTEED and affords(budget, cheapest):
+    if limits.budget_mode == GUARANTEED and affords(budget, cheapest):
         raise BudgetError(
             f"No operating point is sure to cost at most {budget:g} on average: the cheapest one "
             f"cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
@@ -52,8 +51,8 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         )
     # With fixed costs a cap is one more budget; others choose by the budget alone.
     cap = None if estimator.fixed_costs() is None else max_cost
-    limits = (given, "the budget"), (cap, "max_cost")
-    low = [name for each, name in limits if each is not None and not affords(each, cheapest)]
+    given = (limits.budget, "the budget"), (cap, "max_cost")
+    low = [name for each, name in given if each is not None and not affords(each, cheapest)]
     raise too_small(budget, cheapest, "operating point", " and ".join(low))
 
 
@@ -102,9 +101,9 @@ def each_stage(estimator, X, want):
 def decided(estimator, X, want, limits):
     """Return a `Stage` with the wanted parts of the predictions within `Limits`."""
     X, absent = checked_table(estimator, X)
-    index = chosen_stage(estimator, *limits)
+    index = chosen_stage(estimator, limits)
     # With fixed costs the cap was settled by the choice of the stage.
-    capped = limits.max_cost is not None and not estimator._has_fixed_costs
+    capped = limits.max_cost is not None and estimator.fixed_costs() is None
     if index is not None and not capped:
         missing = missing_cells(estimator, X, index)
         # The fast way: one stage on the whole table, without a ledger.
@@ -140,7 +139,7 @@ def requests_of(estimator, n_samples, stage, ledger):
 
 def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
-    _, max_cost, fallback, _ = limits
+    max_cost, fallback = limits.max_cost, limits.fallback
     # One ledger for all examples: it is what charges, and what the cap is compared with.
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
@@ -194,7 +193,7 @@ def fixed_acquisitions(estimator, n_samples, stage):
     # By column, as they are filled.
     X = np.full(shape, np.nan, order="F")
     known, refused = np.zeros(shape, dtype=bool, order="F"), np.zeros(shape, dtype=bool, order="F")
-    waiting = able = np.arange(n_samples)
+    waiting = np.ones(n_samples, dtype=bool)
 
     def estimate():
         # By the best stage whose features are known of an example.
@@ -210,31 +209,28 @@ def fixed_acquisitions(estimator, n_samples, stage):
                 outcome.fill(rows, made.output, made.probabilities)
         return outcome
 
-    for place, stage in enumerate(order):
-        if place:  # nothing was refused before
-            able = waiting[~(refused[waiting] & needs[stage]).any(axis=1)]
+    for stage in order:
+        able = waiting & ~refused[:, needs[stage]].any(axis=1)
         # Cheap ones first: should a later one be refused, little was spent in vain.
         features = np.flatnonzero(needs[stage])
         prices = estimator.feature_costs_.alone[features]
         for feature in features[np.argsort(prices, kind="stable")].tolist():
-            rows = able[~known[able, feature]]
+            rows = np.flatnonzero(able & ~known[:, feature])
             if rows.size:
                 reply = yield Request(rows, feature, estimate)
                 X[rows, feature], known[rows, feature] = reply.values, ~reply.refused
-                refused[rows, feature] = reply.refused
-                if reply.refused.any():
-                    able = np.setdiff1d(able, rows[reply.refused])
-        if able.size == waiting.size:
-            break
+                refused[rows, feature], able[rows] = reply.refused, ~reply.refused
         # Only rows whose stage became impossible go on to the next best one.
-        waiting = np.setdiff1d(waiting, able)
+        waiting &= ~able
+        if not waiting.any():
+            break
     return estimate()
 
 
-def _number(value, name, categories):
+def _number(estimator, value, name):
     """Return the value of a feature as a number, NaN where it cannot be had."""
-    if name in categories:
-        return word_code(value, name, categories[name])
+    if name in estimator.categories_:
+        return word_code(value, name, estimator.categories_[name])
     # Text that is a number is taken, as at a prompt.
     if np.isinf(number := as_number(value)):
         raise ValueError(
@@ -257,9 +253,7 @@ class Session:
     """
 
     def __init__(self, estimator, stage, max_cost):
-        self._missing_ok, self._categories = estimator.missing_in_training_, estimator.categories_
-        self._names = estimator.feature_costs_.labels
-        self._classes = getattr(estimator, "classes_", None)
+        self._estimator, self._names = estimator, estimator.feature_costs_.labels
         self._constant = Outcome.constant(estimator, 1)
         self._ledger = ledger = Ledger(estimator.feature_costs_, 1, max_cost)
         asks = stage is not None
@@ -290,7 +284,8 @@ class Session:
             if payable and feature not in self._given:
                 return
             # Charged when it is used, so that what was given too much costs nothing.
-            self._ask(answer(self._request, given, self._ledger, int, True, self._missing_ok))
+            missing_ok = self._estimator.missing_in_training_
+            self._ask(answer(self._request, given, self._ledger, int, True, missing_ok))
 
     @property
     def done(self) -> bool:
@@ -352,7 +347,7 @@ class Session:
             feature = self._names.index(name)
             if feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")
-            numbers[feature] = _number(value, name, self._categories)
+            numbers[feature] = _number(self._estimator, value, name)
         # Now that all are checked: a call is taken as a whole or not at all.
         self._given |= numbers
         self._go_on()
@@ -371,7 +366,8 @@ class Session:
     @property
     def probability(self) -> float | None:
         """Probability of the predicted class on what is known; None where there is none."""
-        probability = self._current().probability(self._classes)
+        classes = getattr(self._estimator, "classes_", None)
+        probability = self._current().probability(classes)
         return None if probability is None else float(probability[0])
 
     @property

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from inspect import signature
 from typing import Any
 
@@ -17,7 +17,7 @@ from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score, re
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from .documenting import EXPECTED, check_limits, described
+from .documenting import EXPECTED, Limits, described
 
 RESAMPLES = 100
 
@@ -104,12 +104,11 @@ def make_budget_scorer(
     >>> bool((scores > 0.9).all())
     True
     """
-    check_limits(budget, max_cost, budget_mode)
+    limits = Limits(budget, max_cost, fallback=fallback, budget_mode=budget_mode)
     # The class of scorers has no public name.
     made = isinstance(metric, str | type(get_scorer("accuracy")))
     scorer = get_scorer(metric) if made else make_scorer(metric)
-    limits = {"budget": budget, "max_cost": max_cost, "fallback": fallback}
-    return BudgetScorer(scorer, limits | {"budget_mode": budget_mode})
+    return BudgetScorer(scorer, asdict(limits))
 
 
 def refuse_unknown_score(estimator):
