@@ -105,7 +105,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     estimator = make(method, own.task, own.costs, seed, jobs)
     decided_by(estimator, own, method, budget, rest)
     about = {"method": method, "budget": budget}
-    saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed)
+    saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed, bool(report))
     if budget is not None:
         saved.stage(budget)  # refused before anything is written
     print_schedule(saved)
@@ -212,11 +212,13 @@ def _split(table, rows, share, random):
     return rows[first], rows[second]
 
 
-def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=False):
+def fit_table(
+    table, estimator, preprocessor, rows, random, about, guaranteed=False, page=False
+):
     """Fit an estimator to some rows of a table and measure its operating points.
 
     `preprocessor` holds the parameters of `BudgetPreprocessor`, `about` what else `SavedModel`
-    keeps: method, budget.
+    keeps: method, budget. With `page` all is measured that the page of a model shows.
     """
     # What compares out of fold needs no rows to validate with.
     auto = isinstance(estimator, AutoBudget)
@@ -267,7 +269,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         reading=table.reading | {"ranges": ranges},
         **about,
     )
-    saved.held_out = seen(saved, train_data, valid_data, test_data)
+    saved.held_out = seen(saved, train_data, valid_data, test_data, page)
     return saved
 
 
@@ -294,16 +296,18 @@ ENOUGH_TO_TELL = 1_000  # rows
 OTHERS = "other ways"
 
 
-def seen(saved, train, valid, test):
-    """Return the views of the held-out rows on the page of a model, as a dict."""
+def seen(saved, train, valid, test, page):
+    """Return views of the held-out rows as a dict: for the terminal, or also for a page."""
     X, y = (part[:: ceil(len(test[1]) / MOST_ROWS)] for part in test)
+    views = {"telling": telling(saved.task, train, (X, y)), "rates": rates(saved, X)}
+    if not page:
+        return views
     if isinstance(saved.model, AutoBudget):  # its schedule ends with everything, by its own score
         last = saved.curve.iloc[-1]
         whole = {"model": last["method"], "test_score": float(last["test_score"])}
     else:
         whole = everything(saved.task, train, valid, test)
-    views = {"everything": whole, "telling": telling(saved.task, train, (X, y))}
-    return views | {"rates": rates(saved, X), "stops": stops(saved, X, y)}
+    return views | {"everything": whole, "stops": stops(saved, X, y)}
 
 
 def everything(task, train, valid, test):
