@@ -20,20 +20,14 @@ from ..validation import INT32_MAX, ParameterError, check_choice, check_max_feat
 from .fitting import SIZES, grown_forest
 from .nodes import VarianceSplitter
 
-ROWS = 1024  # that are looked at together
-
 
 def in_columns(X):
     """Return X column-major; in bytes, fetched faster, where all are whole numbers of 0 to 255."""
-    columns = np.empty(X.shape, dtype=np.uint8, order="F")
-    for start in range(0, len(X), ROWS):
-        part = X[start : start + ROWS]
-        # Before the conversion, which would wrap other numbers around; no value is no byte either.
-        whole = part.min() >= 0 and part.max() <= 255 and (part == np.floor(part)).all()
-        if not whole:
-            return np.asfortranarray(X, dtype=np.float64)
-        columns[start : start + ROWS] = part
-    return columns
+    if X.min() >= 0 and X.max() <= 255:  # not so where a value is missing
+        columns = np.asfortranarray(X, dtype=np.uint8)
+        if (columns == X).all():
+            return columns
+    return np.asfortranarray(X, dtype=np.float64)
 
 
 # `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
