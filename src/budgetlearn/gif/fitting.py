@@ -17,6 +17,7 @@ from ..parallel import watched
 from ..tree.binning import bin_features
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
+from .gini import GiniSplitter
 from .grower import (
     ExponentialCandidates,
     RandomWindow,
@@ -138,7 +139,7 @@ class Validation(NamedTuple):
     given: np.ndarray  # the targets as they were given
 
 
-def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid, exponent):
+def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, exponent):
     """Grow the forest that the parameters of an estimator ask for; return model, intercept, ridge.
 
     The model is that of 2**exponent times the targets.
@@ -175,9 +176,14 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     splits = columns, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
-    else:
-        splitter = make_splitter(*splits)
-        splitter.fixed = True
+    elif codes is not None and weight is None:  # counts tell Gini's index
+        splitter = GiniSplitter(*splits, codes, targets.shape[1])
+    else:  # of one-hot classes that is the variance
+        by = params._loss().split_targets(targets, weight)
+        mean = by.mean(axis=0) if weight is None else weight @ by / weight.sum()
+        centred = by - mean if weight is None else weight[:, None] * (by - mean)
+        splitter = VarianceSplitter(*splits, np.ascontiguousarray(centred), weight)
+    splitter.fixed = params.split_on == "targets"
     splitter.most_moved = table.most_kept if large else INT32_MAX
     if params.cost_weight > 0:
         splitter.charges = Charges(params.feature_costs_, params.cost_weight)

@@ -18,7 +18,6 @@ from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import SIZES, grown_forest
-from .nodes import VarianceSplitter
 
 
 def in_columns(X):
@@ -270,23 +269,15 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _answer(self, scores):
         return self._decided(scores), self._shares(scores)
 
-    def _grow(self, X, targets, split_by, weight, random, make_splitter, valid, exponent=0):
-        """Grow the forest; `make_splitter(X, n_visits, ..., seed)` knows the impurity.
-
-        Where samples have weights, it is the weighted variance of `split_by`. The model is that of
-        2**exponent times the targets.
-        """
-        if weight is not None:
-            centred = weight[:, None] * (split_by - weight @ split_by / weight.sum())
-            by = np.ascontiguousarray(centred), weight
-            make_splitter = lambda *rest: VarianceSplitter(*rest, *by)  # noqa: E731
+    def _grow(self, X, targets, weight, random, valid, exponent=0, codes=None):
+        """Grow the forest; `codes` are the classes. The model is that of 2**exponent × targets."""
         if self.byte_budget is not None:  # before hours of growing
             refuse_above(MOST_FEATURES, X.shape[1])
         # Splits read one feature of many examples: columns lie together.
         X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
-        data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent
+        data = X, targets, weight, seeds, n_visits, codes, valid, exponent
         self._take(*grown_forest(self, *data))
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
         # refitting in passes, weights of fewer nodes have to be fitted anew.
