@@ -71,11 +71,9 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
             valid = Validation(valid.X, divided, valid.targets)
         self._grow(train.X, targets, train.weight, seeds, valid, exponent=exponent)
 
-    def _decided(self, scores):
-        return scores[:, 0] if self._single_output else scores
-
-    def _shares(self, scores):
-        return None
+    def _answer(self, scores):
+        numbers = scores[:, 0] if self._single_output else scores
+        return numbers, None
 
 
 @documented
@@ -156,12 +154,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         scores = self.intercept_ + walk.values
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
 
-    def _decided(self, scores):
-        return self.classes_[scores.argmax(axis=1)]
-
-    def _shares(self, scores):
-        """Return class probabilities of shape (n_samples, n_classes)."""
-        return self._loss().probabilities(scores)
+    def _answer(self, scores):
+        return self.classes_[scores.argmax(axis=1)], self._loss().probabilities(scores)
 
 
 # The losses: each starts from the targets, one column for each output (regression) or class

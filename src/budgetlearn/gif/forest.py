@@ -259,15 +259,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             )
 
     @abstractmethod
-    def _decided(self, scores):
-        """Return the numbers or classes that scores stand for."""
-
-    @abstractmethod
-    def _shares(self, scores):
-        """Return the class probabilities that scores stand for; None in regression."""
-
     def _answer(self, scores):
-        return self._decided(scores), self._shares(scores)
+        """Return the numbers or classes that scores stand for, and class probabilities or None."""
 
     def _grow(self, X, targets, weight, random, valid, exponent=0, codes=None):
         """Grow the forest; `codes` are the classes. The model is that of 2**exponent × targets."""
@@ -332,7 +325,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             scores = self.intercept_ + model.predictor.walk(valid.X, values=True).values
             if self.scoring is None:
                 # Classes by their probabilities, numbers in the unit of the divided targets.
-                predicted = self._shares(scores)
+                _, predicted = self._answer(scores)
                 predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
                 errors.append(self._loss().error(predicted, valid.targets))
             else:
