@@ -240,7 +240,6 @@ def _pruned(grown, nodes, targets, weight, params, valid, exponent):
     """Return the model within the budget, its weights fitted by regression; intercept, ridge."""
 
     def taken(ranks, weights):
-        weights = np.ascontiguousarray(weights)  # kernels take no other
         return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
 
     def validate(ranks, *solutions):
