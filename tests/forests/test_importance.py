@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
 from sklearn.inspection import permutation_importance as peer_importance
 
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Leaves
 from budgetlearn.exceptions import MissingValueError
 from budgetlearn.forests import (
     CostSensitiveRFClassifier,
@@ -64,7 +64,11 @@ def slow_oob_importance(forest, X, y, seed):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "forest",
-    [RandomForestClassifier(n_estimators=7), BudgetRFClassifier(n_estimators=5, alpha=2)],
+    [
+        RandomForestClassifier(n_estimators=7),
+        BudgetRFClassifier(n_estimators=5, alpha=2),
+        BudgetRFClassifier(n_estimators=12, leaves=Leaves(joint_fit=1.0)),
+    ],
 )
 def test_equals_predicting_anew(forest, n_classes):
     X, y = table(n_classes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetlearn.gif import GIFClassifier, GIFRegressor, forest
-from budgetlearn.gif.forest import ROWS, in_columns
+from budgetlearn.gif.forest import in_columns
 
 
 def bytes_table(n=60):
@@ -24,9 +24,9 @@ def test_whole_numbers_of_a_byte_are_kept_in_bytes():
 
 
 @pytest.mark.parametrize("value", [-1.0, 256.0, 0.5, 1e300])
-@pytest.mark.parametrize("row", [0, ROWS + 1])
+@pytest.mark.parametrize("row", [0, 59])
 def test_other_numbers_stay_as_they_are(value, row):
-    X = bytes_table(ROWS + 2)
+    X = bytes_table()
     X[row, 2] = value
     columns = in_columns(X)
     assert columns.dtype == np.float64

@@ -27,7 +27,6 @@ from ..validation import ParameterError, check_choice, check_number, is_flag
 from .growing import (
     PENALTIES,
     WEIGHTS,
-    BudgetedForest,
     Candidates,
     LogisticRefit,
     NumberTreeSource,
@@ -334,8 +333,7 @@ class GrownOnBudget:
         self.validation_costs_ = self.validation_errors_ = None
         self._unmeasured = self._grown_on = None
         self.operating_points_ = points
-        last = BudgetedForest({}, trees=front[-1].predictor.trees)
-        self._set_forest(last, whole.seeds, train)
+        self._set_forest(front[-1].predictor.trees, (), whole.seeds, train)
         self._replacing, self._incremental = front, False
         self._predictor = front[-1].predictor
 
@@ -393,14 +391,14 @@ class GrownOnBudget:
         # Set without validation data, too: those of an earlier fit would be wrong.
         self.validation_costs_ = None if valid is None else np.array(best.costs)
         self.validation_errors_ = None if valid is None else np.array(best.errors)
-        self._set_forest(best, seeds, train)
+        self._set_forest(best.trees, best.refitted, seeds, train)
 
-    def _set_forest(self, forest, seeds, examples):
-        self.tree_seeds_ = seeds[: len(forest.trees)]
+    def _set_forest(self, trees, prefixes, seeds, examples):
+        self.tree_seeds_ = seeds[: len(trees)]
         if self.oob_score:
             self._replacing = ()  # left-out examples judge the leaves as they grew
-            self._set_oob(forest.trees, self.tree_seeds_, examples)
-        self._set_trees(forest.trees, forest.refitted)
+            self._set_oob(trees, self.tree_seeds_, examples)
+        self._set_trees(trees, prefixes)
 
     def _refit(self, examples, seeds):
         """Grow as many trees with the chosen setting on all examples, as the budget allows."""
@@ -418,7 +416,7 @@ class GrownOnBudget:
         if prefixes:
             best.refitted = self._leaf_refit(best, examples).again(prefixes)
             best.trees = best.trees[: best.refitted[-1].n_trees]
-        self._set_forest(best, seeds, examples)
+        self._set_forest(best.trees, best.refitted, seeds, examples)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
     def _grower(self, examples):

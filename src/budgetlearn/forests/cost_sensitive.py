@@ -177,7 +177,7 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     if root.node_count == 1:
         return np.zeros(1)
     sides = 0, root.children_left[0], root.children_right[0]
-    node, left, right = (root.value[side].copy() for side in sides)  # F wants to own its counts
+    node, left, right = (root.value[side] for side in sides)
     after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
     root_weight = (Entropy()(node) - after / node.sum()) / prices[root.feature[0]]
     smallest = min(SMALLEST_SHARE * root_weight, SMALLEST_PENALTY / prices.max())

@@ -13,8 +13,6 @@ from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
 from .fitting import Validation
 from .forest import BaseGIF
-from .gini import GiniSplitter
-from .nodes import VarianceSplitter
 
 
 @documented
@@ -68,20 +66,14 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         # Squares of the targets must neither overflow nor vanish. A power of two rounds nothing.
         _, exponent = np.frexp(np.abs(y).max())
         targets = np.ldexp(y, -exponent).reshape(len(y), -1)
-        weight = train.weight
-        split_by = self._loss().split_targets(targets, weight)
-        centred = np.ascontiguousarray(split_by - split_by.mean(axis=0))
         if valid is not None:
             divided = np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
             valid = Validation(valid.X, divided, valid.targets)
-        data = train.X, targets, split_by, weight, seeds
-        self._grow(*data, lambda *rest: VarianceSplitter(*rest, centred), valid, exponent)
+        self._grow(train.X, targets, train.weight, seeds, valid, exponent=exponent)
 
-    def _decided(self, scores):
-        return scores[:, 0] if self._single_output else scores
-
-    def _shares(self, scores):
-        return None
+    def _answer(self, scores):
+        numbers = scores[:, 0] if self._single_output else scores
+        return numbers, None
 
 
 @documented
@@ -138,14 +130,11 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         self.loss_ = self._chosen_loss()
         self._check_parameters(self.loss_)
         check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
-        n_classes, codes = self.classes_.size, train.y.astype(np.int32)
-        one_hot = np.eye(n_classes)
+        codes, one_hot = train.y.astype(np.int32), np.eye(self.classes_.size)
         if valid is not None:
             known = valid.take(np.flatnonzero(valid.y >= 0))
             valid = Validation(known.X, one_hot[known.y], known.targets)
-        targets = one_hot[codes]
-        data = train.X, targets, targets, train.weight, seeds
-        self._grow(*data, lambda *rest: GiniSplitter(*rest, codes, n_classes), valid)
+        self._grow(train.X, one_hot[codes], train.weight, seeds, valid, codes=codes)
 
     def decision_function(self, X):
         """Return the scores of the classes.
@@ -165,12 +154,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         scores = self.intercept_ + walk.values
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
 
-    def _decided(self, scores):
-        return self.classes_[scores.argmax(axis=1)]
-
-    def _shares(self, scores):
-        """Return class probabilities of shape (n_samples, n_classes)."""
-        return self._loss().probabilities(scores)
+    def _answer(self, scores):
+        return self.classes_[scores.argmax(axis=1)], self._loss().probabilities(scores)
 
 
 # The losses: each starts from the targets, one column for each output (regression) or class

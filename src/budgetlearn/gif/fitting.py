@@ -16,6 +16,7 @@ from ..fit_counts import count_fit
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
+from .gini import GiniSplitter
 from .grower import (
     ExponentialCandidates,
     RandomWindow,
@@ -55,7 +56,7 @@ class GIFModel:
 
     def __getstate__(self):
         # Pickles hold what the rest follows from.
-        derived = ("_values", "trees", "predictor")
+        derived = ("trees", "predictor")
         return {name: value for name, value in vars(self).items() if name not in derived}
 
     @property
@@ -98,11 +99,6 @@ class GIFModel:
         return total / total.sum() if total.sum() > 0 else total
 
     @cached_property
-    def _values(self):
-        """Sum of the weights on the path to each node; the trees and the predictor share it."""
-        return path_sums(self._records, self._weights)
-
-    @cached_property
     def trees(self):
         """List of `Tree`; a node's value is the sum of the weights on its path from the root."""
         records = self._records
@@ -114,7 +110,8 @@ class GIFModel:
         # Records count children through the whole forest, a tree from its own root.
         left = np.where(inner, records["child"] - np.repeat(starts, stops - starts), LEAF)
         right = np.where(inner, left + 1, LEAF)
-        arrays = [feature, threshold, left, right, self._values, records["size"]]
+        values = path_sums(records, self._weights)
+        arrays = [feature, threshold, left, right, values, records["size"]]
         if records["missing_left"].any():
             arrays.append(records["missing_left"].astype(bool) & inner)
         return [
@@ -125,7 +122,7 @@ class GIFModel:
     @cached_property
     def predictor(self):
         """The trees as `ForestPredictor`."""
-        return ForestPredictor(self.trees, self.n_features, values=self._values)
+        return ForestPredictor(self.trees, self.n_features)
 
 
 class Validation(NamedTuple):
@@ -136,7 +133,7 @@ class Validation(NamedTuple):
     given: np.ndarray  # the targets as they were given
 
 
-def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid, exponent):
+def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, exponent):
     """Grow the forest that the parameters of an estimator ask for; return model, intercept, ridge.
 
     The model is that of 2**exponent times the targets.
@@ -172,9 +169,14 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
         splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
-    else:
-        splitter = make_splitter(*splits)
-        splitter.fixed = True
+    elif codes is not None and weight is None:  # counts tell Gini's index
+        splitter = GiniSplitter(*splits, codes, targets.shape[1])
+    else:  # of one-hot classes that is the variance
+        by = params._loss().split_targets(targets, weight)
+        mean = by.mean(axis=0) if weight is None else weight @ by / weight.sum()
+        centred = by - mean if weight is None else weight[:, None] * (by - mean)
+        splitter = VarianceSplitter(*splits, np.ascontiguousarray(centred), weight)
+    splitter.fixed = params.split_on == "targets"
     splitter.most_moved = table.most_kept if large else INT32_MAX
     if coded:
         splitter.look_at(bins)
@@ -237,7 +239,6 @@ def _pruned(grown, nodes, targets, weight, params, valid, exponent):
     """Return the model within the budget, its weights fitted by regression; intercept, ridge."""
 
     def taken(ranks, weights):
-        weights = np.ascontiguousarray(weights)  # kernels take no other
         return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
 
     def validate(ranks, *solutions):

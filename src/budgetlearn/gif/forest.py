@@ -18,22 +18,15 @@ from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import SIZES, grown_forest
-from .nodes import VarianceSplitter
-
-ROWS = 1024  # that are looked at together
 
 
 def in_columns(X):
     """Return X column-major; in bytes, fetched faster, where all are whole numbers of 0 to 255."""
-    columns = np.empty(X.shape, dtype=np.uint8, order="F")
-    for start in range(0, len(X), ROWS):
-        part = X[start : start + ROWS]
-        # Before the conversion, which would wrap other numbers around; no value is no byte either.
-        whole = part.min() >= 0 and part.max() <= 255 and (part == np.floor(part)).all()
-        if not whole:
-            return np.asfortranarray(X, dtype=np.float64)
-        columns[start : start + ROWS] = part
-    return columns
+    if X.min() >= 0 and X.max() <= 255:  # not so where a value is missing
+        columns = np.asfortranarray(X, dtype=np.uint8)
+        if (columns == X).all():
+            return columns
+    return np.asfortranarray(X, dtype=np.float64)
 
 
 # `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
@@ -266,33 +259,18 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             )
 
     @abstractmethod
-    def _decided(self, scores):
-        """Return the numbers or classes that scores stand for."""
-
-    @abstractmethod
-    def _shares(self, scores):
-        """Return the class probabilities that scores stand for; None in regression."""
-
     def _answer(self, scores):
-        return self._decided(scores), self._shares(scores)
+        """Return the numbers or classes that scores stand for, and class probabilities or None."""
 
-    def _grow(self, X, targets, split_by, weight, random, make_splitter, valid, exponent=0):
-        """Grow the forest; `make_splitter(X, n_visits, ..., seed)` knows the impurity.
-
-        Where samples have weights, it is the weighted variance of `split_by`. The model is that of
-        2**exponent times the targets.
-        """
-        if weight is not None:
-            centred = weight[:, None] * (split_by - weight @ split_by / weight.sum())
-            by = np.ascontiguousarray(centred), weight
-            make_splitter = lambda *rest: VarianceSplitter(*rest, *by)  # noqa: E731
+    def _grow(self, X, targets, weight, random, valid, exponent=0, codes=None):
+        """Grow the forest; `codes` are the classes. The model is that of 2**exponent × targets."""
         if self.byte_budget is not None:  # before hours of growing
             refuse_above(MOST_FEATURES, X.shape[1])
         # Splits read one feature of many examples: columns lie together.
         X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
-        data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent
+        data = X, targets, weight, seeds, n_visits, codes, valid, exponent
         self._take(*grown_forest(self, *data))
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
         # refitting in passes, weights of fewer nodes have to be fitted anew.
@@ -347,7 +325,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             scores = self.intercept_ + model.predictor.walk(valid.X, values=True).values
             if self.scoring is None:
                 # Classes by their probabilities, numbers in the unit of the divided targets.
-                predicted = self._shares(scores)
+                _, predicted = self._answer(scores)
                 predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
                 errors.append(self._loss().error(predicted, valid.targets))
             else:

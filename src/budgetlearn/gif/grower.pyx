@@ -643,8 +643,8 @@ cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noe
     cdef int32_t n_left = 0 if table.is_deepest(j) else part(table, splitter, j)
     if n_left == 0:
         return -1
-    node.child = table.add(node.tree, j, -1, 0)
-    table.add(node.tree, j, -1, 0)
+    node.child = table.add(node.tree, j, 0)
+    table.add(node.tree, j, 0)
     table.part(j, n_left)
     return node.child
 

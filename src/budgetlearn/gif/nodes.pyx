@@ -66,7 +66,7 @@ cdef class NodeTable:
             self.codes, self.offsets = bins.codes, bins.offsets
             self.lowest, self.highest = bins.lowest, bins.highest
         for tree in range(n_trees):
-            self.add(tree, -1, -1, n_samples)
+            self.add(tree, -1, n_samples)
 
     def accepted(self):
         """Return the nodes of the model in the order of their acceptance."""
@@ -173,17 +173,14 @@ cdef class NodeTable:
             depth += 1
         return depth >= self.max_depth
 
-    cdef int32_t add(
-        self, int32_t tree, int32_t parent, int32_t start, int32_t size
-    ) noexcept nogil:
+    cdef int32_t add(self, int32_t tree, int32_t parent, int32_t size) noexcept nogil:
         """Append a leaf outside the model; return its id."""
         cdef ForestNode* node = &self.nodes[self.n_nodes]
         node.threshold = node.decrease = 0.0
         node.tree = tree
         node.parent = parent
-        node.start = start
         node.size = size
-        node.feature = node.child = node.step = -1
+        node.start = node.feature = node.child = node.step = -1
         node.missing_left = False
         self.n_nodes += 1
         return self.n_nodes - 1

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from ..fit_counts import count_fit
 from .binning import bin_features
@@ -93,15 +93,11 @@ class Boosting:
         """Return gradients and curvatures of the loss, each (n_outputs, n_samples)."""
         if self.n_classes is None:
             gradients, curvatures = self.scores - self.targets, np.ones_like(self.scores)
-        elif self.n_classes == 2:
-            shares = expit(self.scores)
-            gradients, curvatures = shares - self.targets, shares * (1 - shares)
         else:
-            shares = np.exp(self.scores - self.scores.max(axis=0))
-            shares /= shares.sum(axis=0)
             # K / (K − 1): scores of K classes are K − 1 numbers (Friedman 2001, algorithm 6).
-            curvatures = self.n_classes / (self.n_classes - 1) * shares * (1 - shares)
-            gradients = shares - self.targets
+            factor = self.n_classes / (self.n_classes - 1) if self.n_classes > 2 else 1.0
+            shares = expit(self.scores) if self.n_classes == 2 else softmax(self.scores, axis=0)
+            gradients, curvatures = shares - self.targets, factor * shares * (1 - shares)
         if self.weight is not None:
             gradients, curvatures = gradients * self.weight, curvatures * self.weight
         return gradients, curvatures
@@ -147,8 +143,7 @@ def predictions_of(scores, n_classes):
     if n_classes == 2:
         second = expit(scores)
         return np.hstack([1 - second, second])
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True)
+    return softmax(scores, axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ for whole in range(1, N_TABLED):
 
 def _evaluate(int kind, double parameter, counts):
     """Return F of class counts, adding one class after the other as the splitter does."""
-    cdef double[::1] n = np.ascontiguousarray(counts, dtype=np.float64)
+    cdef const double[::1] n = np.ascontiguousarray(counts, dtype=np.float64)
     cdef double[::1] seen = np.zeros(n.shape[0])
     cdef Impurity f
     cdef Side side

@@ -6,7 +6,7 @@ from libc.math cimport INFINITY, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from .nodes cimport Blocks, GrownNode, columns_of
+from .nodes cimport Blocks, GrownNode, begin_leaf, columns_of
 
 cdef extern from *:
     """
@@ -169,11 +169,7 @@ cdef class LeafWise(Blocks):
 
     cdef void begin(self, Leaf* leaf, int32_t parent) noexcept nogil:
         """Make a node of a leaf whose examples and sums are known."""
-        cdef GrownNode* node = self.nodes + self.n_nodes
-        node.threshold, node.missing_left, node.parent = 0.0, False, parent
-        node.feature = node.left = node.right = -1
-        node.n_samples = <int32_t> (leaf.end - leaf.start)
-        node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
+        begin_leaf(self.nodes, self.n_nodes, parent, leaf.end - leaf.start)
         leaf.node, leaf.gain = <int32_t> self.n_nodes, -INFINITY
         self.values[self.n_nodes] = -self.gradient_unit * leaf.total.gradient / max(
             self.curvature_unit * curvature(&leaf.total), LEAST_CURVATURE

@@ -45,6 +45,17 @@ cdef inline bint make_room(void** block, Py_ssize_t n, Py_ssize_t size) noexcept
     return True
 
 
+cdef inline void begin_leaf(
+    GrownNode* nodes, Py_ssize_t place, int32_t parent, Py_ssize_t n_samples
+) noexcept nogil:
+    """Make a leaf, to be split later, of the record at a place."""
+    cdef GrownNode* node = nodes + place
+    node.threshold, node.missing_left, node.parent = 0.0, False, parent
+    node.feature = node.left = node.right = -1
+    node.n_samples = <int32_t> n_samples
+    node.depth = 0 if parent < 0 else nodes[parent].depth + 1
+
+
 cdef class Blocks:
     cdef:
         void* blocks[40]

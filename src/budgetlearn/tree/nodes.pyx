@@ -63,7 +63,6 @@ cdef class Builder:
         Without labels (NULL) the caller fills in `counts`.
         """
         cdef Py_ssize_t K = self.n_classes, i
-        cdef GrownNode* node
         cdef double* counts
         # Without the GIL no error can be raised, so it is noted, and `arrays` raises it.
         if not (
@@ -72,14 +71,7 @@ cdef class Builder:
         ):
             self.out_of_memory = True
             return -1
-        node = self.nodes + self.n_nodes
-        node.threshold = 0.0
-        # A leaf until it is split. Only children have numbers above their parent's.
-        node.feature = node.left = node.right = -1
-        node.missing_left = False
-        node.parent = parent
-        node.n_samples = <int32_t> size
-        node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
+        begin_leaf(self.nodes, self.n_nodes, parent, size)
         self.n_nodes += 1
         if labels != NULL:
             counts = self.counts + (self.n_nodes - 1) * K

@@ -111,7 +111,8 @@ cdef class Walker(Blocks):
         """Count the rows of [start, stop) that are predicted rightly, as they are and exchanged."""
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
         cdef Py_ssize_t block, first, size, row, feature, r, label, hit, hits = 0
-        cdef double most = np.max(leaf_votes)
+        # Refitted leaves hold log-odds, of either sign.
+        cdef double swing = 2 * np.ptp(leaf_votes)
         cdef double[:, ::1] votes = np.empty((BLOCK, K))
         cdef double[:, :, :, ::1] changes = np.empty((BLOCK, p, R, K))
         cdef double[:, :, ::1] others = np.empty((BLOCK, p, R))
@@ -132,7 +133,7 @@ cdef class Walker(Blocks):
                             for r in range(R):
                                 others[row, feature, r] = X[partners[r, first + row], feature]
                 self.revote(
-                    roots, leaf_votes, X[first:first + size], others, votes, 2 * most, left, changes
+                    roots, leaf_votes, X[first:first + size], others, votes, swing, left, changes
                 )
                 for row in range(size):
                     label = labels[first + row]
