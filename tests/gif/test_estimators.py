@@ -279,11 +279,13 @@ def test_same_seed_same_model_whatever_n_jobs(three_classes, window):
     assert np.abs(other.predict_proba(X) - first.predict_proba(X)).max() > 0
 
 
-def test_pickles_hold_neither_trees_nor_predictor():
+def test_trees_and_predictor_share_their_values_and_pickles_hold_neither():
     X, y = make_friedman1(60, random_state=0)
     model = GIFRegressor(200, n_estimators=20, random_state=0).fit(X, y)
     size = len(pickle.dumps(model))
     expected = model.predict(X)
+    values = model._model.predictor._values
+    assert all(np.shares_memory(values, tree.value) for tree in model.trees_)
     content = pickle.dumps(model)
     assert len(content) == size
     np.testing.assert_array_equal(pickle.loads(content).predict(X), expected)

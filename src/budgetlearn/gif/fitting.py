@@ -56,7 +56,7 @@ class GIFModel:
 
     def __getstate__(self):
         # Pickles hold what the rest follows from.
-        derived = ("trees", "predictor")
+        derived = ("_values", "trees", "predictor")
         return {name: value for name, value in vars(self).items() if name not in derived}
 
     @property
@@ -99,6 +99,11 @@ class GIFModel:
         return total / total.sum() if total.sum() > 0 else total
 
     @cached_property
+    def _values(self):
+        """Sum of the weights on the path to each node; the trees and the predictor share it."""
+        return path_sums(self._records, self._weights)
+
+    @cached_property
     def trees(self):
         """List of `Tree`; a node's value is the sum of the weights on its path from the root."""
         records = self._records
@@ -110,8 +115,7 @@ class GIFModel:
         # Records count children through the whole forest, a tree from its own root.
         left = np.where(inner, records["child"] - np.repeat(starts, stops - starts), LEAF)
         right = np.where(inner, left + 1, LEAF)
-        values = path_sums(records, self._weights)
-        arrays = [feature, threshold, left, right, values, records["size"]]
+        arrays = [feature, threshold, left, right, self._values, records["size"]]
         if records["missing_left"].any():
             arrays.append(records["missing_left"].astype(bool) & inner)
         return [
@@ -122,7 +126,7 @@ class GIFModel:
     @cached_property
     def predictor(self):
         """The trees as `ForestPredictor`."""
-        return ForestPredictor(self.trees, self.n_features)
+        return ForestPredictor(self.trees, self.n_features, values=self._values)
 
 
 class Validation(NamedTuple):

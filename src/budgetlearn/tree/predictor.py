@@ -164,9 +164,12 @@ class ForestPredictor:
     of a walk does not depend on `n_jobs`: each row adds up its trees in order.
 
     `shares` divides the values of each node by their sum: class counts become class shares.
+    `values`, (n_nodes, n_values), where the values of all nodes, tree after tree, are in one array
+    of which those of the trees are parts: it is used, not copied, and the right child of each node
+    must follow its left one.
     """
 
-    def __init__(self, trees, n_features, shares=False):
+    def __init__(self, trees, n_features, shares=False, values=None):
         self.trees, self._shares = trees, shares
         starts = np.cumsum([0, *(tree.node_count for tree in trees)])
         n_nodes = int(starts[-1])
@@ -179,10 +182,10 @@ class ForestPredictor:
         self.n_values = trees[0].value.shape[1]
         self._second = SecondColumns(trees, n_features)
         self._nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
-        self._values = np.empty((n_nodes, self.n_values))
+        self._values = np.empty((n_nodes, self.n_values)) if values is None else values
         for tree, root in zip(trees, self._roots.tolist(), strict=True):
             sides = tree.children_left, tree.children_right
-            out = self._nodes, self._values
+            out = self._nodes, self._values if values is None else None
             pack(self._second.tested(tree), tree.threshold, *sides, tree.value, root, *out)
         # Once for each node here, instead of once for each example that reaches it.
         if shares:

@@ -121,18 +121,25 @@ def pack(
     Node[::1] nodes,                # OUT
     double[:, ::1] values,          # OUT, in the order of `nodes`
 ):
-    """Lay out a tree so that the children of a node lie side by side."""
-    cdef int32_t[::1] position = np.zeros(feature.shape[0], dtype=np.int32)
+    """Lay out a tree so that the children of a node lie side by side.
+
+    Where they do in the tree, `values` may be None: the nodes keep their order.
+    """
+    cdef bint keep = values is None
+    cdef int32_t[::1] position = np.zeros(0 if keep else feature.shape[0], dtype=np.int32)
     cdef int32_t node, at, fresh = 1
     cdef Py_ssize_t k
     with nogil:
         # Invariant: parents come before children, so `position[node]` is known.
         for node in range(<int32_t> feature.shape[0]):
-            at = root + position[node]
-            for k in range(value.shape[1]):
-                values[at, k] = value[node, k]
+            at = root + (node if keep else position[node])
+            if not keep:
+                for k in range(value.shape[1]):
+                    values[at, k] = value[node, k]
             if left[node] < 0:
                 nodes[at] = Node(0.0, -1, node)
+            elif keep:
+                nodes[at] = Node(threshold[node], feature[node], root + left[node])
             else:
                 nodes[at] = Node(threshold[node], feature[node], root + fresh)
                 position[left[node]], position[right[node]] = fresh, fresh + 1
