@@ -102,6 +102,13 @@ def cells_of(page, title):
     ]
 
 
+def test_what_only_the_page_shows_is_measured_for_a_page_alone(folder, told):
+    for more, measured in (((), False), (("--report", "m.html"), True)):
+        assert told(*FIT, "--method", "budgetrf", "--out", "m.joblib", *more)[0] == 0
+        views = SavedModel.load("m.joblib").held_out
+        assert ("everything" in views) == ("stops" in views) == measured
+
+
 def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged):
     page, saved = paged
     everything = saved.held_out["everything"]
