@@ -7,6 +7,7 @@ from sklearn.datasets import load_wine
 
 import budgetlearn
 from budgetlearn.auto import estimator, methods
+from budgetlearn.exceptions import CostError
 from tests.auto.conftest import limit_folds, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
@@ -52,3 +53,11 @@ def test_prices_by_name_are_those_in_order(name):
     assert by_name.feature_costs_.costs.tolist() == [1, 2, 3, 4]
     cost = by_name.acquisition_cost(X)
     np.testing.assert_array_equal(cost, in_order.acquisition_cost(X.to_numpy()))
+
+
+def test_a_frame_is_a_price_list():
+    frame = pd.DataFrame({"feature": PRICES.keys(), "cost": PRICES.values()}).iloc[::-1]
+    found = fitted("FilterForestClassifier", frame, X).feature_costs_
+    assert found.costs.tolist() == list(PRICES.values())
+    with pytest.raises(CostError, match="feature,cost"):
+        fitted("FilterForestClassifier", pd.DataFrame({"price": [1, 2, 3, 4]}), X)

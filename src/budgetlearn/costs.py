@@ -171,8 +171,10 @@ class FeatureCosts:
 
         Parameters
         ----------
-        feature_costs : None, array-like of shape (n_features,), dict, Series or FeatureCosts
-            None means a price of 1 for each feature; a dict or Series is aligned by name.
+        feature_costs : None, array-like of shape (n_features,), dict, Series, DataFrame \
+                or FeatureCosts
+            None means a price of 1 for each feature; a dict or Series is aligned by name, a frame
+            is a price list as `read` takes it.
         n_features : int
             How many features the table has.
         names : sequence of n_features names, default=None
@@ -193,6 +195,8 @@ class FeatureCosts:
         names = own_names(names)
         if feature_costs is None:
             return cls(np.ones(n_features))._called(names)
+        if isinstance(feature_costs, pd.DataFrame):
+            feature_costs = cls.read(feature_costs)
         costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
         if costs.names is not None:
             return costs.take(_COSTS.places(costs.names, names, n_features), names)

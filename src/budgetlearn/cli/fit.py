@@ -212,9 +212,7 @@ def _split(table, rows, share, random):
     return rows[first], rows[second]
 
 
-def fit_table(
-    table, estimator, preprocessor, rows, random, about, guaranteed=False, page=False
-):
+def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=False, page=False):
     """Fit an estimator to some rows of a table and measure its operating points.
 
     `preprocessor` holds the parameters of `BudgetPreprocessor`, `about` what else `SavedModel`

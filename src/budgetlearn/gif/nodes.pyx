@@ -290,7 +290,7 @@ cdef class Splitter:
         self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
 
     def look_at(self, bins):
-        """Look up features of large nodes in `byte_codes`, and values only where these are in doubt.
+        """Look features of large nodes up in `byte_codes`, and in values only where in doubt.
 
         An eighth of the bytes is read, and many are compared at once.
         """
@@ -519,7 +519,7 @@ cdef inline Py_ssize_t move_left(
 ) noexcept nogil:
     """Bring the samples that go left in a split to the front."""
     cdef Examples examples
-    cdef const void* column = &splitter.cells[found.feature, 0]
+    cdef const uint8_t* column = &splitter.cells[found.feature, 0]
     cdef const double* numbers = <const double*> column
     cdef double* values = <double*> &splitter.values[0]
     cdef int32_t i
@@ -527,7 +527,7 @@ cdef inline Py_ssize_t move_left(
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
     if splitter.width == 1:
-        return partition_cells(&examples, n, <const uint8_t*> column, <uint8_t> found.threshold, False)
+        return partition_cells(&examples, n, column, <uint8_t> found.threshold, False)
     # No value is not below a threshold: missing ones go right, unless they count as the least.
     if found.missing_left:
         for i in range(n):
