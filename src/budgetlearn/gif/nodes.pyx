@@ -27,6 +27,7 @@ cdef enum:
     # theirs, as long as these are no more than 32 for each sample.
     SHARE = 32
     LAST_CODE = 255  # NaN has one more than the values
+    OUTPUTS = 4  # of targets that are summed up together, side by side in registers
     LEAST_IN_BYTES = 256  # samples of a node that are worth two looks, at codes and at some values
 
 cdef ForestNode record
@@ -543,14 +544,19 @@ cdef inline Py_ssize_t partition_cells(
     return partition(examples, 0, n, cells, cut, in_order, False, unknown, unknown)
 
 
-cdef inline double sum_left(
-    Splitter splitter, const double* targets, int32_t n, int32_t* n_left
+cdef inline void sum_left(
+    Splitter splitter, const double* targets, Py_ssize_t stride, int width, int32_t n, double* sums
 ) noexcept nogil:
-    """Return the sum of the targets whose cells go left; count them."""
+    """Sum up outputs of the targets whose cells go left, `width` at once; count these."""
     cdef const void* cells = splitter.looked_up
+    cdef int32_t* n_left = &splitter.n_left
+    cdef double cut = splitter.cut
     if splitter.in_bytes:
-        return sum_below(targets, <const uint8_t*> cells, <uint8_t> splitter.cut, n, n_left)
-    return sum_below(targets, <const double*> cells, splitter.cut, n, n_left)
+        sum_below(
+            targets, stride, width, <const uint8_t*> cells, <uint8_t> cut, n, sums, n_left
+        )
+    else:
+        sum_below(targets, stride, width, <const double*> cells, cut, n, sums, n_left)
 
 
 cdef inline void gather(
@@ -584,25 +590,35 @@ cdef inline void gather(
 cdef double[2] AS_DOUBLE = [1.0, 0.0]
 
 
-cdef inline double sum_below(
-    const double* targets, const cell_t* values, cell_t cut, int32_t n, int32_t* n_left
+cdef inline void sum_below(
+    const double* targets, Py_ssize_t stride, int width, const cell_t* values, cell_t cut,
+    int32_t n, double* sums, int32_t* n_left
 ) noexcept nogil:
-    """Return the sum of the targets whose cells are not above the cut; count them."""
-    # Multiplied by 0 or 1: a branch could not be predicted. Two sums hide the latency.
-    cdef double even = 0.0, odd = 0.0
+    """Sum up the targets whose cells are not above the cut, output by output; count them.
+
+    To be called with a constant width, up to `OUTPUTS`: the compiler unrolls the inner loops.
+    """
+    # Multiplied by 0 or 1: a branch could not be predicted. Two sums of an output hide the latency.
+    cdef double[OUTPUTS] even, odd
     cdef int32_t i, first, second, n_above = 0
+    cdef int k
+    for k in range(width):
+        even[k] = odd[k] = 0.0
     for i in range(0, n - 1, 2):
         first = values[i] > cut
         second = values[i + 1] > cut
         n_above += first + second
-        even += targets[i] * AS_DOUBLE[first]
-        odd += targets[i + 1] * AS_DOUBLE[second]
+        for k in range(width):
+            even[k] += targets[k * stride + i] * AS_DOUBLE[first]
+            odd[k] += targets[k * stride + i + 1] * AS_DOUBLE[second]
     if n % 2:
         first = values[n - 1] > cut
         n_above += first
-        even += targets[n - 1] * AS_DOUBLE[first]
+        for k in range(width):
+            even[k] += targets[k * stride + n - 1] * AS_DOUBLE[first]
+    for k in range(width):
+        sums[k] = even[k] + odd[k]
     n_left[0] = n - n_above
-    return even + odd
 
 
 cdef inline double between(double low, double high, double share) noexcept nogil:
@@ -624,7 +640,7 @@ cdef class VarianceSplitter(Splitter):
     cdef:
         const double[:, ::1] targets
         double[:, ::1] node_targets
-        double[::1] total
+        double[::1] total, left
         const double[::1] sample_weight
         double[::1] node_weights
         double mass, pure_variance  # mass: the weight of the node
@@ -634,7 +650,7 @@ cdef class VarianceSplitter(Splitter):
         Splitter.__init__(self, X, n_visits, n_thresholds, min_leaf, seed)
         self.targets = targets
         self.node_targets = np.empty(targets.shape[::-1])
-        self.total = np.empty(targets.shape[1])
+        self.total, self.left = np.empty((2, targets.shape[1]))
         self.weighted = sample_weight is not None
         mass = targets.shape[0]
         if self.weighted:
@@ -677,20 +693,36 @@ cdef class VarianceSplitter(Splitter):
         cdef:
             Py_ssize_t k
             double left, right, total, gain, left_mass, decrease = 0.0
-        # Counts are the masses where there are no weights, and come with the first output's sum.
+        # Counts are the masses where there are no weights, and come with the sums.
         if self.weighted:
-            left_mass = sum_left(self, &self.node_weights[0], n, &self.n_left)
+            sum_left(self, &self.node_weights[0], 0, 1, n, &left_mass)
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
+        self.sum_outputs(n)
+        if not self.weighted:
+            left_mass = self.n_left
         for k in range(self.total.shape[0]):
             # m var - m_l var_l - m_r var_r, m the masses: the sums of squares cancel.
-            left = sum_left(self, &self.node_targets[k, 0], n, &self.n_left)
-            if not self.weighted:
-                left_mass = self.n_left
-            total = self.total[k]
+            left, total = self.left[k], self.total[k]
             right = total - left
             gain = left * left / left_mass + right * right / (self.mass - left_mass)
             total = total * total / self.mass
             # Each rounds as it always has: forests stay the same bit for bit.
             decrease = decrease + gain - total if self.weighted else decrease + (gain - total)
         return decrease
+
+    cdef void sum_outputs(self, int32_t n) noexcept nogil:
+        """Sum up the targets on the left."""
+        cdef Py_ssize_t k = 0, stride = self.node_targets.shape[1], n_outputs = self.total.shape[0]
+        cdef const double* targets
+        while k < n_outputs:
+            targets = &self.node_targets[k, 0]
+            if n_outputs - k >= 4:
+                sum_left(self, targets, stride, 4, n, &self.left[k])
+            elif n_outputs - k == 3:
+                sum_left(self, targets, stride, 3, n, &self.left[k])
+            elif n_outputs - k == 2:
+                sum_left(self, targets, stride, 2, n, &self.left[k])
+            else:
+                sum_left(self, targets, stride, 1, n, &self.left[k])
+            k += OUTPUTS
