@@ -336,7 +336,7 @@ cdef class Splitter:
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-                if self.feature_codes is not None and self.in_bytes:
+                if self.in_bytes and self.feature_codes is not None:
                     self.cut = code_cut(self, threshold, n)
                 else:
                     self.cut = threshold  # bytes are whole, and need its whole part only
@@ -381,7 +381,7 @@ cdef inline void look_up(
     if splitter.gaps[feature]:
         look_up_with_gaps(splitter, feature, order, n, low, high)
         return
-    if splitter.feature_codes is not None and n >= LEAST_IN_BYTES:
+    if n >= LEAST_IN_BYTES and splitter.feature_codes is not None:
         splitter.in_bytes = look_up_codes(splitter, order, n, low, high)
         if splitter.in_bytes:
             return
@@ -698,7 +698,7 @@ cdef class VarianceSplitter(Splitter):
             sum_left(self, &self.node_weights[0], 0, 1, n, &left_mass)
             if self.mass - left_mass <= 0.0:  # lost to rounding
                 return 0.0
-        self.sum_outputs(n)
+        sum_outputs(self, n)
         if not self.weighted:
             left_mass = self.n_left
         for k in range(self.total.shape[0]):
@@ -711,18 +711,20 @@ cdef class VarianceSplitter(Splitter):
             decrease = decrease + gain - total if self.weighted else decrease + (gain - total)
         return decrease
 
-    cdef void sum_outputs(self, int32_t n) noexcept nogil:
-        """Sum up the targets on the left."""
-        cdef Py_ssize_t k = 0, stride = self.node_targets.shape[1], n_outputs = self.total.shape[0]
-        cdef const double* targets
-        while k < n_outputs:
-            targets = &self.node_targets[k, 0]
-            if n_outputs - k >= 4:
-                sum_left(self, targets, stride, 4, n, &self.left[k])
-            elif n_outputs - k == 3:
-                sum_left(self, targets, stride, 3, n, &self.left[k])
-            elif n_outputs - k == 2:
-                sum_left(self, targets, stride, 2, n, &self.left[k])
-            else:
-                sum_left(self, targets, stride, 1, n, &self.left[k])
-            k += OUTPUTS
+
+cdef inline void sum_outputs(VarianceSplitter splitter, int32_t n) noexcept nogil:
+    """Sum up the targets on the left, `OUTPUTS` of them at once."""
+    cdef Py_ssize_t stride = splitter.node_targets.shape[1], k = 0
+    cdef Py_ssize_t n_outputs = splitter.total.shape[0]
+    cdef const double* targets
+    while k < n_outputs:
+        targets = &splitter.node_targets[k, 0]
+        if n_outputs - k >= 4:
+            sum_left(splitter, targets, stride, 4, n, &splitter.left[k])
+        elif n_outputs - k == 3:
+            sum_left(splitter, targets, stride, 3, n, &splitter.left[k])
+        elif n_outputs - k == 2:
+            sum_left(splitter, targets, stride, 2, n, &splitter.left[k])
+        else:
+            sum_left(splitter, targets, stride, 1, n, &splitter.left[k])
+        k += OUTPUTS
