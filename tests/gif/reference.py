@@ -5,7 +5,8 @@ import numpy as np
 from budgetlearn.gif.fitting import candidates
 from budgetlearn.gif.gini import GiniSplitter
 from budgetlearn.gif.grower import grow, grow_on_residuals
-from budgetlearn.gif.nodes import NodeTable, VarianceSplitter
+from budgetlearn.gif.nodes import NodeTable
+from budgetlearn.gif.variance import VarianceSplitter
 
 
 class SlowSquared:

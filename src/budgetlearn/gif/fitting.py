@@ -27,7 +27,8 @@ from .grower import (
 )
 from .imported import ImportedNodes
 from .loss_kernels import RobustLoss, SquaredLoss
-from .nodes import Charges, NodeTable, VarianceSplitter, byte_codes, compact, path_sums
+from .nodes import Charges, NodeTable, byte_codes, compact, path_sums
+from .variance import VarianceSplitter
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
 # Samples that a forest keeps for its nodes, all trees together: 256 MB.
@@ -171,15 +172,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, expo
     table = NodeTable(n_trees, n_samples, *nodes, *([X, bins] if large else []))
     # Splits and the choice of candidates each have their own stream of random numbers.
     splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
-    if params.split_on == "residuals":
-        splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
-    elif codes is not None and weight is None:  # counts tell Gini's index
-        splitter = GiniSplitter(*splits, codes, targets.shape[1])
-    else:  # of one-hot classes that is the variance
-        by = params._loss().split_targets(targets, weight)
-        mean = by.mean(axis=0) if weight is None else weight @ by / weight.sum()
-        centred = by - mean if weight is None else weight[:, None] * (by - mean)
-        splitter = VarianceSplitter(*splits, np.ascontiguousarray(centred), weight)
+    splitter = _splitter(params, splits, loss, targets, codes, weight)
     splitter.fixed = params.split_on == "targets"
     splitter.most_moved = table.most_kept if large else INT32_MAX
     if coded:
@@ -198,6 +191,18 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, expo
     nodes = AcceptedNodes(table)
     model = GIFModel(nodes.records, weights, nodes_after, n_trees, n_features)
     return _fitted(model, nodes, targets, weight, params, valid, exponent, intercept)
+
+
+def _splitter(params, splits, loss, targets, codes, weight):
+    """Return what splits nodes, by residuals, classes or numbers."""
+    if params.split_on == "residuals":
+        return VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
+    if codes is not None and weight is None:  # counts tell Gini's index
+        return GiniSplitter(*splits, codes, targets.shape[1])
+    by = params._loss().split_targets(targets, weight)  # of one-hot classes Gini is the variance
+    mean = by.mean(axis=0) if weight is None else weight @ by / weight.sum()
+    centred = by - mean if weight is None else weight[:, None] * (by - mean)
+    return VarianceSplitter(*splits, np.ascontiguousarray(centred), weight)
 
 
 def _fitted(model, nodes, targets, weight, params, valid, exponent, intercept):
