@@ -10,7 +10,7 @@ import sys
 from budgetlearn.files import read_yaml
 from budgetbench.study.source_code import find_classes_in, report_fingerprint
 from budgetbench.study.job_traces import closing_message, forget
-from budgetbench.study.fork_server import serve_from_here
+from budgetbench.study.fork_server import leave_before_preamble, serve_from_here
 from budgetbench.study.isolation import announce_caller
 from budgetbench.study.progress import Progress
 from budgetbench.study.stored_results import stored_points
@@ -48,6 +48,7 @@ if main:
     STUDY.check_tables()
 announce_caller(submitted=workflow.remote_exec)
 serve_from_here()
+leave_before_preamble(os.path.join(ROOT, "workflow"))
 
 
 resource_scopes:

@@ -35,6 +35,7 @@ def test_what_the_snakefile_uses_of_snakemakes_insides_is_there():
     """No released interface promises these: pyproject.toml bounds the version from above."""
     from snakemake import cli, workflow  # noqa: F401  (the first import of them must be cli)
     from snakemake.path_modifier import PathModifier
+    from snakemake.script import PythonScript
 
     assert "job_rate_limiter" in inspect.getsource(workflow.JobScheduler)
     assert list(inspect.signature(workflow.Workflow.register_resource).parameters) == [
@@ -42,6 +43,8 @@ def test_what_the_snakefile_uses_of_snakemakes_insides_is_there():
     ]
     assert isinstance(inspect.getattr_static(workflow.Workflow, "remote_exec"), property)
     assert list(inspect.signature(PathModifier.replace_prefix).parameters)[:2] == ["self", "path"]
+    assert next(iter(inspect.signature(PythonScript.generate_preamble).parameters)) == "path"
+    assert "PythonScript.generate_preamble(" in inspect.getsource(PythonScript.get_preamble)
     assert "self.forcefiles = set()" in inspect.getsource(workflow.DAG)
     wanted = Requirement(next(line for line in WORKFLOW if line.startswith("snakemake>")))
     installed = Version(version("snakemake"))

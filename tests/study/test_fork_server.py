@@ -17,8 +17,6 @@ from budgetbench.study.isolation import CALLER
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server is for Linux")
 
-HEAD = "from budgetbench.study.fork_server import leave_to_server\nleave_to_server()\n"
-
 
 @contextmanager
 def serving(caller, **environment):
@@ -47,7 +45,7 @@ def start(tmp_path, server):
 
     def start_job(text, **environment):
         script = tmp_path / f"job{len(list(tmp_path.iterdir()))}.py"
-        script.write_text(HEAD + text)
+        script.write_text(fork_server.LEAVE + text)
         shown = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         environ = os.environ | {CALLER: str(os.getpid())} | environment
         return subprocess.Popen([sys.executable, script], cwd=tmp_path, env=environ, **shown)
@@ -104,7 +102,7 @@ def test_a_job_that_is_killed_takes_its_fork_along(start, tmp_path):
 
 def test_the_server_ends_with_its_caller(tmp_path):
     (tmp_path / "job.py").write_text(
-        HEAD + "import os, psutil; print(psutil.Process().parents()[1].pid)"
+        fork_server.LEAVE + "import os, psutil; print(psutil.Process().parents()[1].pid)"
     )
     calls = (
         "import os, subprocess, sys\n"
@@ -124,7 +122,8 @@ def test_the_server_ends_with_its_caller(tmp_path):
 def test_the_end_of_a_job_leaves_the_temporary_folders_of_its_caller(tmp_path):
     """Snakemake copies scripts into one: while a job's end removed it, the next could not start."""
     (tmp_path / "job.py").write_text(
-        HEAD + "import os, tempfile; kept = tempfile.TemporaryDirectory(); print(kept.name)"
+        fork_server.LEAVE
+        + "import os, tempfile; kept = tempfile.TemporaryDirectory(); print(kept.name)"
     )
     calls = (
         "import os, subprocess, sys, tempfile\n"
@@ -143,7 +142,7 @@ def test_the_end_of_a_job_leaves_the_temporary_folders_of_its_caller(tmp_path):
 
 def test_a_job_without_a_caller_does_its_work_itself(tmp_path):
     script = tmp_path / "job.py"
-    script.write_text(HEAD + "import os; print(os.getppid())")
+    script.write_text(fork_server.LEAVE + "import os; print(os.getppid())")
     environ = {name: value for name, value in os.environ.items() if name != CALLER}
     done = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, check=True, env=environ
@@ -173,6 +172,17 @@ def test_without_a_server_a_job_does_its_work_itself(start):
         caller.kill()
     assert (job.returncode, err) == (0, "")
     assert int(out.split()[0]) == os.getpid()
+
+
+def test_scripts_of_the_workflow_ask_for_the_server_before_they_import_snakemake(monkeypatch):
+    from snakemake.script import PythonScript
+    from snakemake.sourcecache import LocalSourceFile
+
+    monkeypatch.setattr(PythonScript, "generate_preamble", lambda path, word: f"preamble {word}")
+    fork_server.leave_before_preamble("/here/workflow")
+    ours, other = LocalSourceFile("/here/workflow/scripts/fit.py"), LocalSourceFile("/there/fit.py")
+    assert PythonScript.generate_preamble(ours, "1") == fork_server.LEAVE + "preamble 1"
+    assert PythonScript.generate_preamble(other, "2") == "preamble 2"
 
 
 def test_what_the_server_imports_is_there():

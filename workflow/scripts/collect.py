@@ -1,7 +1,3 @@
-from budgetbench.study.fork_server import leave_to_server
-
-leave_to_server()
-
 from budgetbench.study import records
 from budgetbench.study.jobs import job_log
 

@@ -1,7 +1,3 @@
-from budgetbench.study.fork_server import leave_to_server
-
-leave_to_server()
-
 from budgetbench.study import job_traces
 from budgetbench.study.experiment import resumable_run, with_seconds
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points

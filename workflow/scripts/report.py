@@ -1,7 +1,3 @@
-from budgetbench.study.fork_server import leave_to_server
-
-leave_to_server()
-
 from budgetbench.report import Report, price_table, read_sheets, write_report
 from budgetbench.study import provenance, records
 from budgetbench.study.jobs import job_log

@@ -1,7 +1,3 @@
-from budgetbench.study.fork_server import leave_to_server
-
-leave_to_server()
-
 from budgetbench.study.jobs import job_log
 from budgetbench.study.stored_results import check_rerun
 from budgetbench.study.study import Study

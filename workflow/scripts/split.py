@@ -1,7 +1,3 @@
-from budgetbench.study.fork_server import leave_to_server
-
-leave_to_server()
-
 from budgetbench.datasets.dataset import Dataset
 from budgetbench.study import runs
 from budgetbench.study.jobs import job_log

@@ -23,6 +23,7 @@ from contextlib import suppress
 from functools import cache
 
 CALLER = "BUDGETLEARN_CALLER"
+LEAVE = "from budgetbench.study.fork_server import leave_to_server\nleave_to_server()\n"
 _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
@@ -51,6 +52,18 @@ def leave_to_server():
     socket.send_fds(connection, [b"\n"], [1, 2])
     connection.sendall(message + b"\n")
     sys.exit(int(connection.makefile().readline() or 1))
+
+
+def leave_before_preamble(folder):
+    """Let scripts in a folder ask for the server before Snakemake's preamble, which imports it."""
+    script = importlib.import_module("snakemake.script").PythonScript
+    preamble = script.generate_preamble
+
+    def leaving(path, *arguments, **named):
+        first = path.get_path_or_uri(secret_free=True).startswith(folder)
+        return LEAVE * first + preamble(path, *arguments, **named)
+
+    script.generate_preamble = staticmethod(leaving)
 
 
 def _address(caller):
