@@ -69,6 +69,11 @@ def test_regression_under_acquisition_costs_takes_regressors_only():
         changed(**regressors)
 
 
+def test_classes_are_not_for_regressors():
+    with pytest.raises(BudgetlearnError, match="wine is classification, and cascade_regressor pr"):
+        changed(methods=["cascade_regressor", "constant"], datasets=["wine"])
+
+
 def test_given_costs_need_a_price_list():
     with pytest.raises(BudgetlearnError, match="wine has no price list"):
         changed(costs=["given"]).price_list("wine", "given")

@@ -82,15 +82,14 @@ def mean_curve(points, column, baselines):
     are left out. The columns are budget (ascending, `MOST_BUDGETS` at most), mean, sd, n_affording
     and n_runs.
     """
-    points = points[["run", column, "test_score"]][points["run"].isin(baselines.index)]
-    budgets = distinct_budgets(points[column].to_numpy(dtype=float), MOST_BUDGETS)
-    n_runs = len(baselines)
+    runs, costs, scored = (points[name].to_numpy() for name in ("run", column, "test_score"))
+    budgets = distinct_budgets(costs[np.isin(runs, baselines.index)].astype(float), MOST_BUDGETS)
+    n_runs, affording = len(baselines), 0
     scores = np.empty((n_runs, budgets.size))
     for row, (run, baseline) in enumerate(baselines.items()):
-        own = points[points["run"] == run][[column, "test_score"]].to_numpy(dtype=float)
-        scores[row] = staircase(*own.T, budgets, baseline)
-    cheapest = points.groupby("run")[column].min().to_numpy(dtype=float)
-    affording = affords(budgets, cheapest[:, None]).sum(axis=0)
+        own = costs[runs == run].astype(float)
+        scores[row] = staircase(own, scored[runs == run], budgets, baseline)
+        affording += affords(budgets, own.min(initial=np.inf))
     mean = scores.mean(axis=0) if n_runs else np.nan
     sd = scores.std(axis=0, ddof=1) if n_runs > 1 else np.nan
     curve = {"budget": budgets, "mean": mean, "sd": sd, "n_affording": affording}

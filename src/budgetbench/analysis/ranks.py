@@ -70,9 +70,10 @@ def ranking_of(summary, methods):
     # Rounded: last bits are not ranks.
     means = rivals.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
     # Where the constant failed in every run nobody has an area: the table is without that case.
-    n_rivals = rivals.groupby(CASE)["method"].nunique().reindex(means.index)
+    n_rivals = rivals.groupby(CASE).size().reindex(means.index)
     means = means[means.index.isin(n_rivals.index[n_rivals == n_rivals.max()])]
-    complete = [m for m in methods if m in means and len(means) and means[m].notna().all()]
+    full = set(means.columns[means.notna().all()] if len(means) else ())
+    complete = [name for name in methods if name in full]
     return Ranking(means[complete], [name for name in methods if name not in complete])
 
 

@@ -154,7 +154,7 @@ class Study:
         return replace(study, methods={n: spec for n, spec in chosen.items() if n in used})
 
     def _check_tasks(self):
-        """Refuse splits and scores without sense, and classifiers where numbers are asked for."""
+        """Refuse splits and scores without sense, and methods of another task."""
         for name, spec in self.datasets.items():
             if isinstance(sizes := self.sizes(name), list):
                 check_sizes(sizes)
@@ -162,10 +162,16 @@ class Study:
             if scoring and (self.published or self.budget(name) == MEMORY):
                 where = "published tables and errors against memory have scores of their own"
                 raise ConfigError(f"{where}: leave out the scoring {scoring} of {name}.")
-            if spec.task != "regression" or self.budget(name) != ACQUISITION:
+            if self.budget(name) != ACQUISITION:
                 continue
-            methods = self._methods(name)
-            wrong = [m for m in methods if not self.spec(m, name)["class"].endswith("Regressor")]
+            number = spec.task == "regression"
+            classes = {method: self.spec(method, name)["class"] for method in self._methods(name)}
+            wrong = [m for m, of in classes.items() if of.endswith("Regressor") != number]
+            if wrong and not number:
+                raise ConfigError(
+                    f"{name} is {spec.task}, and {', '.join(wrong)} predict numbers: leave them out "
+                    "(under `by_dataset` for this one alone), or say `task: regression` in its entry."
+                )
             if wrong:
                 raise ConfigError(
                     f"{name} is regression, and {', '.join(wrong)} predict classes only. Under "

@@ -1,5 +1,7 @@
 """Who is first, at what price: the first screen, ranks up to each horizon, a filter for both."""
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 
@@ -134,6 +136,7 @@ class Horizons(Section):
         return {"heads": ["Method", *heads], "rows": rows}
 
 
+@lru_cache(1)  # two sections share them
 def _winners(report):
     results = report.results
     return winner_sentences(results.horizons, report.display) if results.completed else []
