@@ -65,18 +65,6 @@ def test_missing_values_are_values_in_whatever_is_asked(model):
     assert model.score(X, y) > 0.6
 
 
-@pytest.mark.parametrize("model", [MODELS[0], MODELS[3]])
-def test_trees_are_shown_with_the_sides_of_missing_values(model):
-    X, labels, numbers = table()
-    model.fit(X, labels if is_classifier(model) else numbers)
-    for index in range(3):
-        assert model.trees_[index].missing_left.any()
-        shown = model.decision_tree(index)
-        X_new = table(300, 1)[0].astype(np.float32)
-        leaves = shown.tree_.apply(X_new)
-        np.testing.assert_array_equal(leaves, model.apply(X_new.astype(float))[:, index])
-
-
 def test_holes_tell_what_filled_cells_do_not():
     X, y, _ = table(600)
     X_new, y_new, _ = table(600, 1)

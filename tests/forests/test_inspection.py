@@ -1,12 +1,10 @@
-"""Leaves, importances and single trees of a forest."""
+"""Leaves and importances of a forest."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.tree import export_text, plot_tree
 
-from budgetlearn.budgetrf import BudgetRFClassifier, Growth
+from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.exceptions import MissingValueError
 from budgetlearn.forests import RandomForestClassifier
 from tests.tree.reference import walk
@@ -28,28 +26,16 @@ def test_leaves_are_those_of_a_slow_walk(forest):
     np.testing.assert_array_equal(forest.apply(X), slow)
 
 
-def test_a_tree_is_one_of_scikit_learn(forest):
-    fitted = forest.decision_tree(2)
-    np.testing.assert_array_equal(fitted.apply(X), forest.apply(X)[:, 2])
-    counts = forest.trees_[2].value[forest.apply(X)[:, 2]]
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(fitted.predict_proba(X), shares)
-
-
-def test_a_tree_can_be_printed_and_drawn():
-    frame = pd.DataFrame(X, columns=["age", "height", "weight", "pulse", "fever"])
-    forest = BudgetRFClassifier(n_estimators=1, growth=Growth(max_depth=2), random_state=0).fit(
-        frame, Y
-    )
-    fitted = forest.decision_tree(0)
-    name = frame.columns[forest.trees_[0].feature[0]]
-    assert f"{name} <=" in export_text(fitted, feature_names=list(frame.columns))
-    assert name in plot_tree(fitted, feature_names=list(frame.columns))[0].get_text()
-
-
-def test_importances_are_those_of_scikit_learn(forest):
-    trees = [forest.decision_tree(i).tree_ for i in range(4)]
-    expected = np.mean([tree.compute_feature_importances(normalize=False) for tree in trees], 0)
+def test_importances_are_mean_decreases_of_impurity(forest):
+    """The mean of the trees, of each the sum over a feature's splits, weighted by examples."""
+    expected = np.zeros(5)
+    for tree in forest.trees_:
+        size = tree.value.sum(axis=1)
+        lost = size - (tree.value**2).sum(axis=1) / size  # Gini's impurity times the examples
+        inner = ~tree.is_leaf
+        sides = tree.children_left[inner], tree.children_right[inner]
+        drops = lost[inner] - lost[sides[0]] - lost[sides[1]]
+        np.add.at(expected, tree.feature[inner], drops / size[0])
     np.testing.assert_allclose(forest.feature_importances_, expected / expected.sum())
 
 

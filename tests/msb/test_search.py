@@ -119,7 +119,7 @@ def test_result_does_not_depend_on_jobs_or_order(fitted, cancer, changes):
 
 
 def test_stagewise_sequences_do_not_depend_on_jobs(cancer):
-    sequences = ("cost", "forward", "backward", "importance_per_cost")
+    sequences = ("cost", "forward", "importance_per_cost")
     forest = RandomForestClassifier(3)
     one, two = (
         forest_search(estimator=forest, sequences=sequences, n_jobs=n).fit(*cancer) for n in (1, 2)

@@ -16,7 +16,6 @@ from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.msb.search import SequenceProblem
 from budgetlearn.msb.sequences import (
     SEQUENCES,
-    BackwardSequence,
     CostSequence,
     ForwardSequence,
     ImportancePerCostSequence,
@@ -215,69 +214,57 @@ def test_importance_per_cost_sees_the_charge():
     assert removed(list(ImportancePerCostSequence([1, 1, 1, 1]).subsets(problem)))[0] == 2
 
 
-@pytest.mark.parametrize("cls", [ForwardSequence, BackwardSequence])
 @pytest.mark.parametrize("n_candidates", [None, 2])
-def test_stagewise_sequences_take_the_best_step(cls, n_candidates):
+def test_the_forward_sequence_takes_the_best_step(n_candidates):
     problem = problem_with([1, 2, 3, 4, 5], min_variables=1)
-    tried = list(cls(n_candidates).subsets(problem))
+    tried = list(ForwardSequence(n_candidates).subsets(problem))
     score = {model.variables: model.score for model in problem.visit(tried)}
     steps = [list(step) for _, step in itertools.groupby(tried, key=len)]
-    width = n_candidates or 5
-    sizes = [1, 2, 3, 4, 5] if cls is ForwardSequence else [5, 4, 3, 2, 1]
-    assert [len(step[0]) for step in steps] == sizes
-    assert all(len(step) <= width for step in steps)
+    assert [len(step[0]) for step in steps] == [1, 2, 3, 4, 5]
+    assert all(len(step) <= (n_candidates or 5) for step in steps)
     assert len(tried) <= (5 * 6 // 2 if n_candidates is None else 2 * 5)
-    best = None
+    best = set()
     for step in steps:
-        if best is not None:
-            assert all(set(best) < set(s) or set(s) < set(best) for s in step)
+        assert all(best < set(subset) for subset in step)
         top = max(score[s] for s in step)
         best = min((s for s in step if score[s] == top), key=lambda s: (problem.costs.subset(s), s))
-    assert steps[0 if cls is ForwardSequence else -1].count((0,)) == 1  # what tells the class
+        best = set(best)
+    assert steps[0].count((0,)) == 1  # what tells the class
 
 
-def test_stagewise_sequences_go_on_from_the_important_ones():
+def test_the_forward_sequence_goes_on_from_the_important_ones():
     problem = problem_with([1] * 6, min_variables=1)
-    importance = [0, 1, 2, 3, 4, 5]
-    assert list(ForwardSequence(1, importance).subsets(problem))[:2] == [(5,), (4, 5)]
-    assert list(BackwardSequence(1, importance).subsets(problem))[1] == (1, 2, 3, 4, 5)
+    tried = list(ForwardSequence(1, [0, 1, 2, 3, 4, 5]).subsets(problem))
+    assert tried[:2] == [(5,), (4, 5)]
 
 
-@pytest.mark.parametrize("cls", [ForwardSequence, BackwardSequence])
-def test_equally_important_candidates_go_by_the_bill_then_at_random(cls):
+def test_equally_important_candidates_go_by_the_bill_then_at_random():
     def first_tried(costs, seed, groups=None):
         problem = problem_with(costs, seed, min_variables=1, groups=groups)
-        changed = list(cls(1, [1.0] * len(costs)).subsets(problem))
-        step = changed[0] if cls is ForwardSequence else changed[1]
-        return step[0] if cls is ForwardSequence else ({*range(len(costs))} - {*step}).pop()
+        return next(ForwardSequence(1, [1.0] * len(costs)).subsets(problem))[0]
 
     prices = [3, 1, 5, 2]
-    assert {first_tried(prices, seed) for seed in range(5)} == {1 if cls is ForwardSequence else 2}
-    # A charge of 10 for the first two: alone each is expensive, but neither of them frees it.
-    grouped = {first_tried([3, 1, 5, 2], seed, [0, 0, -1, -1]) for seed in range(5)}
-    assert grouped == {3 if cls is ForwardSequence else 2}
+    assert {first_tried(prices, seed) for seed in range(5)} == {1}
+    # A charge of 10 for the first two: alone each is expensive.
+    assert {first_tried(prices, seed, [0, 0, -1, -1]) for seed in range(5)} == {3}
     assert {first_tried([1] * 4, seed) for seed in range(20)} == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("cls", [ForwardSequence, BackwardSequence])
-def test_equally_good_models_of_one_price_are_gone_on_with_at_random(cls):
-    """Three equal columns: the first one taken, or dropped, is drawn."""
+def test_equally_good_models_of_one_price_are_gone_on_with_at_random():
+    """Three equal columns: the first one taken is drawn."""
 
-    def first_moved(seed):
+    def first_taken(seed):
         problem = problem_with([0.1, 0.1, 0.1], seed, min_variables=1)
         problem.train[0][:] = problem.train[0][:, :1]
-        steps = list(cls(n_candidates=None).subsets(problem))
-        if cls is ForwardSequence:
-            return set.intersection(*(set(step) for step in steps if len(step) == 2))
-        return {0, 1, 2}.difference(*(step for step in steps if len(step) == 1))
+        steps = ForwardSequence(n_candidates=None).subsets(problem)
+        return set.intersection(*(set(step) for step in steps if len(step) == 2))
 
-    assert set.union(*map(first_moved, range(20))) == {0, 1, 2}
-    assert all(len(first_moved(seed)) == 1 for seed in range(3))
+    assert set.union(*map(first_taken, range(20))) == {0, 1, 2}
+    assert all(len(first_taken(seed)) == 1 for seed in range(3))
 
 
-@pytest.mark.parametrize("cls", [ForwardSequence, BackwardSequence])
-def test_stagewise_sequences_try_eight_variables_at_a_step(cls):
-    tried = list(cls().subsets(problem_with([1] * 10)))
+def test_the_forward_sequence_tries_eight_variables_at_a_step():
+    tried = list(ForwardSequence().subsets(problem_with([1] * 10)))
     widths = [len(list(step)) for _, step in itertools.groupby(tried, key=len)]
     assert max(widths) == 8
 

@@ -8,7 +8,7 @@ import pytest
 
 from budgetlearn.parallel import thread_map
 from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.bootstrap import bootstrap_weights
+from budgetlearn.tree.bootstrap import bootstrap_weights, whole_total
 from budgetlearn.tree.growth import GrowthRule, TreeGrower
 from budgetlearn.tree.impurity import Entropy, Gini, ThresholdPairs, Variance
 from tests.looping import for_each
@@ -118,6 +118,11 @@ def test_trees_on_some_features_call_them_what_the_table_does(rule):
 def test_samples_are_those_of_numpys_generator(n, seed):
     drawn = np.random.default_rng(seed).integers(n, size=n)
     np.testing.assert_array_equal(bootstrap_weights(n, seed), np.bincount(drawn, minlength=n))
+
+
+def test_weights_have_a_total_where_they_are_whole():
+    assert whole_total(np.array([2.0, 0.0, 3.0])) == 5
+    assert whole_total(np.array([2.0, 0.5, 3.5])) == np.inf
 
 
 def test_samples_that_a_bound_would_favour_are_drawn_again():

@@ -169,8 +169,9 @@ class Study:
             wrong = [m for m, of in classes.items() if of.endswith("Regressor") != number]
             if wrong and not number:
                 raise ConfigError(
-                    f"{name} is {spec.task}, and {', '.join(wrong)} predict numbers: leave them out "
-                    "(under `by_dataset` for this one alone), or say `task: regression` in its entry."
+                    f"{name} is {spec.task}, and {', '.join(wrong)} predict numbers: leave them "
+                    "out (under `by_dataset` for this one alone), or say `task: regression` in its "
+                    "entry."
                 )
             if wrong:
                 raise ConfigError(

@@ -8,7 +8,6 @@ import joblib
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import r2_score
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from ..export.compact_forest import CompactForest
@@ -20,7 +19,6 @@ from ..protocol.checked_data import complete_table, working_dtype
 from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.bootstrap import bootstrap_weights
-from ..tree.convert import to_sklearn
 from ..tree.growth import GrowthRule
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
@@ -340,36 +338,6 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         """
         X = complete_table(self, X)
         return self._predictor.walk(X, leaves=True, n_jobs=self.n_jobs).leaves
-
-    def decision_tree(self, index):
-        """Return a tree of the forest as scikit-learn's, to print, draw or export.
-
-        `sklearn.tree.export_text(forest.decision_tree(0))` and `plot_tree` show it. It compares
-        float32 values, as all trees of scikit-learn do.
-
-        Parameters
-        ----------
-        index : int
-            Which one of `trees_`.
-
-        Returns
-        -------
-        DecisionTreeClassifier or DecisionTreeRegressor
-            Fitted, with the values that the tree grew with. Impurities are Gini's; NaN in
-            regression.
-        """
-        check_is_fitted(self)
-        check_number(index, "index", low=0, high=len(self.trees_) - 1, integer=True)
-        classifies = is_classifier(self)
-        fitted = DecisionTreeClassifier() if classifies else DecisionTreeRegressor()
-        fitted.tree_ = to_sklearn(self.trees_[index], self.n_features_in_, classifies)
-        if classifies:
-            fitted.classes_, fitted.n_classes_ = self.classes_, self.classes_.size
-        fitted.n_outputs_, fitted.n_features_in_ = 1, self.n_features_in_
-        fitted.max_features_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            fitted.feature_names_in_ = self.feature_names_in_
-        return fitted
 
 
 class ForestClassifier(ClassifierMixin, Forest):

@@ -3,7 +3,6 @@
 from .exhaustive import ExhaustiveSearch as ExhaustiveSearch
 from .l1_path import LogitPathClassifier as LogitPathClassifier
 from .search import ModelScheduleSearch as ModelScheduleSearch
-from .sequences import BackwardSequence as BackwardSequence
 from .sequences import CostSequence as CostSequence
 from .sequences import ForwardSequence as ForwardSequence
 from .sequences import ImportancePerCostSequence as ImportancePerCostSequence

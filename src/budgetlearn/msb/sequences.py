@@ -176,12 +176,14 @@ def first_of(left, *criteria):
     return left[0]
 
 
-class StagewiseSequence:
-    """Models that grow or shrink by one variable at a time, the best one on validation data.
+@documented
+class ForwardSequence:
+    """Forward stagewise selection: add the variable that helps most (section 3.1).
 
     Of equally good models the cheapest is gone on with, of equally expensive ones one drawn at
     random. The models tried at a step are fitted side by side, as many as the problem's `n_jobs`,
-    and all of them belong to the sequence: they are paid for, so the schedule may use them.
+    and all of them belong to the sequence: they are paid for, so the schedule may use them. Of p
+    variables it fits at most p (p + 1) / 2 models, and at most n_candidates · p.
 
     Parameters
     ----------
@@ -191,30 +193,29 @@ class StagewiseSequence:
         As for `ImportanceSequence`; not needed where all variables are tried.
     """
 
+    name = "forward"
+
     def __init__(self, n_candidates=8, importance=None):
         self.n_candidates = n_candidates
         self.importance = importance
 
     def subsets(self, problem):
         """Yield the subsets that are tried, step after step."""
-        n_variables, grows = problem.costs.n_features, self._grows
-        chosen = () if grows else tuple(range(n_variables))
-        if not grows:
-            yield chosen
-        while len(chosen) < n_variables if grows else len(chosen) > problem.min_variables:
-            changing = [j for j in range(n_variables) if (j in chosen) != grows]
-            candidates = self._promising(changing, chosen, problem)
-            tried = [tuple(sorted({*chosen} ^ {j})) for j in candidates]
+        chosen, left = (), list(range(problem.costs.n_features))
+        while left:
+            candidates = self._promising(left, chosen, problem)
+            tried = [tuple(sorted((*chosen, variable))) for variable in candidates]
             # All are visited, the best is gone on with: its rivals stay in the sequence.
             chosen = best_of(problem.visit(tried))
+            left = [variable for variable in left if variable not in chosen]
             if len(chosen) >= problem.min_variables:
                 yield from tried
 
     def _promising(self, variables, chosen, problem):
         """Return the candidates among the variables, of equal ones the one to go on with first.
 
-        Candidates are the most important to add, or the least to remove; of equally important ones
-        those that lead to the cheapest models, of these some drawn at random.
+        Candidates are the most important; of equally important ones those that lead to the cheapest
+        models, of these some drawn at random.
         """
         rest = sorted(variables, key=random_ranks(problem, self.name).__getitem__)
         if self.n_candidates is None:
@@ -223,38 +224,13 @@ class StagewiseSequence:
         if len(rest) <= self.n_candidates:
             return rest
         importance = problem.importance_or(self.importance)
-        acquired = np.zeros((problem.costs.n_features,) * 2, dtype=bool)
+        acquired = np.eye(problem.costs.n_features, dtype=bool)
         acquired[:, list(chosen)] = True
-        # Row j is the chosen set with variable j toggled: one call prices all neighbours.
-        np.fill_diagonal(acquired, ~acquired.diagonal())
-        bills = problem.costs.total(acquired)
-        candidates = []
+        bills, candidates = problem.costs.total(acquired), []  # of the chosen and one more
         for _ in range(self.n_candidates):
-            candidates.append(first_of(rest, -importance if self._grows else importance, bills))
+            candidates.append(first_of(rest, -importance, bills))
             rest.remove(candidates[-1])
         return candidates
-
-
-@documented
-class ForwardSequence(StagewiseSequence):
-    """Forward stagewise selection: add the variable that helps most (section 3.1).
-
-    Of p variables it fits at most p (p + 1) / 2 models, and at most n_candidates · p.
-    """
-
-    name = "forward"
-    _grows = True
-
-
-@documented
-class BackwardSequence(StagewiseSequence):
-    """Backward stagewise selection: remove the variable that is missed least (section 3.1).
-
-    It fits about as many models as `ForwardSequence`.
-    """
-
-    name = "backward"
-    _grows = False
 
 
 def best_of(models):
@@ -288,7 +264,7 @@ class L1PathSequence:
 
 
 _OFFERED = (ImportanceSequence, CostSequence, SamplingSequence, L1PathSequence, UniformSequence)
-_OFFERED += (ImportancePerCostSequence, ForwardSequence, BackwardSequence)
+_OFFERED += (ImportancePerCostSequence, ForwardSequence)
 SEQUENCES = {offered.name: offered for offered in _OFFERED}
 
 

@@ -5,15 +5,58 @@ seeds of trees, in stored forests too, so each must stay what it was.
 """
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport INFINITY, rint
 from libc.stdint cimport uint32_t, uint64_t
 from numpy.random cimport bitgen_t
 
 
+class Words:
+    """What `numpy.random.SeedSequence` makes of one number, as it was computed before."""
+
+    def __init__(self, words):
+        self.words = words
+
+    def generate_state(self, n_words, dtype):
+        return self.words
+
+
+ISeedSequence.register(Words)
+
+
+cdef inline uint32_t hashed(uint32_t word, uint32_t* key, uint32_t multiplier) noexcept nogil:
+    word ^= key[0]
+    key[0] *= multiplier
+    word *= key[0]
+    return word ^ (word >> 16)
+
+
+def seed_words(uint64_t seed):
+    """Return the four words of a seed, uint64: O'Neill's seed_seq, with the numbers of NumPy."""
+    words = np.empty(4, np.uint64)
+    cdef uint64_t[::1] out = words
+    cdef uint32_t pool[4]
+    cdef uint32_t key = 0x43B0D7E5, mixed
+    cdef int i, j
+    for i in range(4):
+        pool[i] = hashed(<uint32_t> (seed >> (32 * i)) if i < 2 else 0, &key, 0x931E8875)
+    for i in range(4):
+        for j in range(4):
+            if i != j:
+                mixed = 0xCA01F9DDU * pool[j] - 0x4973F715U * hashed(pool[i], &key, 0x931E8875)
+                pool[j] = mixed ^ (mixed >> 16)
+    key = 0x8B51F9DD
+    for i in range(8):
+        mixed = hashed(pool[i % 4], &key, 0x58F38DED)
+        out[i // 2] = mixed if i % 2 == 0 else out[i // 2] | <uint64_t> mixed << 32
+    return words
+
+
 def bootstrap_weights(uint32_t n_samples, uint64_t seed):
     """Return the counts of a bootstrap sample, float64: n_samples > 0, drawn with replacement."""
-    weights, source = np.zeros(n_samples), np.random.PCG64(seed)
+    weights, source = np.zeros(n_samples), np.random.PCG64(Words(seed_words(seed)))
     cdef double[::1] counts = weights
     cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(source.capsule, "BitGenerator")
     # Integers below n as products of 32 bits (Lemire 2019). Their lower halves tell what would
@@ -28,3 +71,14 @@ def bootstrap_weights(uint32_t n_samples, uint64_t seed):
                 product = <uint64_t> bits.next_uint32(bits.state) * n_samples
             counts[product >> 32] += 1
     return weights
+
+
+def whole_total(const double[::1] weights):
+    """Return the sum of weights that are whole numbers, infinity if one is not."""
+    cdef double total = 0.0
+    cdef Py_ssize_t i
+    for i in range(weights.shape[0]):
+        if weights[i] != rint(weights[i]):
+            return INFINITY
+        total += weights[i]
+    return total

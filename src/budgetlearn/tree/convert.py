@@ -6,8 +6,6 @@ from itertools import pairwise, starmap
 import numpy as np
 from scipy.special import logit
 from sklearn.tree import BaseDecisionTree
-from sklearn.tree._tree import NODE_DTYPE, TREE_UNDEFINED
-from sklearn.tree._tree import Tree as SklearnTree
 
 from .predictor import LEAF, Tree
 
@@ -46,39 +44,6 @@ def _adaptively_boosted(estimator):
         value[np.arange(len(shares)), shares.argmax(axis=1)] = weight
         trees.append(_from_arrays(fitted.tree_, value))
     return trees
-
-
-def to_sklearn(tree, n_features, classifies=True):
-    """Return a tree in the form of scikit-learn, `sklearn.tree._tree.Tree`.
-
-    Class counts become shares, with Gini impurities; in regression (not `classifies`) numbers stay,
-    and impurities are NaN.
-    """
-    inner = ~tree.is_leaf
-    size = tree.value.sum(axis=1) if classifies else tree.n_node_samples
-    values = tree.value / size[:, None] if classifies else tree.value
-    nodes = np.zeros(tree.node_count, dtype=NODE_DTYPE)
-    nodes["left_child"], nodes["right_child"] = tree.children_left, tree.children_right
-    nodes["feature"] = np.where(inner, tree.feature, TREE_UNDEFINED)
-    nodes["threshold"] = np.where(inner, tree.threshold, TREE_UNDEFINED)
-    if tree.missing_left is not None:
-        nodes["missing_go_to_left"] = tree.missing_left
-    nodes["impurity"] = 1 - (values**2).sum(axis=1) if classifies else np.nan
-    nodes["n_node_samples"] = tree.n_node_samples
-    nodes["weighted_n_node_samples"] = size
-    depth = np.zeros(tree.node_count, dtype=int)
-    for node, parent in enumerate(tree.parents()[1:], start=1):
-        depth[node] = depth[parent] + 1
-    made = SklearnTree(n_features, np.array([values.shape[1]], dtype=np.intp), 1)
-    made.__setstate__(
-        {
-            "max_depth": int(depth.max()),
-            "node_count": tree.node_count,
-            "nodes": nodes,
-            "values": np.ascontiguousarray(values[:, None, :]),
-        }
-    )
-    return made
 
 
 def from_sklearn(estimator):

@@ -6,6 +6,7 @@ from threading import local
 import numpy as np
 
 from ..validation import INT32_MAX
+from .bootstrap import whole_total
 from .depth_first import Grower, NodePrices
 from .impurity import Entropy, Gini, ImpurityFunction, Variance
 from .predictor import LEAF, Tree
@@ -146,8 +147,8 @@ class TreeGrower:
     def _precision(self, weights):
         """Say whether sums of whole numbers are exact, and by how much equal drops may differ."""
         minimax, impurity = self._rule.split == "minimax", self._rule.impurity
-        total = weights.sum()
-        whole = total < 2**53 and (weights == np.rint(weights)).all()
+        total = whole_total(weights)
+        whole = total < 2**53
         # Small enough for a float, whatever the impurity makes of them. Gini and entropy divide,
         # but in the same steps however the classes were counted.
         by_cells = not minimax and self._rule.thresholds == "all"
