@@ -13,7 +13,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from numpy.random cimport bitgen_t
 
 
-class Words:
+class _Words:
     """What `numpy.random.SeedSequence` makes of one number, as it was computed before."""
 
     def __init__(self, words):
@@ -23,7 +23,7 @@ class Words:
         return self.words
 
 
-ISeedSequence.register(Words)
+ISeedSequence.register(_Words)
 
 
 cdef inline uint32_t hashed(uint32_t word, uint32_t* key, uint32_t multiplier) noexcept nogil:
@@ -56,7 +56,7 @@ def seed_words(uint64_t seed):
 
 def bootstrap_weights(uint32_t n_samples, uint64_t seed):
     """Return the counts of a bootstrap sample, float64: n_samples > 0, drawn with replacement."""
-    weights, source = np.zeros(n_samples), np.random.PCG64(Words(seed_words(seed)))
+    weights, source = np.zeros(n_samples), np.random.PCG64(_Words(seed_words(seed)))
     cdef double[::1] counts = weights
     cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(source.capsule, "BitGenerator")
     # Integers below n as products of 32 bits (Lemire 2019). Their lower halves tell what would
