@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from budgetbench.analysis.areas import HORIZONS
+from budgetbench.analysis.areas import HORIZONS, horizon_areas
 from budgetbench.analysis.ranks import horizon_ranks
 from budgetbench.analysis.schedules import compressed_points
 
@@ -67,10 +67,27 @@ def show_leads(ours, rival, name):
         lead = ours - rival
         lead = lead if names is None else lead[lead.index.isin(names, level="dataset")]
         means = lead.groupby("dataset").mean()
+        if len(means) == 0:
+            continue
         print(
-            f"{place}: ahead of {name} on {(means > 0).sum()} of {len(means)} data sets, "
-            f"in {(lead > 0).sum()} of {len(lead)} runs; not on {list(means.index[means <= 0])}"
+            f"{place}: ahead of {name} by {means.mean():.3f} ± {means.sem():.3f}, on "
+            f"{(means > 0).sum()} of {len(means)} data sets, in {(lead > 0).sum()} of {len(lead)} "
+            f"runs; not on {list(means.index[means <= 0])}"
         )
+
+
+def show_firsts(table, lazy_is_better):
+    """Print how often each method is first up to each horizon, LightGBM's kinds as one."""
+    for horizon in HORIZONS:
+        areas = table[table["horizon"] == horizon].pivot_table("aup", RUN, "method")
+        rivals = areas.drop(columns=list(KINDS)).assign(
+            lightgbm=better_kind(areas, lazy_is_better)
+        )
+        rivals = rivals[[name for name in rivals if name not in CONTROLS]]
+        means = rivals.groupby("dataset").mean()
+        first = means.idxmax(axis=1).value_counts().to_dict()
+        ranks = means.rank(axis=1, ascending=False).mean().round(2).sort_values().head(4).to_dict()
+        print(f"up to {horizon}: first on {first} of {len(means)} data sets; mean ranks {ranks}")
 
 
 def show_features(points, dataset, limits):
@@ -111,20 +128,25 @@ def main():
     print(horizon_ranks(table, methods)[list(HORIZONS)].head(6).round(2).to_string())
 
     lightgbm = better_kind(test, lazy_is_better)
-    for name, rival in (("LightGBM", lightgbm), ("msB", test["msb"]),
-                        ("both", lightgbm.combine(test["msb"], max))):  # fmt: skip
-        show_leads(test["cascade"], rival, name)
+    show_firsts(horizon_areas(points, compressed_points(points)), lazy_is_better)
+    for name in ("LightGBM", "budgetrf_plus", "msb"):
+        if name == "LightGBM" or name in test:
+            show_leads(test["cascade"], lightgbm if name == "LightGBM" else test[name], name)
     if options.to:
         write_areas(test, lightgbm, options.to)
-    print(f"areas: {test['cascade'].mean():.3f}, {lightgbm.mean():.3f}, {test['msb'].mean():.3f}")
+    print(f"areas: {test.mean().round(3).to_dict()}, LightGBM {lightgbm.mean():.3f}")
 
     for share in (0.05, 0.1, 0.2, 1.0):
         errors = errors_within(points, share)
         errors["lightgbm"] = better_kind(errors, lazy_is_better)
-        means = errors.groupby("dataset").mean().mean()
+        each = errors.groupby("dataset").mean()
+        means, gap = each.mean(), (each["lightgbm"] - each["cascade"]).round(9)
         lower = 1 - means["cascade"] / means["lightgbm"]
-        shown = means[["cascade", "lightgbm", *KINDS, "msb", "all_features"]].round(3).to_dict()
-        print(f"error at {share:.0%}: {lower:.1%} lower than LightGBM's; {shown}")
+        shown = means.drop("constant").round(3).to_dict()
+        print(
+            f"error at {share:.0%}: {lower:.1%} lower than LightGBM's, lower on {(gap > 0).sum()}, "
+            f"equal on {(gap == 0).sum()} of {len(gap)} data sets; {shown}"
+        )
     for dataset, limits in FEATURES.items():
         show_features(points[points["dataset"] == dataset], dataset, limits)
 

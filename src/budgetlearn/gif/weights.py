@@ -53,12 +53,11 @@ class NodeRidge:
         squares = csc_array((np.square(self._B.data), *places), shape=self._B.shape)
         self._reached = np.asarray(squares.sum(axis=0))
         self.spread = np.maximum(self._reached - self._c**2, 0.0)
-        self._gram = None
+        self._gram, self._dual = None, False
         # A w = b with penalty p: (A'A + pI) w = A'b, or w = A' (AA' + pI)^-1 b, the dual form.
         if n_samples <= self.largest_dense and n_samples <= n_nodes:
             self._dual, self._gram = True, self._project(_outer(self._B))
         elif n_nodes <= self.largest_dense:
-            self._dual = False
             self._gram = _outer(self._B.T.tocsc())
             self._gram -= np.outer(self._c, self._c)
 
@@ -94,10 +93,13 @@ class NodeRidge:
 
     def solve(self, penalty):
         """Return the weights (n_nodes, n_outputs) that a penalty gives, and the intercept."""
-        return self._with_intercept(self._solver(penalty)(self._targets))
+        return self._with_intercept(self._weights(self._solver(penalty)(self._targets)))
+
+    def _weights(self, solved):
+        return self._to_nodes(solved) if self._dual else solved
 
     def _solver(self, penalty):
-        """Return a function that takes centred targets and returns weights."""
+        """Return a function from centred targets to weights, or to z of the dual form, A'z = w."""
         if self._gram is None:
             return lambda targets: self._iterate(penalty, targets)
         shifted = self._gram.copy()
@@ -105,7 +107,7 @@ class NodeRidge:
         # Its own transpose, which the solver takes as it lies in memory.
         factor = cho_factor(shifted.T, overwrite_a=True, check_finite=False)
         if self._dual:
-            return lambda targets: self._to_nodes(cho_solve(factor, targets, check_finite=False))
+            return lambda targets: cho_solve(factor, targets, check_finite=False)
         return lambda targets: cho_solve(factor, self._to_nodes(targets), check_finite=False)
 
     def path(self, penalties):
@@ -121,7 +123,7 @@ class NodeRidge:
         solutions, scores = [], []
         for penalty in penalties:
             solved = vectors @ (turned / (values + penalty)[:, None])
-            solutions.append(self._with_intercept(self._to_nodes(solved) if self._dual else solved))
+            solutions.append(self._with_intercept(self._weights(solved)))
             freedom = (values / (values + penalty)).sum()  # trace of the hat matrix
             scores.append(self._cross_validation(solutions[-1][0], freedom))
         return solutions, scores
@@ -218,11 +220,14 @@ class NodeLogit(NodeRidge):
         momentum = 1.0
         for _ in range(STEPS if self._share == 1 else FEW_STEPS):
             mean, centred = self._centred(scores + 2 * (targets - softmax(scores, axis=1)))
-            weights = solver(centred)
-            fitted = self._to_samples(weights) / self._root + mean
+            solved = solver(centred)
+            # (AA' + pI) z = b, so A w = AA'z = b - p z: no pass over the nodes.
+            reached = centred - penalty * solved if self._dual else self._to_samples(solved)
+            fitted = reached / self._root + mean
             following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
             scores = fitted + (momentum - 1) / following * (fitted - before)
             before, momentum = fitted, following
+        weights = self._weights(solved)
         return weights, mean - self._c @ weights / self._size
 
     def path(self, penalties):
