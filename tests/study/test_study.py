@@ -33,7 +33,7 @@ def changed(**changes):
         ({"runz": 3}, r"'runz' was unexpected\): known are .*\bruns, "),
         ({"costs": ["cheap"]}, "costs"),
         ({"split": {"train": 0.5, "valid": 0.5}}, "split"),
-        ({"overrides": {"rfb_subset": {}}}, "method in overrides"),
+        ({"overrides": {"rfb_subsets": {}}}, "method in overrides .*Did you mean rfb_subset"),
         ({"methods_file": "config/none.yaml"}, "cannot be read: No such file"),
         ({"study": "My Study"}, "study"),
         ({"datasets": ["wine", "friedman1"]}, "friedman1 is regression, and cascade"),
@@ -67,6 +67,11 @@ def test_regression_under_acquisition_costs_takes_regressors_only():
     assert study.budget("friedman1") == "acquisition"
     with pytest.raises(BudgetlearnError, match=r"and constant predict classes only\. .*overrides"):
         changed(**regressors)
+
+
+def test_overrides_of_methods_that_a_call_leaves_out_wait():
+    study = changed(methods=["cascade", "constant"], overrides={"msb": {"label": "other"}})
+    assert list(study.methods) == ["cascade", "constant"]
 
 
 def test_classes_are_not_for_regressors():

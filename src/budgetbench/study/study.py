@@ -137,7 +137,7 @@ class Study:
         registry = load_registry(place_of(config["datasets_file"], root))
         methods = read_yaml(place_of(config["methods_file"], root))
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
-        _check_names(config, registry, root)
+        _check_names(config, registry, methods, root)
         where, names = config["methods_file"], _named_methods(config)
         chosen = {name: methods[known(name, methods, "method", where)] for name in names}
         chosen, absent = _installed(config, _overridden(chosen, config))
@@ -437,7 +437,7 @@ def _named_methods(config):
     return list(dict.fromkeys(itertools.chain(config["methods"], *own)))
 
 
-def _check_names(config, registry, root):
+def _check_names(config, registry, methods, root):
     """Refuse unknown names in a study, other than its data sets and methods."""
     for key in ("by_dataset", "stand_ins"):
         for name in config.get(key, {}):
@@ -445,12 +445,14 @@ def _check_names(config, registry, root):
     overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
     shown = [config.get("own_cost", []), *config.get("staircases", {}).values()]
     other = config.get("seconds_of")
-    for kind, lists in (
-        ("method in overrides", overrides),
-        ("method in a figure", shown),
-        ("method in seconds_of", [] if other is None else [[other]]),
+    # A call may take a part of a study's methods; the overrides of the others wait.
+    for method in itertools.chain(*overrides):
+        known(method, methods, "method in overrides", config["methods_file"])
+    for kind, names in (
+        ("method in a figure", itertools.chain(*shown)),
+        ("method in seconds_of", [] if other is None else [other]),
     ):
-        for method in itertools.chain(*lists):
+        for method in names:
             known(method, _named_methods(config), kind, "the study")
     if other is not None and config.get("tries") is None:
         raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
