@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -54,6 +54,12 @@ class BudgetedEstimator(BaseEstimator):
         # scikit-learn's mixins stand first and would hide the score that takes a budget.
         if cls.score in (ClassifierMixin.score, RegressorMixin.score):
             cls.score = BudgetedEstimator.score
+
+    @classmethod
+    @cache
+    def _get_param_names(cls):
+        # scikit-learn reads them from the signature at each `clone`: as long as a few small trees.
+        return super()._get_param_names()
 
     _dtype = np.float64  # or a tuple of those that are taken as they are
     _takes_missing = False  # whether `fit` takes missing values, as values like others
