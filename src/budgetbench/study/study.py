@@ -164,18 +164,16 @@ class Study:
                 raise ConfigError(f"{where}: leave out the scoring {scoring} of {name}.")
             if self.budget(name) != ACQUISITION:
                 continue
-            number = spec.task == "regression"
-            classes = {method: self.spec(method, name)["class"] for method in self._methods(name)}
-            wrong = [m for m, of in classes.items() if of.endswith("Regressor") != number]
+            number, methods = spec.task == "regression", self._methods(name)
+            regressor = {m: self.spec(m, name)["class"].endswith("Regressor") for m in methods}
+            wrong = ", ".join(m for m in methods if regressor[m] != number)
             if wrong and not number:
                 raise ConfigError(
-                    f"{name} is {spec.task}, and {', '.join(wrong)} predict numbers: leave them "
-                    "out (under `by_dataset` for this one alone), or say `task: regression` in its "
-                    "entry."
+                    f"{name} is {spec.task}: leave out what predicts numbers, {wrong}."
                 )
             if wrong:
                 raise ConfigError(
-                    f"{name} is regression, and {', '.join(wrong)} predict classes only. Under "
+                    f"{name} is regression, and {wrong} predict classes only. Under "
                     "acquisition costs take `methods: [cascade_regressor, constant]` and "
                     "`overrides: {constant: {class: budgetlearn.peers.FreeConstantRegressor}}` "
                     "(under `by_dataset` for this one alone), or make classes of its target (in "
