@@ -258,6 +258,7 @@ REFUSE = {"source": {"missing": "refuse"}}
         ("age,ill\n,yes\n,no\n", {}, "without a single value: 'age'"),
         ("day,ill\n2024-03-01,yes\n2024-03-02,no\n", {}, "Column 'day' holds dates"),
         ("age,ill\n1,yes\n2,\n3,no\n", {}, "target is missing in 1 rows"),
+        ("age,ill\n1,yes\n2,NULL\n3,None\n", {}, "also NA, NaN, NULL or null"),
         ("age,ill\n1,yes\n2,yes\n", {}, "at least 2 classes are needed, found 1"),
         ("age,sick\n1,yes\n2,no\n", {}, "no column 'ill'. The columns are: 'age', 'sick'"),
         ("age,ill\n1,yes\n2,no\n", {"rows": 3}, "expected rows 3, found 2"),

@@ -165,7 +165,7 @@ def make_target(table, task, rules):
     if missing:
         raise DatasetError(
             f"The target is missing in {missing} rows (an empty cell; in a table of your own also "
-            "NA, NaN, None or null). Leave these rows out, or spell out what is meant."
+            "NA, NaN, NULL or null). Leave these rows out, or spell out what is meant."
         )
     if rules:
         # The schema allows one rule at most.

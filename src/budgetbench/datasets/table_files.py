@@ -225,7 +225,7 @@ def read_own(
     decimal=".",
     na=None,
 ):
-    """Read the user's own table of csv or Parquet; the registry's schema has the parameters.
+    """Read the user's own table of csv, .xlsx or Parquet; the registry's schema has the parameters.
 
     Where `missing` is "median" the gaps stay: each run fills them from its own training rows.
     """
