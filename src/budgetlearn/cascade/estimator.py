@@ -72,8 +72,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     Parameters
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Cost of each feature; None: 1 each. A cost group is acquired whole where its charge is more
-        than the prices of its members.
+        Cost of each feature; None: 1 each. A cost group is acquired whole where its charge is at
+        least the prices of its other members.
     estimators : sequence of str, classifier or regressor, \
             default=("forest", "boosting", "linear", "kernel")
         Models of each stage, mixed with the weights of least log loss or squared error out of fold:
