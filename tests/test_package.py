@@ -123,6 +123,16 @@ def test_without_extras_a_class_works_or_names_the_extra(call, said_without_extr
     assert CALLS[call] in said_without_extras[call]
 
 
+def test_what_stands_in_for_lightgbm_is_not_called_so():
+    code = (
+        "from budgetlearn.auto import methods; print([m.name for m in methods.competitors({}, 6)])"
+    )
+    for classifies in (True, False):
+        said = fresh(WITHOUT_EXTRAS + code.format(classifies))
+        assert "'boosted trees'" in said
+        assert "'LightGBM'" not in said
+
+
 def test_data_sets_name_the_extra_that_they_need():
     code = (
         "try:\n    import budgetbench.datasets\n"

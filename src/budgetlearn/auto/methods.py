@@ -13,7 +13,7 @@ from ..cascade.pool import REFIT_ERROR
 from ..costs import affords
 from ..msb import ModelScheduleSearch
 from ..protocol.prediction import each_stage
-from .subset_average import SubsetClassifier, SubsetRegressor
+from .subset_average import SubsetClassifier, SubsetRegressor, has_lightgbm
 
 DEFAULT = "cascade"
 # How uncertain the correction of a cost for unseen rows is, as a share of itself: of 0, 1/4, 1/3,
@@ -42,6 +42,7 @@ class Method:
 
 
 _ALL = {"shares": (1.0,)}
+_BOOSTED = "LightGBM" if has_lightgbm() else "boosted trees"
 _BOOSTING = {"cost_weights": None, "n_trees": (20, 40)}
 _GROWTH = Growth(max_depth=8, max_features=0.5, reuse_discount=0.5)
 _BUDGETRF = {
@@ -52,7 +53,7 @@ _BUDGETRF = {
 }
 CONSTANT = Method("constant", None, {})  # buys nothing, and is not fitted
 _CLASSIFIERS = (
-    Method("LightGBM", SubsetClassifier, {"kinds": ("boosting",), **_ALL}, everything=True),
+    Method(_BOOSTED, SubsetClassifier, {"kinds": ("boosting",), **_ALL}, everything=True),
     Method("linear model", SubsetClassifier, {"kinds": ("linear",), **_ALL}, everything=True),
     Method("sparse linear", peers.SparseLinearClassifier, {}),
     Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),
@@ -67,7 +68,7 @@ _CLASSIFIERS = (
     Method("msB", ModelScheduleSearch, {"refit": True}),
 )
 _REGRESSORS = (
-    Method("LightGBM", SubsetRegressor, {"kinds": ("boosting",), **_ALL}, everything=True),
+    Method(_BOOSTED, SubsetRegressor, {"kinds": ("boosting",), **_ALL}, everything=True),
     Method("linear model", SubsetRegressor, {"kinds": ("linear",), **_ALL}, everything=True),
     Method("BudgetRF", BudgetRFRegressor, _BUDGETRF),
     Method("average", SubsetRegressor, {}),
