@@ -1,4 +1,4 @@
-"""The cascade beside LightGBM and msB in the results of a study: who is ahead, and by how much.
+"""The cascade and BudgetRF+ beside their rivals in the results of a study: who is ahead, how far.
 
     python benchmarks/accuracy_field.py results/field --to areas.csv
     python benchmarks/accuracy_field.py results/cascade
