@@ -23,16 +23,12 @@ def methods(n_features):
     return {
         "ties=first": BudgetRFClassifier(growth=Growth(ties="first")),
         "ties=random": BudgetRFClassifier(),
-        "ties=reuse": BudgetRFClassifier(growth=Growth(ties="reuse")),
         "ties=random, 255 bins": BudgetRFClassifier(growth=Growth(max_bins=255)),
         "thresholds=random": BudgetRFClassifier(growth=Growth(thresholds="random")),
         "impurity=powers": BudgetRFClassifier(growth=Growth(impurity="powers")),
         "half the features": BudgetRFClassifier(growth=Growth(max_features=half)),
         "half the features, powers": BudgetRFClassifier(
             growth=Growth(max_features=half, impurity="powers")
-        ),
-        "half the features, reuse": BudgetRFClassifier(
-            growth=Growth(max_features=half, ties="reuse")
         ),
         "entropy, expected": BudgetRFClassifier(
             growth=Growth(impurity="entropy", split="expected")

@@ -28,9 +28,6 @@ PAPER = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)
 ENTROPY = {"growth__impurity": "entropy", "growth__split": "expected", "leaves__voting": "counts"}
 SETTINGS = {
     "the paper's alphas": [{"alpha": alpha} for alpha in PAPER],
-    "the same, ties=reuse, counts": [
-        {"alpha": alpha, "growth__ties": "reuse", "leaves__voting": "counts"} for alpha in PAPER
-    ],
     "entropy": [
         {**ENTROPY, "growth__max_depth": depth, "growth__max_features": visited}
         for depth, visited in product((3, 4, 5, 6, 8), (None, 25))

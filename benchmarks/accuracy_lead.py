@@ -1,7 +1,8 @@
-"""The cascade beside LightGBM's feature costs, both chosen out of fold, on 39 tables.
+"""The cascade beside LightGBM's feature costs, both chosen out of fold, on 39 and 22 tables.
 
     python benchmarks/accuracy_lead.py measure rows.csv wine iris
     python benchmarks/accuracy_lead.py measure rows.csv
+    python benchmarks/accuracy_lead.py measure numbers.csv numbers
     python benchmarks/accuracy_lead.py sum-up rows.csv means.csv
 
 1,200 rows to learn from at most, 1,500 to test, three splits, prices random in 1..100; of tables
@@ -10,7 +11,8 @@ trees, coupled and lazy costs): five folds say what each costs and scores, and t
 cheaper equals are fitted again on all rows. So does the cascade choose among its own candidates.
 LightGBM's trees have 15 leaves and a learning rate of .1. `APART` are tables, or targets of tables,
 that no comparison of the cascade had before: none of its settings can have been chosen on them (the
-automatic choice, of which it is one method, was judged on some).
+automatic choice, of which it is one method, was judged on some). `numbers` stands for 22 tables
+whose targets are numbers; scores are R² there, and errors 1 − R².
 
 `measure` adds a row for each table, split and method that the file lacks: area under the staircase
 on test data, test error at 5, 10, 20 and 100 % of the full cost, processor seconds of all fits.
@@ -24,16 +26,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from accuracy_cascade import N_TREES, SHARES, TRADEOFFS, area, errors_at, points_of
+from accuracy_cascade import N_TREES, SHARES, TRADEOFFS, area, errors_at
 from sklearn import datasets
-from sklearn.datasets import make_classification
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.datasets import make_classification, make_regression
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from budgetbench.datasets import load_dataset
-from budgetlearn.cascade import ScheduleCascadeClassifier
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.costs import random_costs
 from budgetlearn.curves import pareto_indices
-from budgetlearn.peers import LightGBMCostClassifier
+from budgetlearn.peers import LightGBMCostClassifier, LightGBMCostRegressor
 
 MOST_ROWS, MOST_TESTED, MOST_COLUMNS, SPLITS, FOLDS = 1200, 1500, 40, 3, 5
 # In `config/studies/field.yaml`, in docs/results/cascade-1-kinds.csv, or in the notes.
@@ -67,6 +70,28 @@ THIRDS = {
 }
 COLUMNS = {"heart_rate": ("heart", 7), "bank_age": ("bank", 0), "pima_glucose": ("pima", 1)}
 APART = [each for each in (*STORED, *MADE, *DRAWN, *THIRDS, *COLUMNS) if each not in USED]
+# Tables of numbers: those that the notes on the cascade name, and others.
+USED_NUMBERS = ["progression", "friedman1", "friedman2", "concrete", "abalone", "california"]
+DRAWN_NUMBERS = {
+    "progression": lambda seed: datasets.load_diabetes(return_X_y=True),
+    "friedman2": DRAWN["friedman2_thirds"],
+    "friedman3": DRAWN["friedman3_thirds"],
+    "sparse": lambda seed: datasets.make_sparse_uncorrelated(2700, random_state=seed),
+    "linear": lambda seed: make_regression(2700, 20, n_informative=6, noise=50, random_state=seed),
+    "low_rank": lambda seed: make_regression(
+        2700, 30, n_informative=8, effective_rank=5, noise=3, random_state=seed
+    ),
+}
+COLUMNS_OF_NUMBERS = {f"{name}_value": source for name, source in COLUMNS.items()} | {
+    "wine_proline": ("wine", 12),
+    "concrete_cement": ("concrete", 0),
+    "satellite_pixel": ("satellite", 16),
+    "vehicle_compactness": ("vehicle", 0),
+    "letter_width": ("letter", 2),
+    "miniboone_first": ("miniboone_tiny", 0),
+}
+STORED_NUMBERS = ["hwang_f5", "hwang_simple", "ct_slice_sample"]
+NUMBERS = list(dict.fromkeys([*USED_NUMBERS, *DRAWN_NUMBERS, *STORED_NUMBERS, *COLUMNS_OF_NUMBERS]))
 
 
 def thirds(y):
@@ -75,36 +100,56 @@ def thirds(y):
 
 
 def table_of(name, seed):
-    """Return the rows of a table and their classes 0, 1, …"""
+    """Return the rows of a table and their numbers, or their classes 0, 1, …"""
+    drawn = DRAWN_NUMBERS if name in NUMBERS else DRAWN
     if name in MADE:
         X, y = make_classification(2700, random_state=seed, **MADE[name])
-    elif name in DRAWN:
-        X, y = DRAWN[name](seed)
+    elif name in drawn:
+        X, y = drawn[name](seed)
     else:
-        stored, column = COLUMNS.get(name, (THIRDS.get(name, name), None))
+        stored, column = COLUMNS_OF_NUMBERS.get(name, (THIRDS.get(name, name), None))
         data = load_dataset(stored, offline=True)
         X, y = np.asarray(data.X, dtype=float), np.asarray(data.y)
         if column is not None:
             X, y = np.delete(X, column, axis=1), X[:, column]
-    return X, thirds(y) if np.unique(y).size > 20 else np.unique(y, return_inverse=True)[1]
+    return X, y
 
 
-def parts_of(name, seed):
+def classes_of(y):
+    """Return classes 0, 1, …; of many numbers thirds."""
+    return thirds(y) if np.unique(y).size > 20 else np.unique(y, return_inverse=True)[1]
+
+
+def parts_of(name, seed, numbers):
     """Return rows to learn from and rows to test, (X, y) each."""
     X, y = table_of(name, seed)
+    y = y.astype(float) if numbers else classes_of(y)
     random = np.random.RandomState(seed)
     X = X[:, random.permutation(X.shape[1])[:MOST_COLUMNS]]
-    train, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=seed, stratify=y)
+    train, test = train_test_split(
+        np.arange(len(y)), test_size=0.3, random_state=seed, stratify=None if numbers else y
+    )
     train, test = train[:MOST_ROWS], test[:MOST_TESTED]
     return (X[train], y[train]), (X[test], y[test])
 
 
+def points_of(model, X, y):
+    """Return mean cost and score of every stage, (n_stages, 2)."""
+    score = r2_score if y.dtype.kind == "f" else accuracy_score
+    outcomes = zip(model.staged_predict(X), model.staged_acquired_features(X), strict=True)
+    return np.array(
+        [(model.feature_costs_.total(bought).mean(), score(y, out)) for out, bought in outcomes]
+    )
+
+
 def lightgbm(train, test, costs, seed):
     """Return cost and score out of fold of the settings that are kept, and both on test rows."""
+    X, y = train
+    numbers = y.dtype.kind == "f"
 
     def fitted(X, y):
         models = [
-            LightGBMCostClassifier(
+            (LightGBMCostRegressor if numbers else LightGBMCostClassifier)(
                 feature_costs=costs,
                 penalty=penalty,
                 cost_weights=TRADEOFFS,
@@ -120,9 +165,8 @@ def lightgbm(train, test, costs, seed):
     def points(models, X, y):
         return np.concatenate([points_of(model, X, y) for model in models])
 
-    X, y = train
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y)
-    parts = [(points(fitted(X[a], y[a]), X[b], y[b]), b.size) for a, b in folds]
+    folds = (KFold if numbers else StratifiedKFold)(FOLDS, shuffle=True, random_state=seed)
+    parts = [(points(fitted(X[a], y[a]), X[b], y[b]), b.size) for a, b in folds.split(X, y)]
     found = np.average([each for each, _ in parts], axis=0, weights=[size for _, size in parts])
     kept = pareto_indices(*found.T)
     return found[kept], points(fitted(X, y), *test)[kept]
@@ -130,25 +174,34 @@ def lightgbm(train, test, costs, seed):
 
 def cascade(train, test, costs, seed):
     """Return the same of the cascade."""
-    model = ScheduleCascadeClassifier(feature_costs=costs, random_state=seed).fit(*train)
+    numbers = train[1].dtype.kind == "f"
+    kind = ScheduleCascadeRegressor if numbers else ScheduleCascadeClassifier
+    model = kind(feature_costs=costs, random_state=seed).fit(*train)
     return model.operating_points_[["cost", "score"]].to_numpy(), points_of(model, *test)
 
 
 METHODS = {"cascade": cascade, "lightgbm": lightgbm}
 
 
+def constant_score(train, test):
+    """Return what the mean of numbers, or the largest class, scores."""
+    if train.dtype.kind == "f":
+        return r2_score(test, np.full_like(test, train.mean()))
+    return (test == np.bincount(train).argmax()).mean()
+
+
 def row_of(name, split, method):
     """Return what a method comes to on a split of a table."""
-    train, test = parts_of(name, split)
+    train, test = parts_of(name, split, name in NUMBERS)
     costs = random_costs(train[0].shape[1], split + 100)
     start = time.process_time()
     chosen_by, points = METHODS[method](train, test, costs, split)
     seconds = time.process_time() - start
-    constant = (test[1] == np.bincount(train[1]).argmax()).mean()
+    constant = constant_score(train[1], test[1])
     errors = errors_at(chosen_by, points, costs.full, constant)
     return {
         "table": name,
-        "apart": name in APART,
+        "apart": name not in (USED_NUMBERS if name in NUMBERS else USED),
         "split": split,
         "method": method,
         "area": area(points, costs.full, constant),
@@ -219,7 +272,8 @@ def main():
     """Measure, or sum up what was measured."""
     what, path, *more = sys.argv[1:]
     if what == "measure":
-        measure(Path(path), more or [*APART, *USED])
+        names = NUMBERS if more == ["numbers"] else more or [*APART, *USED]
+        measure(Path(path), names)
     rows = pd.read_csv(path)
     sum_up(rows)
     if what == "sum-up" and more:

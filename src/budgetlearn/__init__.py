@@ -39,10 +39,11 @@ OFFERED = {
     },
     "Methods that users would pick instead, controls, and adapters of other libraries": {
         "peers": (
-            *("LightGBMCostClassifier", "GreedyMiserClassifier", "FilterForestClassifier"),
-            *("FilterBoostingClassifier", "ASTCClassifier", "SparseLinearClassifier"),
-            *("ForestStages", "BoostingNodeShares", "GIFNodeShares"),
-            *("AllFeaturesClassifier", "FreeConstantClassifier", "FreeConstantRegressor"),
+            *("LightGBMCostClassifier", "LightGBMCostRegressor", "GreedyMiserClassifier"),
+            *("FilterForestClassifier", "FilterBoostingClassifier", "ASTCClassifier"),
+            *("SparseLinearClassifier", "ForestStages", "BoostingNodeShares", "GIFNodeShares"),
+            *("AllFeaturesClassifier", "AllFeaturesRegressor", "FreeConstantClassifier"),
+            *("FreeConstantRegressor",),
         )
     },
     "Prices with shared charges, tables with text and gaps, and the base of own methods": {

@@ -32,13 +32,13 @@ class ASTCClassifier(BudgetedEstimator):
     stage_settings_: Any
     trees_: Any
 
-class AllFeaturesClassifier(_Control):
-    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ...) -> None: ...
+class AllFeaturesClassifier(_AllFeatures):
+    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., scoring: Any = ..., random_state: Any = ..., class_weight: Any = ...) -> None: ...
     class_weight: Any
     classes_: NDArray[Any]
-    estimator: Any
-    random_state: Any
-    scoring: Any
+
+class AllFeaturesRegressor(_AllFeatures):
+    def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., scoring: Any = ..., random_state: Any = ...) -> None: ...
 
 class AutoBudgetClassifier(_AutoBudget):
     def __init__(self, *, feature_costs: Any = ..., scoring: str | None = ..., budgets: Any = ..., others: dict[Any, Any] | None = ..., max_minutes: float | None = ..., random_state: Any = ..., n_jobs: int | None = ..., error_costs: Any = ..., class_weight: Any = ...) -> None: ...
@@ -266,7 +266,9 @@ class GIFRegressor(_BaseGIF):
     quantile: float
 
 class GreedyMiserClassifier(_CostBoosting):
-    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., max_depth: int = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., n_jobs: int | None = ..., max_depth: int = ..., class_weight: Any = ...) -> None: ...
+    class_weight: Any
+    classes_: NDArray[Any]
     max_depth: int
 
 class GuaranteeError(BudgetlearnError, ValueError):
@@ -275,12 +277,13 @@ class GuaranteeError(BudgetlearnError, ValueError):
 class IncompletePathWarning(BudgetlearnWarning):
     ...
 
-class LightGBMCostClassifier(_CostBoosting):
-    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., class_weight: Any = ..., n_jobs: int | None = ..., penalty: str = ..., num_leaves: int = ..., min_child_samples: int = ..., random_state: Any = ...) -> None: ...
-    min_child_samples: int
-    num_leaves: int
-    penalty: str
-    random_state: Any
+class LightGBMCostClassifier(_LightGBMCost):
+    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., n_jobs: int | None = ..., penalty: str = ..., num_leaves: int = ..., min_child_samples: int = ..., random_state: Any = ..., class_weight: Any = ...) -> None: ...
+    class_weight: Any
+    classes_: NDArray[Any]
+
+class LightGBMCostRegressor(_LightGBMCost):
+    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., scoring: Any = ..., n_jobs: int | None = ..., penalty: str = ..., num_leaves: int = ..., min_child_samples: int = ..., random_state: Any = ...) -> None: ...
 
 class LogitPathClassifier(_ScheduleClassifier):
     def __init__(self, *, feature_costs: Any = ..., budget: float | None = ..., scoring: Any = ..., class_weight: Any = ..., validation_fraction: float = ..., random_state: Any = ..., n_lambda: int = ...) -> None: ...
@@ -341,6 +344,11 @@ class SparseLinearClassifier(LogitPathClassifier):
 class VoCClassifier(_SequentialClassifier):
     def __init__(self, *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., ridge: float = ...) -> None: ...
     ridge: float
+
+class _AllFeatures(_Control):
+    estimator: Any
+    random_state: Any
+    scoring: Any
 
 class _AutoBudget(BudgetedEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
@@ -416,8 +424,6 @@ class _Control(BudgetedEstimator):
 
 class _CostBoosting(_TreeStages):
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
-    class_weight: Any
-    classes_: NDArray[Any]
     cost_weights: Any
     learning_rate: float
     n_trees: Any
@@ -483,6 +489,12 @@ class _GrownTrees:
     n_jobs: int | None
     random_state: Any
     scoring: Any
+
+class _LightGBMCost(_CostBoosting):
+    min_child_samples: int
+    num_leaves: int
+    penalty: str
+    random_state: Any
 
 class _MarginClassifier(_SequentialClassifier):
     def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., threshold: float = ..., cost_weight: float = ..., max_cost: float | None = ..., scoring: Any = ..., class_weight: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., n_neighbors: int = ...) -> None: ...

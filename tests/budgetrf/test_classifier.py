@@ -37,7 +37,7 @@ def figure_1():
 
 
 @pytest.mark.parametrize(("alpha", "errors", "cost"), [(1.0, 4, 2), (0.0, 0, 10)])
-@pytest.mark.parametrize("ties", ["random", "first", "reuse"])
+@pytest.mark.parametrize("ties", ["random", "first"])
 def test_figures_1_and_2(ties, alpha, errors, cost):
     X, y = figure_1()
     tree = BudgetRFClassifier(
@@ -79,7 +79,7 @@ def test_stages_are_the_prefixes(table):
     assert n_trees == 6
 
 
-@pytest.mark.parametrize("ties", ["random", "first", "reuse"])
+@pytest.mark.parametrize("ties", ["random", "first"])
 def test_n_jobs_does_not_matter(table, ties):
     X, y, X_val, y_val, *_ = table
     one, two = (

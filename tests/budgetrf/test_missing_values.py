@@ -35,7 +35,7 @@ MODELS = [
         **PLUS,
         **FAST,
     ),
-    BudgetRFClassifier(growth=Growth(thresholds="random", ties="reuse", max_features=2), **FAST),
+    BudgetRFClassifier(growth=Growth(thresholds="random", max_features=2), **FAST),
     BudgetRFRegressor(**FAST),
     BudgetRFRegressor(growth=DISCOUNTED, **PLUS, **FAST),
 ]

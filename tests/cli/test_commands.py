@@ -151,6 +151,10 @@ def test_a_target_of_numbers_is_regression(folder, told):
     status, out, _ = told("predict", "m.joblib", "table.csv")
     assert status == 0
     assert out.startswith("ill,cost,bought\n")
+    for method in ("budgetrf", "lightgbm"):
+        status, out, _ = told(*table, "--method", method)
+        assert status == 0
+        assert "Buying nothing" in out
     status, _, err = told(*table, "--method", "msb")
     assert status == 2
     assert "msb does not predict numbers. Methods of regression: auto, cascade" in err

@@ -147,7 +147,6 @@ CASES = {
     "budget_rf_drawn_features": lambda: _budget_rf("digits", alpha=8, growth__max_features="sqrt"),
     "budget_rf_random_thresholds": lambda: _budget_rf("cancer", growth__thresholds="random"),
     "budget_rf_first": lambda: _budget_rf("digits", growth__ties="first"),
-    "budget_rf_reuse": lambda: _budget_rf("digits", growth__ties="reuse", alpha=4),
     "budget_rf_bins": lambda: _budget_rf("cancer", growth__max_bins=255, leaves__voting="counts"),
     "budget_rf_powers": lambda: _budget_rf("wine", growth__impurity="powers"),
     "budget_rf_polynomial": lambda: _budget_rf("wine", growth__impurity="polynomial"),

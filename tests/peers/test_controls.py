@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine, make_classification
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestRegressor
+from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.peers import (
     AllFeaturesClassifier,
+    AllFeaturesRegressor,
     ForestStages,
     FreeConstantClassifier,
     FreeConstantRegressor,
@@ -16,7 +18,9 @@ from tests.looping import check_conventions
 
 
 @pytest.mark.parametrize(
-    "estimator", [AllFeaturesClassifier(DecisionTreeClassifier(max_depth=5))], ids=type
+    "estimator",
+    [AllFeaturesClassifier(DecisionTreeClassifier(max_depth=5)), AllFeaturesRegressor(Ridge())],
+    ids=type,
 )
 def test_scikit_learn_conventions(estimator):
     check_conventions(estimator)
@@ -46,6 +50,14 @@ def test_all_features_cost_everything():
     ).fit(X, y)
     assert (model.acquisition_cost(X) == 78).all()
     assert np.mean(model.predict(X) == y) == 1
+
+
+def test_all_features_predict_numbers():
+    X, y = load_diabetes(return_X_y=True)
+    model = AllFeaturesRegressor(random_state=3, feature_costs=np.arange(10)).fit(X, y)
+    forest = RandomForestRegressor(random_state=3).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), forest.predict(X))
+    assert (model.acquisition_cost(X) == 45).all()
 
 
 def test_a_seed_of_the_estimator_s_own_is_kept():

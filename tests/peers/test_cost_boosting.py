@@ -4,11 +4,15 @@ import lightgbm
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.peers import GreedyMiserClassifier, LightGBMCostClassifier
+from budgetlearn.peers import (
+    GreedyMiserClassifier,
+    LightGBMCostClassifier,
+    LightGBMCostRegressor,
+)
 from tests.looping import check_conventions
 from tests.peers.reference import greedy_miser_tree
 from tests.tree.reference import walk_forest
@@ -21,7 +25,7 @@ PATHS = [
 every_path = pytest.mark.parametrize("path", PATHS, ids=["coupled", "lazy", "greedy miser"])
 
 
-@pytest.mark.parametrize("estimator", PATHS[1:], ids=type)
+@pytest.mark.parametrize("estimator", [*PATHS[1:], LightGBMCostRegressor()], ids=type)
 def test_scikit_learn_conventions(estimator):
     check_conventions(clone(estimator).set_params(n_trees=(2, 5)))
 
@@ -82,6 +86,40 @@ def test_stages_are_the_models_of_lightgbm(request, table, penalty):
         np.testing.assert_allclose(shares, own, rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(predicted, own.argmax(axis=1))
     np.testing.assert_array_equal(model.predict_proba(X), shares)
+
+
+@pytest.mark.parametrize("penalty", ["coupled", "lazy"])
+def test_numbers_are_those_of_lightgbm_in_standard_deviations(penalty):
+    X, y = load_diabetes(return_X_y=True)
+    paths = {"cost_weights": (1, 0.1), "n_trees": (5, 20), "penalty": penalty}
+    model = fitted(LightGBMCostRegressor(), (X, y), **paths)
+    share = PRICES[:10] / PRICES[:10].sum()
+    own = {
+        "objective": "regression",
+        "learning_rate": 0.2,
+        "num_leaves": 8,
+        "min_data_in_leaf": 5,
+        f"cegb_penalty_feature_{penalty}": list(share * (442 if penalty == "coupled" else 1)),
+        "verbose": -1,
+    }
+    for setting, predicted in zip(model.stage_settings_, model.staged_predict(X), strict=True):
+        data = lightgbm.Dataset(X, (y - y.mean()) / y.std())
+        own["cegb_tradeoff"] = setting["tradeoff"]
+        booster = lightgbm.train(own, data, setting["trees"])
+        np.testing.assert_allclose(predicted, y.mean() + y.std() * booster.predict(X), rtol=1e-6)
+    costs = [model.feature_costs_.total(a).mean() for a in model.staged_acquired_features(X)]
+    assert 0 < costs[0] < costs[-1] < PRICES[:10].sum()
+
+
+def test_the_unit_of_the_targets_does_not_matter():
+    X, y = load_diabetes(return_X_y=True)
+    model = fitted(LightGBMCostRegressor(), (X, y))
+    for scale, origin in ((1e-200, 0.0), (1.0, 1e9), (1e150, -1e150)):
+        other = fitted(LightGBMCostRegressor(), (X, scale * y + origin))
+        np.testing.assert_array_equal(other.acquired_features(X), model.acquired_features(X))
+        away = (other.predict(X) - origin) / scale
+        np.testing.assert_allclose(away, model.predict(X), rtol=1e-6)
+    assert (fitted(LightGBMCostRegressor(), (X, np.full(442, 7.0))).predict(X) == 7).all()
 
 
 @every_path

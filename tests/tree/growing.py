@@ -3,7 +3,7 @@
 from budgetlearn.tree.growth import TreeGrower
 
 
-def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, acquisitions=None):
+def grow_tree(data, labels, weights, n_classes, rule, prices, seed, acquisitions=None):
     """Grow a tree without a second one."""
     grower = TreeGrower(data, labels, n_classes, rule)
-    return grower.tree(weights, prices, seed, usage, acquisitions)
+    return grower.tree(weights, prices, seed, acquisitions)

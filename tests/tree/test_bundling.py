@@ -48,7 +48,7 @@ def test_columns_that_overlap_or_may_be_missing_or_have_more_values_stay_alone()
 
 RULES = [
     GrowthRule(ThresholdPairs(), "minimax", "risk"),
-    GrowthRule(ThresholdPairs(2), "minimax", "risk", ties="reuse", max_features=5),
+    GrowthRule(ThresholdPairs(2), "minimax", "risk", max_features=5),
     GrowthRule(Powers(), "minimax", "risk", ties="first"),
     GrowthRule(Polynomial(), "minimax", "risk", thresholds="random"),
     GrowthRule(ThresholdPairs(), "expected", "gain", max_depth=5),

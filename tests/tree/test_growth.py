@@ -208,16 +208,6 @@ def test_a_feature_and_its_mirror_image_tie(name, score):
     assert 60 < sum(roots) < 140  # 5.6 standard deviations
 
 
-def test_reuse_keeps_to_the_path_and_to_the_forest():
-    features = [grow_tied("reuse", seed).feature for seed in range(40)]
-    assert len({feature[0] for feature in features}) == 4
-    assert all(set(feature) == {feature[0], -1} for feature in features)
-    usage = np.array([1.0, 0.0, 5.0, 2.0])
-    tree = grow_tied("reuse", usage=usage)
-    assert set(tree.feature[~tree.is_leaf]) == {2}
-    assert usage[2] == 5 + tree.n_node_samples[~tree.is_leaf].sum()
-
-
 def test_a_free_feature_comes_first_and_by_its_drop():
     X, labels, weights = make_table(200, "continuous", 2, 3)
     prices = np.array([1.0, 0.0, 1.0, 0.0, 1.0, 1.0])

@@ -59,7 +59,7 @@ def test_each_node_sees_what_its_own_examples_have_acquired(table, name, discoun
         reuse_discount=discount,
         cost_exponent=exponent,
     )
-    tree = grow_tree(data, labels, weights, 2, rule, COSTS.costs.copy(), 0, None, acquisitions)
+    tree = grow_tree(data, labels, weights, 2, rule, COSTS.costs.copy(), 0, acquisitions)
     np.testing.assert_array_equal(acquisitions.acquired[:6].T.astype(bool), acquired)  # as it was
     plain = GrowthRule(**RULES[name], score="risk", ties="first", max_depth=1)
 

@@ -22,7 +22,7 @@ RULES = {
     "all": GrowthRule(Entropy(), min_samples_leaf=4),
     "odds": GrowthRule(Gini(), max_features=2, odds=ODDS),
     "monotonic": GrowthRule(Gini(), directions=RISING),
-    "minimax": GrowthRule(ThresholdPairs(), "minimax", "risk", ties="reuse"),
+    "minimax": GrowthRule(ThresholdPairs(), "minimax", "risk", ties="first"),
     "random": GrowthRule(ThresholdPairs(), "minimax", "risk", thresholds="random"),
     "root": GrowthRule(ThresholdPairs(), "minimax", "risk", max_depth=1),
     "paid once": GrowthRule(Entropy(), least_gain=1e-10),
@@ -75,14 +75,11 @@ def test_a_tree_does_not_depend_on_those_before(rule):
     grower = TreeGrower(data, y, *how)
     for seed, weights in enumerate(samples()):
         prices = [np.full(8, 0.003) for _ in range(2)]
-        # Of the two equal features each other tree has used another one more often.
-        usage = [1e6 * (np.arange(8) == 3 + seed % 2) for _ in range(2)]
-        tree = grower.tree(weights, prices[0], seed, usage[0])
-        alone = grow_tree(data, y, weights, *how, prices[1], seed, usage[1])
+        tree = grower.tree(weights, prices[0], seed)
+        alone = grow_tree(data, y, weights, *how, prices[1], seed)
         assert alone.node_count >= 3
         assert same(tree, alone)
         np.testing.assert_array_equal(prices[0], prices[1])
-        np.testing.assert_array_equal(usage[0], usage[1])
 
 
 def test_threads_grow_the_same_trees():

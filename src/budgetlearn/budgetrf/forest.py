@@ -82,9 +82,9 @@ class Growth(ParameterGroup):
     thresholds : {"all", "random"}, default="all"
         Every midpoint, or the paper's random 80, 40 or 20 (at nodes of more than 2000, more than
         500, fewer examples).
-    ties : {"random", "first", "reuse"}, default="random"
-        Of several splits of least risk take one at random; the first feature and threshold (the
-        authors' code); or a feature that the path acquired, else the one that the forest uses most.
+    ties : {"random", "first"}, default="random"
+        Of several splits of least risk take one at random, or the first feature and threshold (the
+        authors' code).
     max_depth : int, default=None
         Greatest depth of a tree.
     min_samples_leaf : int, default=1

@@ -16,10 +16,6 @@ from ..tree.growth import Acquisitions, TreeGrower
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
 
-# With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
-# batches, not threads, set what it knows, so that the forest is the same for any n_jobs.
-BATCH = 4
-
 
 class TreeSource:
     """Grows trees of classes on one coded table."""
@@ -39,16 +35,13 @@ class TreeSource:
 
     def trees(self, rule, seeds, prune=None, known=()):
         """Yield a tree for each seed, the `known` ones first; `prune` is the weight of `pruned`."""
-        if rule.ties == "reuse":
-            # A batch begun before is grown again: its trees then know what they would have known.
-            known = known[: len(known) // BATCH * BATCH]
         yield from known
         seeds, acquisitions = seeds[len(known) :], None
         if rule.reuse_discount < 1 or prune is not None:
             acquisitions = Acquisitions(self.feature_costs, len(self.examples.y))
             for tree in known:
                 self._acquire(tree, acquisitions)
-        for tree, seed in zip(self._growing(rule, seeds, known, acquisitions), seeds, strict=False):
+        for tree, seed in zip(self._growing(rule, seeds, acquisitions), seeds, strict=False):
             # The seed gives the same sample as when the tree grew: it need not be kept.
             if prune is not None and (left_out := self.draw(seed) == 0).any():
                 losses = self._losses(tree)
@@ -57,49 +50,31 @@ class TreeSource:
                 self._acquire(tree, acquisitions)
             yield tree
 
-    def _growing(self, rule, seeds, known, acquisitions):
+    def _growing(self, rule, seeds, acquisitions):
         """Return trees as they grow; each may know what is acquired when it is asked for."""
         # A free feature stays free where the exponent is 0, too.
         prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
         grower = self.grower(rule)
 
-        def grown(seed, *known):
-            return self.tree(grower, prices.copy(), seed, *known)
+        def grown(seed, *acquired):
+            return self.tree(grower, prices.copy(), seed, *acquired)
 
-        usage = np.zeros(self.data.n_features)
-        for tree in known:
-            inner = ~tree.is_leaf
-            np.add.at(usage, tree.feature[inner], tree.n_node_samples[inner])
         # Each tree's prices depend on the tree before, as pruned: one after the other.
         if rule.reuse_discount < 1:
-            return (grown(seed, usage, acquisitions) for seed in seeds)
-        if rule.ties == "reuse":
-            return self._in_batches(grown, seeds, usage)
+            return (grown(seed, acquisitions) for seed in seeds)
         return threads_ahead(grown, seeds, self.n_jobs)
 
     def grower(self, rule, features=None):
         """Return a grower of trees on all features, or some."""
         return TreeGrower(self.data, self.targets, self.n_classes, rule, features)
 
-    def tree(self, grower, prices, seed, *known):
+    def tree(self, grower, prices, seed, *acquired):
         """Return the tree of a seed."""
-        return grower.tree(self.draw(seed), prices, seed, *known)
+        return grower.tree(self.draw(seed), prices, seed, *acquired)
 
     def _losses(self, tree):
         """Return the losses by which `pruned` judges: a function of nodes and examples."""
         return class_losses(tree, self.examples.y)
-
-    def _in_batches(self, grown, seeds, usage):
-        """Yield trees that know how much earlier batches use each feature."""
-
-        def grow(seed):
-            known = usage.copy()
-            return grown(seed, known), known - usage
-
-        for start in range(0, len(seeds), BATCH):
-            for tree, added in thread_map(grow, seeds[start : start + BATCH], self.n_jobs):
-                usage += added
-                yield tree
 
     def _acquire(self, tree, acquisitions):
         predictor = ForestPredictor([tree], self.data.n_features)
@@ -115,8 +90,8 @@ class NumberTreeSource(TreeSource):
         self.unit, self.n_classes = 2.0 ** (np.frexp(np.abs(self.examples.y).max())[1] - 1), 1
         self.targets = np.ascontiguousarray(self.examples.y / self.unit, dtype=np.float64)
 
-    def tree(self, grower, prices, seed, *known):
-        tree = super().tree(grower, prices, seed, *known)
+    def tree(self, grower, prices, seed, *acquired):
+        tree = super().tree(grower, prices, seed, *acquired)
         return replace(tree, value=self.unit * tree.value)
 
     def _losses(self, tree):

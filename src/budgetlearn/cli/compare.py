@@ -36,7 +36,8 @@ CLASSIFIERS = (
     *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
     *("lightgbm_coupled", "filter_forest", "all_features"),
 )
-REGRESSORS = ("budgetrf_regressor", "cascade_regressor")
+_REGRESSORS = ("budgetrf", "cascade", "lightgbm_coupled", "all_features")
+REGRESSORS = tuple(f"{name}_regressor" for name in _REGRESSORS)
 CONTROL = "constant"  # every area under a curve starts from it
 STUDY, REGISTRY, LOCK = "study.yaml", "datasets.yaml", ".lock"
 SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}
@@ -278,7 +279,7 @@ def _snakemake(command, root):
     main(command[1:])
 
 
-CONTROLS = ("constant", "all_features")  # the engine has its own
+CONTROLS = ("constant", "all_features", "all_features_regressor")  # the engine has its own
 
 
 @click.command()

@@ -77,12 +77,12 @@ class FreeConstantRegressor(RegressorMixin, _Control):
 
 
 @estimator_class
-class AllFeaturesClassifier(ClassifierMixin, _Control):
-    """Acquire every feature and hand them to any classifier.
+class AllFeatures(_Control):
+    """Acquire every feature and hand them to any other estimator.
 
     Parameters
     ----------
-    estimator : classifier, default=None
+    estimator : classifier or regressor, default=None
         None: a random forest of 100 trees.
     random_state : int, RandomState instance or None, default=None
         Given to the estimator where it has such a parameter; None: it keeps its own.
@@ -92,16 +92,30 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
 
     estimator: Any = field(default=None, kw_only=False)
     scoring: Any = None
-    class_weight: Any = None
     random_state: Any = None
 
     def _model(self):
-        given = self.estimator
-        model = ensemble.RandomForestClassifier() if given is None else clone(given)
-        # Not every classifier draws anything.
+        model = self._forest() if self.estimator is None else clone(self.estimator)
+        # Not every model draws anything.
         if self.random_state is not None and "random_state" in model.get_params():
             model.set_params(random_state=self.random_state)
         return model
+
+
+@estimator_class
+class AllFeaturesClassifier(ClassifierMixin, AllFeatures):
+    """Acquire every feature and hand them to any classifier."""
+
+    _forest = ensemble.RandomForestClassifier
+
+    class_weight: Any = None
+
+
+@estimator_class
+class AllFeaturesRegressor(RegressorMixin, AllFeatures):
+    """Acquire every feature and hand them to any regressor."""
+
+    _forest = ensemble.RandomForestRegressor
 
 
 @estimator_class
@@ -228,8 +242,7 @@ class FilterBoostingClassifier(FilterForestClassifier):
         ).fit(train.X[:, selected], train.y, sample_weight=train.weight)
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
         # Trees of one iteration belong together where some of them cannot be walked.
-        per_step = 1 if boosting.classes_.size == 2 else boosting.classes_.size
-        return TreeSum.of(trees, train.X.shape[1], per_step=per_step)
+        return TreeSum.of(trees, train.X.shape[1], per_step=boosting._n_outputs)
 
 
 # A free feature is penalised like one of this share of the mean price: without any penalty it

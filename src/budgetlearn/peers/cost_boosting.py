@@ -5,11 +5,12 @@ stage-wise regression whose trees pay for features that they are first to use.
 """
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 
 from ..exceptions import extra
@@ -29,7 +30,7 @@ LEAST_TRADEOFF = 0.01  # of those above 0
 
 
 @estimator_class
-class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
+class CostBoosting(WeightedFit, TreeStages):
     """Boosting at several weights of the prices, each with several numbers of trees.
 
     The prices enter as shares of what all features cost together, and a tradeoff is per training
@@ -49,7 +50,7 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     ----------
     trees_ : list of Tree
         Trees of the last stage; the sum of their values is the score of each class, or of the
-        second of two.
+        second of two; of numbers the distance from their mean.
     stage_settings_ : list of dict
         What tells stages apart: {"tradeoff": value, "trees": n}, the smallest model first.
     """
@@ -61,8 +62,9 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
     n_trees: Any = (10, 20, 40)
     learning_rate: float = 0.2
     scoring: Any = None
-    class_weight: Any = None
     n_jobs: int | None = None
+
+    _origin = 0.0  # what the trees' sums are added to
 
     @abstractmethod
     def _boost(self, train, shares, cost_weights, n_iterations):
@@ -87,14 +89,14 @@ class CostBoosting(ClassifierMixin, WeightedFit, TreeStages):
             predictor, step = ForestPredictor(trees, self.n_features_in_), self._n_outputs
             # Boosting may end early: then the larger sizes are one model.
             counts = [min(step * size, len(trees)) for size in n_trees]
-            self._models += [TreeSum(predictor, n, per_step=step) for n in counts]
+            self._models += [TreeSum(predictor, n, self._origin, per_step=step) for n in counts]
             self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
         self.trees_ = trees
 
     @property
     def _n_outputs(self):
-        """Scores of a model: one for two classes, else one for each class."""
-        return 1 if self.classes_.size == 2 else self.classes_.size
+        """Scores of a model: one of numbers and of two classes, else one for each class."""
+        return self.classes_.size if is_classifier(self) and self.classes_.size > 2 else 1
 
 
 def scaled_tradeoffs(costs):
@@ -113,7 +115,7 @@ _MAX_BINS = 255
 
 
 @estimator_class
-class GreedyMiserClassifier(CostBoosting):
+class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
     """Stage-wise regression with shallow trees and prices on new features.
 
     Each tree h is grown greedily for Σ w (residual − h(x))², w being the examples' weights, plus
@@ -133,6 +135,7 @@ class GreedyMiserClassifier(CostBoosting):
     """
 
     max_depth: int = 4
+    class_weight: Any = None
 
     def _boost(self, train, shares, cost_weights, n_iterations):
         # Depth 8 is 256 leaves: deeper trees are not of limited depth any more.
@@ -168,7 +171,7 @@ class GreedyMiserClassifier(CostBoosting):
 
 
 @estimator_class
-class LightGBMCostClassifier(CostBoosting):
+class LightGBMCost(CostBoosting):
     """Gradient boosting by LightGBM that charges its splits for features.
 
     Parameters
@@ -218,8 +221,9 @@ class LightGBMCostClassifier(CostBoosting):
         check_number(self.min_child_samples, "min_child_samples", low=1, integer=True)
         # Gains are sums over examples: "coupled" must be, too; "lazy" is charged an example.
         penalties = shares * (n_samples if self.penalty == "coupled" else 1)
+        classes = "binary" if self._n_outputs == 1 else "multiclass"
         return {
-            "objective": "binary" if self._n_outputs == 1 else "multiclass",
+            "objective": classes if is_classifier(self) else "regression",
             "num_class": self._n_outputs,
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,
@@ -231,3 +235,27 @@ class LightGBMCostClassifier(CostBoosting):
             "force_row_wise": True,  # else LightGBM times both ways, and picks one
             "verbose": -1,
         }
+
+
+@estimator_class
+class LightGBMCostClassifier(ClassifierMixin, LightGBMCost):
+    """Gradient boosting of classes by LightGBM that charges its splits for features."""
+
+    class_weight: Any = None
+
+
+@estimator_class
+class LightGBMCostRegressor(RegressorMixin, LightGBMCost):
+    """Gradient boosting of numbers by LightGBM that charges its splits for features.
+
+    LightGBM learns from the targets in standard deviations from their mean, so that a tradeoff is a
+    share of the variance, whatever their unit.
+    """
+
+    def _boost(self, train, *path):
+        self._origin = np.average(train.y, weights=train.weights)
+        away = train.y - self._origin
+        most = np.abs(away).max() or 1.0  # else squares may vanish, or overflow
+        unit = most * np.sqrt(np.average((away / most) ** 2, weights=train.weights)) or 1.0
+        paths = super()._boost(replace(train, y=away / unit), *path)
+        return [[replace(tree, value=unit * tree.value) for tree in trees] for trees in paths]

@@ -12,7 +12,7 @@ from .regression_splitter cimport (
 )
 from .partition cimport Examples, partition_by_codes
 from .random cimport below, by_chances
-from .search cimport Best, Column, Missing, Search, Ties, begin_node, sorted_keys
+from .search cimport Best, Column, Missing, Search, begin_node, sorted_keys
 from .class_splitter cimport (
     clear_side, examine, examine_both_sides, examine_ones, examine_tally,
 )
@@ -113,7 +113,6 @@ cdef class Grower(Blocks):
         NodePrices prices             # IN, OUT what the tree tests
         const double[::1] odds        # IN, cumulative chances of drawing; None: equal
         const int8_t[::1] directions  # IN of each feature: 1, -1 or 0; None: all 0
-        double[::1] usage             # IN, OUT: examples that met each feature in the forest
         bint count_constants
         Py_ssize_t max_features, max_depth
         # the examples in the order of the leaves, and the features, varying ones first
@@ -123,7 +122,6 @@ cdef class Grower(Blocks):
         int32_t* places               # where each feature stands in `features`
         int32_t* drawn                # last node that drew each feature
         int32_t n_examined, n_varying
-        int32_t* path                 # (n_features,): last node whose path used the feature
         Builder tree                  # OUT
         Search search
         Column column
@@ -170,7 +168,7 @@ cdef class Grower(Blocks):
         examples.labels, examples.spare_labels = self.integers(n), self.integers(n)
         examples.weights, examples.spare_weights = self.numbers(n), self.numbers(n)
         self.features, self.places = self.integers(p), self.integers(p)
-        self.drawn, self.path = self.integers(p), self.integers(p)
+        self.drawn = self.integers(p)
         self.places_of_classes, self.node_labels = self.integers(K), self.integers(n)
         self.column.codes = <uint32_t*> self.integers(n)
         # The scratch of the search.
@@ -218,11 +216,11 @@ cdef class Grower(Blocks):
         for f in range(self.table.n_features):
             self.features[f] = self.places[f] = <int32_t> f
             # Marks hold the node that set them; -1 is no node, so nothing is marked yet.
-            self.path[f] = self.drawn[f] = -1
+            self.drawn[f] = -1
 
     def grow(
         self, const double[::1] weights, NodePrices prices, const double[::1] odds,
-        double[::1] usage, Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth,
+        Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth,
         const int8_t[::1] directions, uint64_t seed,
     ):
         """Grow a tree; return `columns_of` its nodes, parents first, and their class counts.
@@ -230,7 +228,7 @@ cdef class Grower(Blocks):
         The parameters are those of `TreeGrower` and `GrowthRule`, but that `odds`, where given, are
         cumulative, with at least `max_features` positive chances.
         """
-        self.prices, self.odds, self.usage = prices, odds, usage
+        self.prices, self.odds = prices, odds
         self.max_features, self.max_depth = max_features, max_depth
         self.count_constants, self.directions = count_constants, directions
         self.search.ordered = directions is not None
@@ -369,8 +367,6 @@ cdef class Grower(Blocks):
         column.size = task.end - task.start
         column.labels = self.labels_of(task)
         column.weights = self.examples.weights + task.start
-        if self.search.rule.ties == Ties.REUSE:
-            self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
         if not self.is_sorted(task):  # else what its features need is copied and sorted
@@ -460,7 +456,7 @@ cdef class Grower(Blocks):
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef int32_t missing = self.table.missing[feature]
         # `offer` reads from the search whose thresholds these are.
-        search.feature, search.rank = feature, self.rank_of(feature, task.node)
+        search.feature = feature
         search.direction = self.directions[feature] if search.ordered else 0
         # Priced once a feature: all its thresholds acquire the same.
         search.price = self.prices.price(feature, rows, column.weights, column.size)
@@ -534,20 +530,6 @@ cdef class Grower(Blocks):
         offer_cut(&self.search, &cut, <int32_t> cut.place)
         return True
 
-    cdef void mark_path(self, int32_t node) noexcept nogil:
-        """Note which features the path to a node has used."""
-        cdef int32_t at = self.tree.nodes[node].parent
-        # The node's own number is the mark: those of other paths need not be cleared.
-        while at >= 0:
-            self.path[self.tree.nodes[at].feature] = node
-            at = self.tree.nodes[at].parent
-
-    cdef inline double rank_of(self, int32_t feature, int32_t node) noexcept nogil:
-        """Return the rank that settles ties: features of the path first, then the most used."""
-        if self.search.rule.ties != Ties.REUSE:
-            return 0.0
-        return -INFINITY if self.path[feature] == node else -self.usage[feature]
-
     cdef Py_ssize_t split(self, const Task* task) noexcept nogil:
         """Record the best split and partition the node's examples by it."""
         cdef Best* best = &self.search.best
@@ -593,8 +575,6 @@ cdef class Grower(Blocks):
             # Examined sooner, it rules out more of what others offer. All thresholds keep to the
             # old order, on which depends which of equals a seed takes.
             self.swap(self.places[best.feature], self.places[best.feature] // 2)
-        # For ties in later nodes and trees: how many examples met the feature.
-        self.usage[best.feature] += task.end - task.start
         # After the search: what a node pays lowers the prices of later nodes, not its own.
         self.prices.note(best.feature, self.examples.rows + task.start, task.end - task.start)
         return middle

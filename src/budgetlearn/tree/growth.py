@@ -11,7 +11,7 @@ from .depth_first import Grower, NodePrices
 from .impurity import Entropy, Gini, ImpurityFunction, Variance
 from .predictor import LEAF, Tree
 
-TIES = ("first", "random", "reuse")
+TIES = ("first", "random")
 # A drop in impurity below this share of the node's impurity is rounding, not a split.
 TOLERANCE = 1e-10
 # Drops that differ by less than this share of the node's impurity are equal but for rounding.
@@ -37,8 +37,7 @@ class GrowthRule:
     least_gain: float = -np.inf  # "gain" only: a gain must exceed it
     # Distinct ones: "all"; or "random" 80, 40 or 20 (node of > 2000, > 500, fewer examples).
     thresholds: str = "all"
-    # Among equals take one at "random"; the "first" feature and threshold, the lowest; or "reuse" a
-    # feature of the path, then the one that the forest uses most, then one at random.
+    # Among equals take one at "random", or the "first" feature and threshold, the lowest.
     ties: str = "random"
     max_features: int | None = None  # drawn at each node; None: all
     # Whether features that are constant at the node count as drawn (Breiman's and scikit-learn's
@@ -123,25 +122,22 @@ class TreeGrower:
         # Of each thread: small trees take less time than their memory.
         self._memory = local()
 
-    def tree(self, weights, prices, seed, usage=None, acquisitions=None):
+    def tree(self, weights, prices, seed, acquisitions=None):
         """Grow a tree; its values are weighted class counts, or means of numbers.
 
         `weights` (n_samples,) say how often each example counts: 0 leaves it out, and at least one
         is positive. `prices` (n_features,) are changed in place by the "gain" score (see
         `GrowthRule`). The same `seed`, in [0, 2**64), gives the same tree.
 
-        `usage` (n_features,), for `ties="reuse"`: how many training examples met each feature in
-        the forest so far; those of this tree are added in place. `acquisitions`: what the examples
-        acquired before this tree, which is not changed; its prices count then, not `prices`. None:
-        prices stay as they are.
+        `acquisitions`: what the examples acquired before this tree, which is not changed; its
+        prices count then, not `prices`. None: prices stay as they are.
         """
-        usage = np.zeros(self._data.n_features) if usage is None else usage
         if acquisitions is None:
             charged = NodePrices(prices, self._rule.score == "gain")
         else:
             charged = acquisitions.at_nodes(self._rule)
         grower = self._grower(self._precision(weights))
-        found = grower.grow(weights, charged, self._odds, usage, *self._how, seed)
+        found = grower.grow(weights, charged, self._odds, *self._how, seed)
         return Tree.of_nodes(*found, self._names)
 
     def _precision(self, weights):

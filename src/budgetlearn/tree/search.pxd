@@ -15,7 +15,6 @@ cdef enum:
 cdef enum Ties:
     FIRST = 0      # the lowest feature, then the lowest threshold
     RANDOM = 1     # uniform among the equals
-    REUSE = 2      # a feature of the path, then the forest's most used, then random
 
 
 cdef struct Rule:
@@ -56,7 +55,6 @@ cdef struct Best:
     Py_ssize_t feature
     int32_t cut            # codes <= cut go left
     Missing missing
-    double rank            # of equals the lower wins; REUSE only
     Py_ssize_t n_tied
 
 
@@ -75,7 +73,6 @@ cdef struct Search:
     # the feature under examination
     Py_ssize_t feature
     double price           # cost, or penalty of a gain
-    double rank
     Missing missing
     int direction          # 1: predictions must not fall as it rises; -1: nor rise; 0: as they like
     Side without           # with LEFT: the examples without a value, not in the column
@@ -163,8 +160,6 @@ cdef inline bint wins(
         return search.feature < best.feature or (
             search.feature == best.feature and cut < best.cut
         )
-    if search.rule.ties == Ties.REUSE and search.rank != best.rank:
-        return search.rank < best.rank
     # The k-th of equals replaces the others with a chance of 1 in k: each wins equally often.
     best.n_tied += n_equal
     return below(&search.random, best.n_tied) < n_equal
@@ -192,11 +187,10 @@ cdef inline void offer(
     cdef Best* best = &search.best
     if score == INFINITY or not wins(search, score, cut, n_equal):
         return
-    if score < best.score - best.slack or search.rank < best.rank:
+    if score < best.score - best.slack:
         best.n_tied = n_equal
     best.score = min(best.score, score)
-    best.feature, best.cut, best.rank = search.feature, cut, search.rank
-    best.missing = search.missing
+    best.feature, best.cut, best.missing = search.feature, cut, search.missing
     # A better split rules out more thresholds, of this feature and of those to come.
     if search.rule.bounded:
         update_limit(search)
