@@ -118,3 +118,16 @@ def test_what_few_rows_of_a_rare_class_happen_to_show_does_not_leave_the_constan
     assert model.score(X[150:], rare[150:]) > np.mean(rare[150:] == 0) + 0.02
     promised = model.operating_points_["score"].iloc[-1] - np.mean(rare[:150] == 0)
     assert 0 < promised < 0.05
+
+
+def test_a_few_rows_with_nearly_all_of_the_variance_do_not_hide_what_the_others_gain():
+    random = np.random.RandomState(0)
+    X = random.normal(size=(1000, 6))
+    y = X[:, :2].sum(axis=1) + random.normal(size=1000) / 2
+    far = [10, 20, 600, 700, 800]  # gaps that are no gaps, twice among the rows to learn from
+    X[far], y[far] = -999.0, -999.0
+    fixed = {"estimators": "linear", "orders": "boosted_path", "n_stages": 3}
+    model = ScheduleCascadeRegressor(feature_costs=np.ones(6), random_state=0, **fixed)
+    model.fit(X[:500], y[:500])
+    assert model.score(X[500:], y[500:]) > 0.9
+    assert model.operating_points_["score"].iloc[-1] > 0.5
