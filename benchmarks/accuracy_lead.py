@@ -70,7 +70,7 @@ THIRDS = {
 }
 COLUMNS = {"heart_rate": ("heart", 7), "bank_age": ("bank", 0), "pima_glucose": ("pima", 1)}
 APART = [each for each in (*STORED, *MADE, *DRAWN, *THIRDS, *COLUMNS) if each not in USED]
-# Tables of numbers: those that the notes on the cascade name (the last showed a fault, mended since:
+# Tables of numbers: those that the notes on the cascade name (the last showed a fault, mended now:
 # the cascade had only its constant there), and others.
 _USED_NUMBERS = "progression friedman1 friedman2 concrete abalone california miniboone_first"
 USED_NUMBERS = _USED_NUMBERS.split()
