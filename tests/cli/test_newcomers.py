@@ -5,6 +5,7 @@ import json
 import os
 import re
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 
 import numpy as np
@@ -234,6 +235,27 @@ def test_what_is_read_is_not_written_over(folder, told, option, name):
     assert "would be written over: name another file" in err
     assert (folder / "table.csv").read_bytes() == before
     assert (folder / "prices.csv").read_text() == PRICES
+
+
+def test_a_pipe_that_has_a_name_is_read_once(folder, told):
+    """As a shell's <(…): it was called empty, for files are read more than once."""
+
+    def pipe(name):
+        content = Path(name).read_bytes()
+        Path(name).unlink()
+        os.mkfifo(name)
+        Thread(target=Path(name).write_bytes, args=(content,), daemon=True).start()
+
+    (folder / "errors.csv").write_text(ERRORS)
+    whole = told(*AUTO)
+    for name in ("table.csv", "prices.csv", "errors.csv"):
+        pipe(name)
+    assert told(*AUTO) == whole
+    patients().to_csv("new.csv", index=False)
+    pipe("new.csv")
+    status, out, err = told("compare", "new.csv", "--target", "ill")
+    assert (status, out) == (2, "")
+    assert "What comes through a pipe is gone when the study reads it: save it." in err
 
 
 def test_two_files_have_two_names(folder, told):

@@ -73,6 +73,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--error-costs",
     type=options.FILE,
+    callback=options.from_pipe,
     help="Of auto: true,predicted,cost in the unit of the prices; purchases and errors count then.",
 )
 @click.option("--weights", help="Of auto: the column that says how much a row counts.")
