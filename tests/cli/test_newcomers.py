@@ -7,12 +7,14 @@ import re
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from budgetlearn.cli import output
+from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import least, money
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
@@ -256,6 +258,21 @@ def test_a_pipe_that_has_a_name_is_read_once(folder, told):
     status, out, err = told("compare", "new.csv", "--target", "ill")
     assert (status, out) == (2, "")
     assert "What comes through a pipe is gone when the study reads it: save it." in err
+
+
+def test_a_model_is_written_whatever_the_screen_does(folder, monkeypatch):
+    words = [*QUICK, "--budget", "25", "--out", "model", "--report", "page.html"]
+    screen = io.TextIOWrapper(io.BytesIO(), "latin-1", write_through=True)
+    monkeypatch.setattr("sys.stdout", screen)
+    assert run(words) == 0
+    assert "? is what a budget of 25 buys." in screen.buffer.getvalue().decode("latin-1")
+    for name in ("model", "page.html"):
+        Path(name).unlink()
+    closed = SimpleNamespace(write=mock.Mock(side_effect=OSError("closed")), flush=mock.Mock())
+    monkeypatch.setattr("sys.stdout", closed)
+    assert run(words) == 2
+    assert Path("model").is_file()
+    assert Path("page.html").is_file()
 
 
 def test_two_files_have_two_names(folder, told):

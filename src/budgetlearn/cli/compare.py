@@ -340,6 +340,8 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     stage = saved.stage()  # refused before anything is written
     if saved.model.skipped_.get(label) == TOO_LONG:
         click.echo(f"{label} takes more than --minutes {minutes:g}: others are compared.")
+    if out:  # before the screen, which may close
+        saved.save(out)
     print_schedule(saved)
     measured = saved.curve.loc[stage]
     click.echo(
@@ -348,7 +350,6 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
         f"{measured['test_cost']:.2f} a row."
     )
     if out:
-        saved.save(out)
         click.echo(f"Model: {out}")
 
 

@@ -109,13 +109,15 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed, bool(report))
     if budget is not None:
         saved.stage(budget)  # refused before anything is written
-    print_schedule(saved)
+    # Before the screen, which may close (| head) or lack a sign.
     if out:
         saved.save(out)
-        click.echo(f"Model: {out}")
     if report:
         write_page(saved, report)
-        click.echo(f"Page: {report}")
+    print_schedule(saved)
+    for what, path in (("Model", out), ("Page", report)):
+        if path:
+            click.echo(f"{what}: {path}")
 
 
 def decided_by(estimator, table, method, budget, given):

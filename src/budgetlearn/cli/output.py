@@ -1,6 +1,7 @@
 """The two faces of a model: lines of text, and a page of html with its curve."""
 
 import shlex
+import sys
 from decimal import Decimal
 from math import ceil, floor, log10
 
@@ -116,6 +117,8 @@ def thinned(steps, chosen=None):
 
 def print_schedule(saved):
     """Print what was fitted, and its schedule."""
+    if hasattr(sys.stdout, "reconfigure"):  # where a screen has no → or ±, it shows a ?
+        sys.stdout.reconfigure(errors="replace")
     train, valid, test, calibration = saved.n_rows
     put_aside = f", {calibration:,} to calibrate" if calibration else ""
     drawn = f", drawn from {saved.n_drawn_from:,}" if saved.n_drawn_from else ""
