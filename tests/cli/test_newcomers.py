@@ -148,6 +148,20 @@ def test_errors_that_are_left_out_are_told(folder, told):
 # --- targets and columns
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e9])
+def test_scores_in_any_unit_are_shown_with_their_digits(folder, told, unit):
+    words = ("--scoring", "neg_mean_absolute_error", "--minutes", "0.001", "--report", "page.html")
+    status, out, _ = of_table(told, lambda t: t.assign(ill=t["glucose"] * unit), *words)
+    assert status == 0
+    head, *steps = [line for line in out.splitlines() if re.match("→? +(price|[0-9.]+) ", line)]
+    for line in steps:
+        scores = re.findall(r"(-[0-9.]+) ± ([0-9.]+)", line)
+        assert len(scores) == 2
+        assert all(float(score) < -3 * float(error) < 0 for score, error in scores)
+        assert line.index("-", line.index("±")) == head.index("held out")
+        assert all(f"{score} ± {error}" in Path("page.html").read_text() for score, error in scores)
+
+
 def test_a_target_that_never_varies_is_not_estimated(folder, told):
     words = ("--task", "regression", "--minutes", "0.001")
     status, out, err = of_table(told, lambda t: t.assign(ill=1.5), *words)
@@ -353,6 +367,8 @@ def test_small_parts_of_sentences():
         *("<1 %", "1 %", "1 %", "100 %")
     ]
     assert output.plus_minus(-0.0004, 0.01) == "0.000 ± .010"
+    assert output.plus_minus(0.95, 0.00043) == "0.95000 ± .00043"
+    assert output.plus_minus(0.5, 1e-17) == output.plus_minus(0.5, 0) == "0.500 ± .000"
     saved = SimpleNamespace(expected_cost=lambda stage, n_rows: (3.0, 1.0))
     said = [output.mean_cost(saved, 0, n_rows) for n_rows in (1, 2000)]
     assert [text.split(" expected")[0] for text in said] == ["1 new row is", "2,000 new rows are"]

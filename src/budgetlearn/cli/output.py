@@ -23,9 +23,16 @@ WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 80, 16, 48
 
 
+def scored(score, error):
+    """Return a score with three decimals, or with those that show an error below them."""
+    small = max(1e-12, 1e-9 * abs(score)) < error < 0.0005
+    digits = 1 - floor(log10(error)) if small else 3
+    return f"{round(score, digits) + 0.0:.{digits}f}"
+
+
 def plus_minus(score, error):
     """Return "0.912 ± .013"."""
-    return f"{round(score, 3) + 0.0:.3f} ± {error:.3f}".replace("± 0.", "± .")
+    return f"{scored(score, error)} ± {scored(error, error)}".replace("± 0.", "± .")
 
 
 def money(cost):
@@ -85,7 +92,9 @@ def lines_of(saved, budget=None):
     steps = saved.steps(chosen)
     shown_steps = thinned(steps, chosen)
     rates = saved.held_out.get("rates", pd.DataFrame())
-    width = max(13, len(saved.score_name))
+    known = shown_steps[["score", "score_se", "test_score", "test_score_se"]]
+    scores = known.apply(lambda row: [plus_minus(*row[:2]), plus_minus(*row[2:])], axis=1)
+    width = max(13, *map(len, [saved.score_name, *scores.sum()]))
     prices, errors = shown_steps["cost"].map(least), shown_steps.apply(spread, axis=1)
     high, wide = max(9, prices.str.len().max()), errors.str.len().max()
     lines = [
@@ -93,8 +102,7 @@ def lines_of(saved, budget=None):
     ]
     for index, row in shown_steps.iterrows():
         mark = "→" if index == chosen else " "
-        scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
-        columns = "".join(f"  {score:<{width}}" for score in scores)
+        columns = "".join(f"  {score:<{width}}" for score in scores[index])
         price = f"{prices[index]:>{high}}{errors[index]:<{wide}}"
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
@@ -210,7 +218,8 @@ def rendered(template, **values):
 
     loader, blocks = PackageLoader("budgetlearn.cli"), {"trim_blocks": True, "lstrip_blocks": True}
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
-    environment.filters |= {"money": money, "least": least, "amount": amount}
+    known = (money, least, amount, scored, plus_minus)
+    environment.filters |= {each.__name__: each for each in known}
     return environment.get_template(template).render(**values)
 
 
@@ -323,7 +332,7 @@ def drawing(steps, chosen, lines):
             "bar": (y(row.score - row.score_se), y(row.score + row.score_se)),
             "test": y(row.test_score),
             "chosen": row.Index == chosen,
-            "says": f"{row.score:.3f} for {least(row.cost)}",
+            "says": f"{scored(row.score, row.score_se)} for {least(row.cost)}",
         }
         for row in steps.itertuples()
     ]
