@@ -148,6 +148,16 @@ def test_errors_that_are_left_out_are_told(folder, told):
 # --- targets and columns
 
 
+def test_so_many_rows_as_are_asked_for_are_enough(folder, told):
+    def fit_to(n_rows):
+        words = ("--keep", "age", "--minutes", "0.001")
+        return of_table(told, lambda t: t[5 : 5 + n_rows], *words)
+
+    fewest = int(re.search(r"Give at least (\d+)", fit_to(8)[2])[1])
+    assert fit_to(fewest - 1)[:2] == (2, "")
+    assert fit_to(fewest)[0] == 0
+
+
 @pytest.mark.parametrize("unit", [1e-6, 1e9])
 def test_scores_in_any_unit_are_shown_with_their_digits(folder, told, unit):
     words = ("--scoring", "neg_mean_absolute_error", "--minutes", "0.001", "--report", "page.html")

@@ -71,7 +71,7 @@ def _odd(column, dates):
 
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
-FEWEST_ROWS = 10
+FEWEST_ROWS = 13  # ten train, three are held out
 # A target of more different numbers than the first, and no more than the last, may be meant as
 # amounts or as names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
