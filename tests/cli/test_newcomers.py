@@ -299,6 +299,13 @@ def test_a_model_is_written_whatever_the_screen_does(folder, monkeypatch):
     assert Path("page.html").is_file()
 
 
+@pytest.mark.parametrize("option", ["--out", "--report"])
+def test_an_empty_name_of_a_file_is_refused_before_the_fit(folder, told, option):
+    status, out, err = told(*QUICK, option, "")
+    assert (status, out) == (2, "")
+    assert "write it to a file, and name that one" in err
+
+
 def test_two_files_have_two_names(folder, told):
     assert "m would be written over" in told(*QUICK, "--out", "m", "--report", "m")[2]
     assert told(*QUICK, "--out", "m")[0] == told(*QUICK, "--out", "m")[0] == 0

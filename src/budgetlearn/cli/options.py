@@ -36,8 +36,8 @@ def from_pipe(context, parameter, value):
 
 def check_written(written, read=()):
     """Refuse files to write before any work: without a place, or read or written as well."""
-    if "-" in written:
-        raise click.UsageError("-: write it to a file, and name that one.")
+    if {"-", ""} & {*written}:  # an empty name: of a variable that a script has not set
+        raise click.UsageError("- or no name: write it to a file, and name that one.")
     written = [Path(path).resolve() for path in written if path is not None]
     known = [*written, *(Path(path).resolve() for path in read if isinstance(path, str))]
     for path in written:
