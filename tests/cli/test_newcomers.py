@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import socket
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -249,6 +250,16 @@ def test_numbers_as_text_lead_to_the_option(folder, told):
 
 
 # --- files
+
+
+def test_errors_name_the_options_of_the_call(folder, told):
+    assert told(*QUICK, "--out", "model")[0] == 0
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        words = ("serve", "model", "--no-browser", "--port", taken.getsockname()[1])
+        assert "in use: name another --port, or none" in told(*words)[2]
+    (folder / "errors.csv").write_text(ERRORS)
+    assert "give them or --scoring, not both" in told(*AUTO, "--scoring", "roc_auc")[2]
+    assert "Error: --categorical names columns" in told(*QUICK, "--categorical", "ill")[2]
 
 
 @pytest.mark.parametrize("option", ["--out", "--report"])

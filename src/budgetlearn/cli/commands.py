@@ -34,6 +34,9 @@ _OPTIONS = {
     "max_minutes must be": "--minutes must be",
     "n_jobs == 0 in Parallel has no meaning": "--jobs must be -1 (all cores), or 1 or more",
     "error_costs": "--error-costs",
+    "give them or scoring": "give them or --scoring",
+    "categorical names columns": "--categorical names columns",
+    "Address already in use": "Address already in use: name another --port, or none",
 }
 
 
