@@ -116,16 +116,17 @@ def read_frame(
 
 
 def _rows(stream, separator, line):
-    """Yield (line number, fields) of each row that is not blank."""
+    """Yield (line number, fields) of each row that is not blank: the line that it begins in."""
     if separator == WHITESPACE:
         for place, text in enumerate(stream, line + 1):
             if fields := text.split():
                 yield place, fields
         return
-    reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
+    reader, first = csv.reader(stream, delimiter=separator, skipinitialspace=True), line + 1
     for fields in reader:
         if fields and fields != [""]:
-            yield line + reader.line_num, fields
+            yield first, fields
+        first = line + reader.line_num + 1
 
 
 def _check_rows(path, rows, header, max_rows, marks):
@@ -144,7 +145,8 @@ def _check_rows(path, rows, header, max_rows, marks):
             raise DatasetError(
                 f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
                 f"row{' (the header)' if header else ''}. Every row must have as many: look for a "
-                "separator inside a value, one too many at the end, or a line that was cut off."
+                "separator inside a value, one too many at the end, a quote that is not closed, or "
+                "a line that was cut off."
                 f"{' Take out lines above the column names.' * (first[1:] in ([], ['']))}"
             )
     if not line:
