@@ -308,8 +308,7 @@ class FeatureCosts:
 
     def _mask(self, acquired, ndim=1):
         """Return the mask of acquired features as an array in their order."""
-        acquired = _ACQUIRED.in_order(acquired, self.names, self.n_features)
-        acquired = np.asarray(acquired, dtype=bool)
+        acquired = np.asarray(_ACQUIRED.in_order(acquired, self.names, self.n_features), dtype=bool)
         if acquired.shape[-1:] != self.costs.shape or acquired.ndim > ndim:
             raise CostError(f"acquired must have shape ({self.n_features},), got {acquired.shape}.")
         return acquired

@@ -368,8 +368,7 @@ def stops(saved, X, y):
         prediction, truth = made.prediction[members], y[members]
         if saved.task == "classification":
             score = float(np.mean(prediction == truth))
-            values, n_each = np.unique(prediction, return_counts=True)
-            predicted = dict(zip(values.tolist(), (n_each / n_each.sum()).tolist(), strict=True))
+            predicted = pd.Series(prediction).value_counts(normalize=True).sort_index().to_dict()
         else:
             score, predicted = float(np.mean(np.abs(prediction - truth))), float(prediction.mean())
         rows.append((way, int(members.sum()), made.cost[members].mean(), score, predicted))

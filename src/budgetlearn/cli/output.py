@@ -101,14 +101,13 @@ def lines_of(saved, budget=None):
         f"  {'price':>{high}}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"
     ]
     for index, row in shown_steps.iterrows():
-        mark = "→" if index == chosen else " "
         columns = "".join(f"  {score:<{width}}" for score in scores[index])
         price = f"{prices[index]:>{high}}{errors[index]:<{wide}}"
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"
         columns_bought = bought(row, rates.loc[index] if index in rates.index else None)
-        lines.append(f"{mark} {price}{columns}  {columns_bought}{how}")
+        lines.append(f"{'→' if index == chosen else ' '} {price}{columns}  {columns_bought}{how}")
     if len(shown_steps) < len(steps):
         lines.append("  (and steps between these; --report shows all)")
     return lines

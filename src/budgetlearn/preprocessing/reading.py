@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from itertools import chain, islice
@@ -214,9 +214,7 @@ def _read_parquet(path, missing, columns):
     if not missing:
         return frame
     # The mark may be written as text or as a number.
-    marks = [missing]
-    with suppress(ValueError):
-        marks.append(float(missing))
+    marks = [missing, pd.to_numeric(missing, errors="coerce")]
     # Cell by cell only where there may be text: numbers are many.
     words = frame.select_dtypes(["object", "string", "category"])
     plain = words.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
