@@ -5,6 +5,7 @@ import json
 import os
 import re
 import socket
+import sys
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.cli import output
+from budgetlearn.cli import main, output
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import least, money
 from budgetlearn.cli.saved_model import SavedModel
@@ -293,6 +294,17 @@ def test_a_pipe_that_has_a_name_is_read_once(folder, told):
     status, out, err = told("compare", "new.csv", "--target", "ill")
     assert (status, out) == (2, "")
     assert "What comes through a pipe is gone when the study reads it: save it." in err
+
+
+def test_ctrl_c_before_the_command_line_is_there_shows_no_traceback(monkeypatch):
+    class Loading:
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "budgetlearn.cli.commands", Loading())
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 130
 
 
 def test_a_model_is_written_whatever_the_screen_does(folder, monkeypatch):

@@ -342,7 +342,6 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
         click.echo(f"{label} takes more than --minutes {minutes:g}: others are compared.")
     if out:
         saved.save(out)
-        click.echo(f"Model: {out}")
     print_schedule(saved)
     measured = saved.curve.loc[stage]
     click.echo(
@@ -350,6 +349,8 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
         f"{plus_minus(measured['test_score'], measured['test_score_se'])}, for "
         f"{measured['test_cost']:.2f} a row."
     )
+    if out:
+        click.echo(f"Model: {out}")
 
 
 def _in_bytes(own, preprocessor, n_bytes, max_rows, seed, out):

@@ -25,8 +25,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 80, 16, 48
 
 def scored(score, error):
     """Return a score with three decimals, or with those that show an error below them."""
-    small = max(1e-12, 1e-9 * abs(score)) < error < 0.0005
-    digits = 1 - floor(log10(error)) if small else 3
+    digits = 1 - floor(log10(error)) if max(1e-12, 1e-9 * abs(score)) < error < 0.0005 else 3
     return f"{round(score, digits) + 0.0:.{digits}f}"
 
 
