@@ -30,6 +30,16 @@ def test_they_are_aligned_by_name_with_their_groups(path):
     assert aligned.subset([0, 2]) == pytest.approx(38.3)
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_empty_lines_above_the_names_are_none(path, separator):
+    costs = FeatureCosts.read(path)
+    path.write_text("\n\n" + LIST.replace(",", separator))
+    assert FeatureCosts.read(path) == costs
+    path.write_text("\n\n" + LIST.replace("15.5", "x").replace(",", separator))
+    with pytest.raises(CostError, match=r"line 5: cost must be a number, got 'x'"):
+        FeatureCosts.read(path)
+
+
 def test_a_list_without_groups(tmp_path):
     costs = FeatureCosts.read(pd.DataFrame({"feature": ["a", 7], "cost": [1, "2.5"]}))
     assert costs.names == ("a", "7")

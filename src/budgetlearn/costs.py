@@ -6,7 +6,6 @@ import math
 import re
 from copy import copy
 from decimal import ROUND_CEILING, Context
-from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -308,8 +307,7 @@ class FeatureCosts:
 
     def _mask(self, acquired, ndim=1):
         """Return the mask of acquired features as an array in their order."""
-        acquired = _ACQUIRED.in_order(acquired, self.names, self.n_features)
-        acquired = np.asarray(acquired, dtype=bool)
+        acquired = np.asarray(_ACQUIRED.in_order(acquired, self.names, self.n_features), dtype=bool)
         if acquired.shape[-1:] != self.costs.shape or acquired.ndim > ndim:
             raise CostError(f"acquired must have shape ({self.n_features},), got {acquired.shape}.")
         return acquired
@@ -466,11 +464,10 @@ def _from_file(path):
         if is_workbook(file):
             file = workbook_as_csv(file)
         with opened(file, encoding_of(file)) as stream:
-            first = stream.readline()
-            reader = csv.reader(
-                chain([first], stream), delimiter=separator_of(first), skipinitialspace=True
-            )
-            lines = [(reader.line_num, [field.strip() for field in row]) for row in reader if row]
+            text = list(stream)
+        separator = separator_of(next(filter(str.strip, text), ""))
+        reader = csv.reader(text, delimiter=separator, skipinitialspace=True)
+        lines = [(reader.line_num, [field.strip() for field in row]) for row in reader if row]
     except FileNotFoundError as error:
         raise CostError(f"{path} cannot be read: {error.strerror}.") from error
     except (MissingExtraError, Warning):

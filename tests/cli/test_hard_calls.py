@@ -116,6 +116,10 @@ REFUSED = {
         lambda t: t.assign(ill=np.where(t.index % 2, "a b", "a  b")),
         "'a  b' and 'a b' differ only in blanks",
     ),
+    "a class with a blank behind": (
+        lambda t: t.assign(ill=np.where(t.index % 3, t["ill"], t["ill"] + " ")),
+        "The target 'ill': 'no ' and 'no' differ only in blanks. Write them the same way.",
+    ),
     "dates": (lambda t: t.assign(when="1.3.2024"), "'when' holds dates or times"),
     "decimal commas": (
         lambda t: t.assign(age=t["insulin"].map(str).str.replace(".", ",")),

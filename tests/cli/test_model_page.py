@@ -10,7 +10,7 @@ import pytest
 
 from budgetlearn.cli import fit
 from budgetlearn.cli.commands import run
-from budgetlearn.cli.output import for_nothing, labels, ticks
+from budgetlearn.cli.output import for_nothing, labels, plus_minus, ticks
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from tests.cli.conftest import FIT, PRICES, patients
@@ -43,7 +43,7 @@ def test_the_page_has_each_step_its_prices_and_its_categories(folder, told):
     assert page.count('r="7"') == 1
     for row in steps.itertuples():
         for score, error in ((row.score, row.score_se), (row.test_score, row.test_score_se)):
-            assert f"{score:.3f} ± {error:.3f}" in page
+            assert plus_minus(score, error) in page
         assert f">{row.cost:.2f}</td>" in page
     chosen = saved.curve.loc[saved.stage()]
     assert f"for {chosen['cost']:.2f} a row" in page

@@ -4,14 +4,19 @@ import io
 import json
 import os
 import re
+import socket
+import sys
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.cli import output
+from budgetlearn.cli import main, output
+from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import least, money
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
@@ -145,6 +150,30 @@ def test_errors_that_are_left_out_are_told(folder, told):
 # --- targets and columns
 
 
+def test_so_many_rows_as_are_asked_for_are_enough(folder, told):
+    def fit_to(n_rows):
+        words = ("--keep", "age", "--minutes", "0.001")
+        return of_table(told, lambda t: t[5 : 5 + n_rows], *words)
+
+    fewest = int(re.search(r"Give at least (\d+)", fit_to(8)[2])[1])
+    assert fit_to(fewest - 1)[:2] == (2, "")
+    assert fit_to(fewest)[0] == 0
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e9])
+def test_scores_in_any_unit_are_shown_with_their_digits(folder, told, unit):
+    words = ("--scoring", "neg_mean_absolute_error", "--minutes", "0.001", "--report", "page.html")
+    status, out, _ = of_table(told, lambda t: t.assign(ill=t["glucose"] * unit), *words)
+    assert status == 0
+    head, *steps = [line for line in out.splitlines() if re.match("→? +(price|[0-9.]+) ", line)]
+    for line in steps:
+        scores = re.findall(r"(-[0-9.]+) ± ([0-9.]+)", line)
+        assert len(scores) == 2
+        assert all(float(score) < -3 * float(error) < 0 for score, error in scores)
+        assert line.index("-", line.index("±")) == head.index("held out")
+        assert all(f"{score} ± {error}" in Path("page.html").read_text() for score, error in scores)
+
+
 def test_a_target_that_never_varies_is_not_estimated(folder, told):
     words = ("--task", "regression", "--minutes", "0.001")
     status, out, err = of_table(told, lambda t: t.assign(ill=1.5), *words)
@@ -224,6 +253,16 @@ def test_numbers_as_text_lead_to_the_option(folder, told):
 # --- files
 
 
+def test_errors_name_the_options_of_the_call(folder, told):
+    assert told(*QUICK, "--out", "model")[0] == 0
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        words = ("serve", "model", "--no-browser", "--port", taken.getsockname()[1])
+        assert "in use: name another --port, or none" in told(*words)[2]
+    (folder / "errors.csv").write_text(ERRORS)
+    assert "give them or --scoring, not both" in told(*AUTO, "--scoring", "roc_auc")[2]
+    assert "Error: --categorical names columns" in told(*QUICK, "--categorical", "ill")[2]
+
+
 @pytest.mark.parametrize("option", ["--out", "--report"])
 @pytest.mark.parametrize("name", ["table.csv", "prices.csv", "./table.csv", "link"])
 def test_what_is_read_is_not_written_over(folder, told, option, name):
@@ -234,6 +273,60 @@ def test_what_is_read_is_not_written_over(folder, told, option, name):
     assert "would be written over: name another file" in err
     assert (folder / "table.csv").read_bytes() == before
     assert (folder / "prices.csv").read_text() == PRICES
+
+
+def test_a_pipe_that_has_a_name_is_read_once(folder, told):
+    """As a shell's <(…): it was called empty, for files are read more than once."""
+
+    def pipe(name):
+        content = Path(name).read_bytes()
+        Path(name).unlink()
+        os.mkfifo(name)
+        Thread(target=Path(name).write_bytes, args=(content,), daemon=True).start()
+
+    (folder / "errors.csv").write_text(ERRORS)
+    whole = told(*AUTO)
+    for name in ("table.csv", "prices.csv", "errors.csv"):
+        pipe(name)
+    assert told(*AUTO) == whole
+    patients().to_csv("new.csv", index=False)
+    pipe("new.csv")
+    status, out, err = told("compare", "new.csv", "--target", "ill")
+    assert (status, out) == (2, "")
+    assert "What comes through a pipe is gone when the study reads it: save it." in err
+
+
+def test_ctrl_c_before_the_command_line_is_there_shows_no_traceback(monkeypatch):
+    class Loading:
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "budgetlearn.cli.commands", Loading())
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 130
+
+
+def test_a_model_is_written_whatever_the_screen_does(folder, monkeypatch):
+    words = [*QUICK, "--budget", "25", "--out", "model", "--report", "page.html"]
+    screen = io.TextIOWrapper(io.BytesIO(), "latin-1", write_through=True)
+    monkeypatch.setattr("sys.stdout", screen)
+    assert run(words) == 0
+    assert "? is what a budget of 25 buys." in screen.buffer.getvalue().decode("latin-1")
+    for name in ("model", "page.html"):
+        Path(name).unlink()
+    closed = SimpleNamespace(write=mock.Mock(side_effect=OSError("closed")), flush=mock.Mock())
+    monkeypatch.setattr("sys.stdout", closed)
+    assert run(words) == 2
+    assert Path("model").is_file()
+    assert Path("page.html").is_file()
+
+
+@pytest.mark.parametrize("option", ["--out", "--report"])
+def test_an_empty_name_of_a_file_is_refused_before_the_fit(folder, told, option):
+    status, out, err = told(*QUICK, option, "")
+    assert (status, out) == (2, "")
+    assert "write it to a file, and name that one" in err
 
 
 def test_two_files_have_two_names(folder, told):
@@ -314,6 +407,8 @@ def test_small_parts_of_sentences():
         *("<1 %", "1 %", "1 %", "100 %")
     ]
     assert output.plus_minus(-0.0004, 0.01) == "0.000 ± .010"
+    assert output.plus_minus(0.95, 0.00043) == "0.95000 ± .00043"
+    assert output.plus_minus(0.5, 1e-17) == output.plus_minus(0.5, 0) == "0.500 ± .000"
     saved = SimpleNamespace(expected_cost=lambda stage, n_rows: (3.0, 1.0))
     said = [output.mean_cost(saved, 0, n_rows) for n_rows in (1, 2000)]
     assert [text.split(" expected")[0] for text in said] == ["1 new row is", "2,000 new rows are"]

@@ -24,6 +24,7 @@ def lay(folder, text, name="a.csv"):
         ("1 2\n3 4 5\n", {"separator": "whitespace", "header": False}, "line 2: 3 fields, but 2"),
         ("x\ny\na,b\n1,2\n3\n", {"skip_rows": 2}, "line 5: 1 fields"),
         ('a,b\n"1\n2",3\n4\n', {}, "line 4: 1 fields"),
+        ('x\na,b\n1,2\n"3,4\n5,6\n', {"skip_rows": 1}, "line 4: 1 fields, but 2"),
         ("a,b,a,b\n1,2,3,4\n", {}, "column names must differ; repeated: ['a', 'b']"),
         ("", {}, "a.csv is empty"),
         ("\n\n", {}, "a.csv is empty"),

@@ -386,8 +386,7 @@ def counted_once(numbers, readings):
     own = numbers[~numbers["quantity"].isin(readings)]
     budget = own["setting"].str.extract(r"budget_percent=([\d.]+)", expand=False).fillna("")
     # Without a printed spread equal values may be different numbers.
-    again = own.assign(budget=budget).duplicated(_SAME) & own["value_sd"].notna()
-    return own[~again]
+    return own[~(own.assign(budget=budget).duplicated(_SAME) & own["value_sd"].notna())]
 
 
 def outcome_counts(numbers):

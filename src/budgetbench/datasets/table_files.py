@@ -203,12 +203,9 @@ def _with_ratios(features, add, drop):
 def _named(names, n_features):
     expanded = []
     for name in names:
-        match = _RANGE.search(name)
-        if match is None:
-            expanded.append(name)
-        else:
-            first, last = int(match[1]), int(match[2])
-            expanded += [_RANGE.sub(str(i), name, count=1) for i in range(first, last + 1)]
+        # A name without a range stands for itself, once.
+        first, last = map(int, match.groups()) if (match := _RANGE.search(name)) else (0, 0)
+        expanded += [_RANGE.sub(str(i), name, count=1) for i in range(first, last + 1)]
     if len(expanded) != n_features:
         raise DatasetError(f"{len(expanded)} feature names for {n_features} features.")
     return expanded

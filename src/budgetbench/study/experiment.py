@@ -164,9 +164,7 @@ def _points_of(model, spec, run, setting):
 
 def fit(model, run):
     """Fit on the training part, with the validation part where `fit` uses it; return seconds."""
-    extra = {}
-    if _sees_validation(model, run):
-        extra = {"X_val": run.valid[0], "y_val": run.valid[1]}
+    extra = {"X_val": run.valid[0], "y_val": run.valid[1]} if _sees_validation(model, run) else {}
     start = time.perf_counter()
     model.fit(*run.train, **extra)
     # What came out of a checkpoint took its time before.
@@ -209,8 +207,7 @@ def _alone(function, method, spec, run, n_jobs, *more, **limits):
 
 def failed_row(method, run, status, rows=()):
     """Return the row that says why a run of a method has no result, or none beyond `rows`."""
-    number = rows[-1]["fit"] if rows else 0
-    return {**head(method, run, len(rows), number), "status": status}
+    return {**head(method, run, len(rows), rows[-1]["fit"] if rows else 0), "status": status}
 
 
 def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):

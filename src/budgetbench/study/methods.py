@@ -70,9 +70,7 @@ def _value(value):
     """Return a parameter, building nested estimators given as {class: …, parameters: …}."""
     if isinstance(value, dict) and "class" in value:
         return build(value)
-    if isinstance(value, list):
-        return [_value(item) for item in value]
-    return value
+    return [_value(item) for item in value] if isinstance(value, list) else value
 
 
 def _class(name, asked):

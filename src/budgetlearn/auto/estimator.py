@@ -187,8 +187,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             for entry, stage in zip(self.entries_, stages, strict=True)
         )
         # All but what is last only because it buys everything.
-        surely = [k for k, entry in enumerate(self.entries_) if entry.sure or k == 0]
-        self.recommended_ = surely[-1]
+        self.recommended_ = max(k for k, each in enumerate(self.entries_) if each.sure or k == 0)
 
     def _bought(self, entry, policy, stages, comparison):
         """Return an entry with its model, and its cost.

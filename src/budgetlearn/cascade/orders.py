@@ -4,6 +4,7 @@ An order is a function of a `Table`, the costs, a seed and threads, to all featu
 """
 
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
@@ -121,8 +122,7 @@ def with_whole_groups(order, costs):
     The first member of a cost group brings in the others at once where their own prices together
     are no more than the group's charge, which is paid by then; the others wait for their turn.
     """
-    acquired = np.zeros(costs.n_features, dtype=bool)
-    acquisitions = []
+    acquired, acquisitions = np.zeros(costs.n_features, dtype=bool), []
     for feature in order:
         if acquired[feature]:
             continue
@@ -143,7 +143,7 @@ def geometric_stages(acquisitions, costs, n_stages):
     They are nested tuples in the order of acquisition, and the last one holds all features. With no
     more than `n_stages` acquisitions each is a stage.
     """
-    prefixes = [sum(acquisitions[: k + 1], ()) for k in range(len(acquisitions))]
+    prefixes = list(accumulate(acquisitions))
     spent = np.array([costs.subset(list(features)) for features in prefixes])
     # What is free is acquired at once, and what costs nothing more comes along.
     places = np.flatnonzero(np.append(spent[1:] > spent[:-1], True))

@@ -256,8 +256,7 @@ class KernelFit:
         leverages = np.minimum(self._U**2 @ shrunk.T, 1 - 1e-6)
         along = np.einsum("pd,do->dpo", shrunk, self._along)
         fitted = (self._U @ along.reshape(len(along), -1)).reshape(-1, *along.shape[1:])
-        residuals = self._targets[:, None] - fitted
-        return ((residuals**2).sum(axis=2) / (1 - leverages) ** 2).T
+        return (((self._targets[:, None] - fitted) ** 2).sum(axis=2) / (1 - leverages) ** 2).T
 
     def left_out(self, out, penalty):
         """Return the predictions of examples that are left out together."""

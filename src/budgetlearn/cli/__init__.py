@@ -12,4 +12,6 @@ def main():
             from .commands import run
     except MissingExtraError as error:
         sys.exit(f"Error: {error}")
+    except KeyboardInterrupt:  # while it is imported; later ones are met there
+        sys.exit(130)
     sys.exit(run())

@@ -34,6 +34,9 @@ _OPTIONS = {
     "max_minutes must be": "--minutes must be",
     "n_jobs == 0 in Parallel has no meaning": "--jobs must be -1 (all cores), or 1 or more",
     "error_costs": "--error-costs",
+    "give them or scoring": "give them or --scoring",
+    "categorical names columns": "--categorical names columns",
+    "Address already in use": "Address already in use: name another --port, or none",
 }
 
 
@@ -50,7 +53,6 @@ for command in (fit, predict, ask, serve, compare, recommend):
 def run(arguments=None):
     """Run a command line and return its exit status: 2 for bad input, 1 for a fault of ours."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    debug = "--debug" in arguments
     try:
         # Not standalone: click would exit by itself, and take 1 for bad input.
         with warnings_as_notes():
@@ -62,7 +64,7 @@ def run(arguments=None):
         click.echo("Stopped.", err=True)
         return 130
     except Exception as error:
-        if debug:
+        if "--debug" in arguments:
             raise
         # Of bad input: our own, scikit-learn's ValueError, files that cannot be opened.
         if isinstance(error, (BudgetlearnError, ValueError, OSError)):

@@ -24,7 +24,7 @@ from ..auto import recommend_for_bytes
 from ..auto.evidence import TOO_LONG
 from ..costs import affords, too_small
 from ..exceptions import ConfigError, extra
-from ..files import read_yaml, write_whole
+from ..files import InMemory, read_yaml, write_whole
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol.scoring import SCORES, scores_of
 from . import options
@@ -191,7 +191,7 @@ def refuse_outdated(study, own, method, points):
 
 
 @click.command()
-@click.argument("table", type=options.FILE)
+@options.table
 @options.columns
 @click.option("--name", help="Of the study: small letters, digits, -.  [default: the table's]")
 @click.option("--methods", multiple=True, help="Such as msb; repeatable.  [default: ten of them]")
@@ -221,6 +221,10 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         import yaml  # noqa: F401
 
         from budgetbench.datasets.preparing import target_of
+    if any(isinstance(path, InMemory) for path in (table, rest["costs"])):
+        raise click.UsageError(
+            "What comes through a pipe is gone when the study reads it: save it."
+        )
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
@@ -337,6 +341,8 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     stage = saved.stage()  # refused before anything is written
     if saved.model.skipped_.get(label) == TOO_LONG:
         click.echo(f"{label} takes more than --minutes {minutes:g}: others are compared.")
+    if out:
+        saved.save(out)
     print_schedule(saved)
     measured = saved.curve.loc[stage]
     click.echo(
@@ -345,7 +351,6 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
         f"{measured['test_cost']:.2f} a row."
     )
     if out:
-        saved.save(out)
         click.echo(f"Model: {out}")
 
 

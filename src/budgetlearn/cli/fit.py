@@ -78,6 +78,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--error-costs",
     type=options.FILE,
+    callback=options.from_pipe,
     help="Of auto: true,predicted,cost in the unit of the prices; purchases and errors count then.",
 )
 @click.option("--weights", help="Of auto: the column that says how much a row counts.")
@@ -113,13 +114,15 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed, bool(report))
     if budget is not None:
         saved.stage(budget)  # refused before anything is written
-    print_schedule(saved)
+    # Before the screen, which may close (| head) or lack a sign.
     if out:
         saved.save(out)
-        click.echo(f"Model: {out}")
     if report:
         write_page(saved, report)
-        click.echo(f"Page: {report}")
+    print_schedule(saved)
+    for what, path in (("Model", out), ("Page", report)):
+        if path:
+            click.echo(f"{what}: {path}")
 
 
 def decided_by(estimator, table, method, budget, given):
@@ -370,8 +373,7 @@ def stops(saved, X, y):
         prediction, truth = made.prediction[members], y[members]
         if saved.task == "classification":
             score = float(np.mean(prediction == truth))
-            values, n_each = np.unique(prediction, return_counts=True)
-            predicted = dict(zip(values.tolist(), (n_each / n_each.sum()).tolist(), strict=True))
+            predicted = pd.Series(prediction).value_counts(normalize=True).sort_index().to_dict()
         else:
             score, predicted = float(np.mean(np.abs(prediction - truth))), float(prediction.mean())
         rows.append((way, int(members.sum()), made.cost[members].mean(), score, predicted))

@@ -26,17 +26,18 @@ class _Number(click.FloatRange):
         return number if number == number else self.fail("nan is no number.", parameter, context)
 
 
-def _from_pipe(context, parameter, value):
-    """Return a path, or for - what comes through a pipe, which is read once and kept."""
-    if value != "-":
-        return value
-    return InMemory("standard input", sys.stdin.buffer.read())
+def from_pipe(context, parameter, value):
+    """Return a path, or what comes through a pipe (-, or a shell's <(…)): read once and kept."""
+    if value == "-":
+        return InMemory("standard input", sys.stdin.buffer.read())
+    is_pipe = value is not None and Path(value).is_fifo()
+    return InMemory(value, Path(value).read_bytes()) if is_pipe else value
 
 
 def check_written(written, read=()):
     """Refuse files to write before any work: without a place, or read or written as well."""
-    if "-" in written:
-        raise click.UsageError("-: write it to a file, and name that one.")
+    if {"-", ""} & {*written}:  # an empty name: of a variable that a script has not set
+        raise click.UsageError("- or no name: write it to a file, and name that one.")
     written = [Path(path).resolve() for path in written if path is not None]
     known = [*written, *(Path(path).resolve() for path in read if isinstance(path, str))]
     for path in written:
@@ -49,7 +50,7 @@ def check_written(written, read=()):
 
 PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 OUT = click.Path(dir_okay=False, writable=True, allow_dash=True)
-table = click.argument("table", type=PIPE, callback=_from_pipe)
+table = click.argument("table", type=PIPE, callback=from_pipe)
 out = click.option("--out", type=OUT, help="Write the model to this file.")
 report = click.option("--report", type=OUT, help="Write a page about the model (html).")
 
@@ -79,6 +80,7 @@ columns = _all(  # what the columns of a table are
     click.option(
         "--costs",
         type=FILE,
+        callback=from_pipe,
         help="Price list: feature,cost and optionally group,group_cost.  [default: 1 each]",
     ),
     row_id,

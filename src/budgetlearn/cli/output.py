@@ -1,6 +1,7 @@
 """The two faces of a model: lines of text, and a page of html with its curve."""
 
 import shlex
+import sys
 from decimal import Decimal
 from math import ceil, floor, log10
 
@@ -22,9 +23,15 @@ WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 80, 16, 48
 
 
+def scored(score, error):
+    """Return a score with three decimals, or with those that show an error below them."""
+    digits = 1 - floor(log10(error)) if max(1e-12, 1e-9 * abs(score)) < error < 0.0005 else 3
+    return f"{round(score, digits) + 0.0:.{digits}f}"
+
+
 def plus_minus(score, error):
     """Return "0.912 ± .013"."""
-    return f"{round(score, 3) + 0.0:.3f} ± {error:.3f}".replace("± 0.", "± .")
+    return f"{scored(score, error)} ± {scored(error, error)}".replace("± 0.", "± .")
 
 
 def money(cost):
@@ -84,22 +91,22 @@ def lines_of(saved, budget=None):
     steps = saved.steps(chosen)
     shown_steps = thinned(steps, chosen)
     rates = saved.held_out.get("rates", pd.DataFrame())
-    width = max(13, len(saved.score_name))
+    known = shown_steps[["score", "score_se", "test_score", "test_score_se"]]
+    scores = known.apply(lambda row: [plus_minus(*row[:2]), plus_minus(*row[2:])], axis=1)
+    width = max(13, *map(len, [saved.score_name, *scores.sum()]))
     prices, errors = shown_steps["cost"].map(least), shown_steps.apply(spread, axis=1)
     high, wide = max(9, prices.str.len().max()), errors.str.len().max()
     lines = [
         f"  {'price':>{high}}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"
     ]
     for index, row in shown_steps.iterrows():
-        mark = "→" if index == chosen else " "
-        scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
-        columns = "".join(f"  {score:<{width}}" for score in scores)
+        columns = "".join(f"  {score:<{width}}" for score in scores[index])
         price = f"{prices[index]:>{high}}{errors[index]:<{wide}}"
         how = f"  ({row['method']})" if auto else ""
         if auto and row["everything"]:
             how = f"  (everything: {row['method']} on all features)"
         columns_bought = bought(row, rates.loc[index] if index in rates.index else None)
-        lines.append(f"{mark} {price}{columns}  {columns_bought}{how}")
+        lines.append(f"{'→' if index == chosen else ' '} {price}{columns}  {columns_bought}{how}")
     if len(shown_steps) < len(steps):
         lines.append("  (and steps between these; --report shows all)")
     return lines
@@ -116,6 +123,8 @@ def thinned(steps, chosen=None):
 
 def print_schedule(saved):
     """Print what was fitted, and its schedule."""
+    if hasattr(sys.stdout, "reconfigure"):  # where a screen has no → or ±, it shows a ?
+        sys.stdout.reconfigure(errors="replace")
     train, valid, test, calibration = saved.n_rows
     put_aside = f", {calibration:,} to calibrate" if calibration else ""
     drawn = f", drawn from {saved.n_drawn_from:,}" if saved.n_drawn_from else ""
@@ -207,7 +216,8 @@ def rendered(template, **values):
 
     loader, blocks = PackageLoader("budgetlearn.cli"), {"trim_blocks": True, "lstrip_blocks": True}
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
-    environment.filters |= {"money": money, "least": least, "amount": amount}
+    known = (money, least, amount, scored, plus_minus)
+    environment.filters |= {each.__name__: each for each in known}
     return environment.get_template(template).render(**values)
 
 
@@ -320,7 +330,7 @@ def drawing(steps, chosen, lines):
             "bar": (y(row.score - row.score_se), y(row.score + row.score_se)),
             "test": y(row.test_score),
             "chosen": row.Index == chosen,
-            "says": f"{row.score:.3f} for {least(row.cost)}",
+            "says": f"{scored(row.score, row.score_se)} for {least(row.cost)}",
         }
         for row in steps.itertuples()
     ]

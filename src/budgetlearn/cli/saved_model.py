@@ -32,7 +32,6 @@ _OWN = {
 }
 _OPENS_FILES = "budgetlearn.msb.exhaustive"
 # What other packages may contribute: classes of these kinds and names, and functions that rebuild.
-_PACKAGES = {"builtins", "collections", "lightgbm", "numpy", "pandas", "pyarrow", "sklearn"}
 _KINDS = (
     *(BaseEstimator, np.generic, np.dtype, np.random.BitGenerator),
     *(pd.DataFrame, pd.Series, pd.Index, pd.api.extensions.ExtensionArray),
@@ -153,7 +152,7 @@ class _Reader(pickle.Unpickler):
         # Decided by name before anything is imported: importing runs code.
         package, *rest = module.split(".")
         own = package == "budgetlearn" and rest and rest[0] in _OWN and module != _OPENS_FILES
-        if "." not in name and "__main__" not in rest and (own or package in _PACKAGES):
+        if "." not in name and "__main__" not in rest and (own or package in _NAMES):
             found = super().find_class(module, name)
             home = str(getattr(found, "__module__", None))
             # Classes only: a function of ours could be called with the file's arguments.

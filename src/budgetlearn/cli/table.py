@@ -71,7 +71,7 @@ def _odd(column, dates):
 
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
-FEWEST_ROWS = 10
+FEWEST_ROWS = 13  # ten train, three are held out
 # A target of more different numbers than the first, and no more than the last, may be meant as
 # amounts or as names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
@@ -258,8 +258,9 @@ def _target(column, task):
                 "classification, or correct it."
             )
         return amounts.to_numpy(np.float64), task, notes
+    # Before blanks are stripped: "yes" and "yes " may have been meant as two.
+    refuse_blank_twins(column.map(str).unique(), f"The target {column.name!r}")
     labels = column.astype(object).map(as_word).to_numpy(dtype=str)
-    refuse_blank_twins(np.unique(labels).tolist(), f"The target {column.name!r}")
     if len(set(labels)) < 2:
         raise DatasetError(
             f"The target {column.name!r} has one class only, {str(labels[0])!r}: there is "

@@ -72,8 +72,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         self._grow(train.X, targets, train.weight, seeds, valid, exponent=exponent)
 
     def _answer(self, scores):
-        numbers = scores[:, 0] if self._single_output else scores
-        return numbers, None
+        return scores[:, 0] if self._single_output else scores, None
 
 
 @documented
@@ -115,9 +114,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     def _loss(self):
         if self.loss_ == "squared":
             return Logistic() if self.joint_fit == "logistic" else Squared()
-        if self.loss_ == "exponential":
-            return Exponential()
-        return TrimmedExponential(self.saturation)
+        return Exponential() if self.loss_ == "exponential" else TrimmedExponential(self.saturation)
 
     def _chosen_loss(self):
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))

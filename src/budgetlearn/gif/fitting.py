@@ -329,9 +329,7 @@ class Memory:
         n_nodes = kept.size + np.unique(nodes.tree[kept]).size
         excess = max(0, n_nodes - self.n_nodes)
         # Bytes and tests grow about as nodes do; the next round counts them anew.
-        share = 0.0
-        if self.n_bytes is not None:
-            share = 1 - self.n_bytes / self._bytes(nodes, kept)
+        share = 0.0 if self.n_bytes is None else 1 - self.n_bytes / self._bytes(nodes, kept)
         if self.n_steps is not None:
             size = nodes.records["size"]
             steps = size[np.unique(nodes.parent_id[kept])].sum() / max(size[0], 1)

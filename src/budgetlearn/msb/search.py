@@ -277,9 +277,8 @@ class SubsetSearch(ScheduleClassifier):
         )
 
     def _engine(self):
-        engine = self.estimator
-        if engine is None:
-            engine = RandomForestClassifier(max_bins=255)
+        forest = self.estimator is None
+        engine = RandomForestClassifier(max_bins=255) if forest else self.estimator
         if not is_classifier(engine):
             raise ParameterError(f"estimator must be a classifier, got {engine!r}.")
         return engine

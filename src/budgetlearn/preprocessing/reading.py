@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from itertools import chain, islice
@@ -116,16 +116,17 @@ def read_frame(
 
 
 def _rows(stream, separator, line):
-    """Yield (line number, fields) of each row that is not blank."""
+    """Yield (line number, fields) of each row that is not blank: the line that it begins in."""
     if separator == WHITESPACE:
         for place, text in enumerate(stream, line + 1):
             if fields := text.split():
                 yield place, fields
         return
-    reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
+    reader, first = csv.reader(stream, delimiter=separator, skipinitialspace=True), line + 1
     for fields in reader:
         if fields and fields != [""]:
-            yield line + reader.line_num, fields
+            yield first, fields
+        first = line + reader.line_num + 1
 
 
 def _check_rows(path, rows, header, max_rows, marks):
@@ -144,7 +145,8 @@ def _check_rows(path, rows, header, max_rows, marks):
             raise DatasetError(
                 f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
                 f"row{' (the header)' if header else ''}. Every row must have as many: look for a "
-                "separator inside a value, one too many at the end, or a line that was cut off."
+                "separator inside a value, one too many at the end, a quote that is not closed, or "
+                "a line that was cut off."
                 f"{' Take out lines above the column names.' * (first[1:] in ([], ['']))}"
             )
     if not line:
@@ -212,9 +214,7 @@ def _read_parquet(path, missing, columns):
     if not missing:
         return frame
     # The mark may be written as text or as a number.
-    marks = [missing]
-    with suppress(ValueError):
-        marks.append(float(missing))
+    marks = [missing, pd.to_numeric(missing, errors="coerce")]
     # Cell by cell only where there may be text: numbers are many.
     words = frame.select_dtypes(["object", "string", "category"])
     plain = words.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)

@@ -309,8 +309,7 @@ def walked(acquiring, X):
 
 def drive(acquisitions, source, ledger, describe, fallback=False, missing_ok=None):
     """Run a generator of requests to its end and return its `Outcome`."""
-    if missing_ok is None:
-        missing_ok = np.zeros(ledger.costs.n_features, dtype=bool)
+    missing_ok = np.zeros(ledger.costs.n_features, dtype=bool) if missing_ok is None else missing_ok
     try:
         request = next(acquisitions)
         while True:

@@ -55,8 +55,7 @@ def refuse_unscored(points, n_samples):
 
 def cost_and_error(cost):
     """Return the mean of what examples cost and its standard error, exactly 0 of equal costs."""
-    error = cost.std() / np.sqrt(cost.size) if np.ptp(cost) else 0.0
-    return float(cost.mean()), float(error)
+    return float(cost.mean()), float(cost.std() / np.sqrt(cost.size) if np.ptp(cost) else 0.0)
 
 
 def measured(estimator, stages, targets):

@@ -175,8 +175,7 @@ class MarginClassifier(SequentialClassifier):
     def _fit_codes(self, X, codes, weight, rng):
         check_number(self.n_neighbors, "n_neighbors", low=1, integer=True)
         estimator = self.estimator
-        if estimator is None:
-            estimator = make_pipeline(StandardScaler(), LinearSVC())
+        estimator = make_pipeline(StandardScaler(), LinearSVC()) if estimator is None else estimator
         self._scaler = standardiser(X, weight)
         # Two classes have one score, more have one per class: one against the rest.
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
