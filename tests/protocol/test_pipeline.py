@@ -152,3 +152,14 @@ def test_an_array_and_no_preprocessor_will_do():
         pipeline.explain(X[:2])
     scaled = BudgetPipeline([("scale", StandardScaler()), ("model", model)]).fit(X, X[:, 0] > 0)
     assert set(scaled.explain(X[0])["feature"]) <= {"x0", "x1", "x2"}
+
+
+@pytest.mark.parametrize("nothing", ["passthrough", None])
+def test_steps_that_do_nothing_are_passed_over(nothing, table):
+    X, y = table
+    steps = [("first", nothing), *KINDS["codes"]]
+    pipeline = clone(BudgetPipeline(steps)).fit(X, y)
+    explained = pipeline.explain(X.iloc[[0]])
+    assert explained["prediction"].iloc[-1] == pipeline.predict(X.iloc[[0]])[0]
+    session = pipeline.session().give(X.iloc[0].to_dict())
+    assert session.prediction == explained["prediction"].iloc[-1]
