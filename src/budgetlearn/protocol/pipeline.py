@@ -144,7 +144,8 @@ class BudgetPipeline(Pipeline):
         first = next(self._iter())[-1]  # that is not "passthrough"
         encoded = self._encoded(x if hasattr(first, "feature_names_in_") else x.to_numpy())
         steps = self._final_estimator.explain(encoded, *limits, **options)
-        return steps.assign(measured=[x[name].iloc[0] for name in steps["feature"]])
+        measured = {str(name): x[name].iloc[0] for name in x}  # a preprocessor makes names text
+        return steps.assign(measured=[measured[str(name)] for name in steps["feature"]])
 
     def _encoded_value(self, name, value):
         """Return the value of a column as the last step takes it."""
