@@ -112,6 +112,20 @@ def test_values_missing_in_training_are_values_in_prediction(table):
         model.predict(X[5:6])
 
 
+@pytest.mark.parametrize("takes", [False, True])
+def test_validation_rows_may_lack_only_what_training_lacked(takes, table):
+    class Taking(SignOfFirst):
+        _takes_missing = takes
+
+    X, y = table
+    X_val = X[50:].copy()
+    X_val.iloc[2, 1] = np.nan
+    with pytest.raises(
+        MissingValueError, match=r"X_val has no value .NaN. of feature 'mcv' in row 3 "
+    ):
+        Taking(COSTS).fit(X[:50], y[:50], X_val, y[50:])
+
+
 def test_infinite_cells_are_refused(first, table):
     X = table[0].copy()
     X.iloc[0, 3] = np.inf

@@ -170,16 +170,14 @@ def refuse_missing(estimator, missing, absent):
 
 
 def refuse_unlearned(estimator, valid):
-    """Raise for validation examples, if any, that lack a feature that training ones always have."""
-    if valid is None:
-        return
+    """Raise for validation examples that lack a feature that training ones always have."""
     rows, features = np.nonzero(np.isnan(valid.X) & ~estimator.missing_in_training_)
     if rows.size:
         name = estimator.feature_costs_.labels[features[0]]
         raise MissingValueError(
-            f"X_val has no value (NaN) of feature {name!r} in row {rows[0]}, and "
-            "no training example lacks it, so that no split has learned where such examples "
-            "go: fill it in, or leave those rows out."
+            f"X_val has no value (NaN) of feature {name!r} {in_row(rows, 'cells')}, and no "
+            "training example lacks it, so that no model has learned what to do with such "
+            "examples: fill it in, or leave those rows out."
         )
 
 
@@ -294,7 +292,8 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     # Before scikit-learn's check, which overlooks names that are no text.
     check_same_columns(X_val, names)
     X_val = learned_codes(estimator, dense(estimator, X_val))
-    X_val = _validated(estimator, X_val, reset=False, **checks)
+    # Of missing values `refuse_unlearned` says more.
+    X_val = _validated(estimator, X_val, reset=False, **checks | {"ensure_all_finite": "allow-nan"})
     return train, _validation(estimator, X_val, y_val)
 
 
