@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import extra
+from ..protocol.checked_data import checked_table
 from .compact_forest import FORMATS
 from .serialization import REGRESSION, VOTES
 
@@ -88,6 +89,7 @@ def quantization_errors(model, X, y):
     model's (regression: the root mean squared difference).
     """
     own, rows = model.predict(X), []
+    X, _ = checked_table(model, X)  # words as the codes that devices take
     y = np.reshape(y, own.shape)  # a column beside predictions in a row would be a table
     for name in FORMATS:
         forest = model.compact(name)
