@@ -170,7 +170,7 @@ def refuse_missing(estimator, missing, absent):
 
 
 def refuse_unlearned(estimator, valid):
-    """Raise for validation examples that lack a feature that training ones always have."""
+    """Return validation examples, or raise where one lacks what training ones always have."""
     rows, features = np.nonzero(np.isnan(valid.X) & ~estimator.missing_in_training_)
     if rows.size:
         name = estimator.feature_costs_.labels[features[0]]
@@ -179,6 +179,7 @@ def refuse_unlearned(estimator, valid):
             "training example lacks it, so that no model has learned what to do with such "
             "examples: fill it in, or leave those rows out."
         )
+    return valid
 
 
 ROWS = 2**16  # that are looked at together
@@ -327,7 +328,7 @@ def words_by_target(estimator, train, valid=None):
     estimator.categories_ = words | {
         labels[at]: words[labels[at]][np.argsort(new)] for at, new in codes.items()
     }
-    valid = valid and replace(valid, given=train.given)
+    valid = valid and replace(refuse_unlearned(estimator, valid), given=train.given)
     return train.recoded(codes), valid and valid.recoded(codes)
 
 

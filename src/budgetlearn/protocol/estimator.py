@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from ..fit_counts import counting_fits
 from ..parallel import one_thread
 from ..validation import all_or_nothing, check_choice, check_number
-from . import checked_data, operating_points, prediction
+from . import operating_points, prediction
 from .checked_data import checked_examples, checked_table, one_row, word_code, words_by_target
 from .documenting import EXPECTED, Limits, described, estimator_class, limited
 from .feature_requests import EVERYTHING, BudgetedTags, Decisions, Stage
@@ -252,7 +252,6 @@ class BudgetedEstimator(BaseEstimator):
         # Refused before the fit, which may take hours.
         refuse_unknown_score(self)
         if valid is not None:
-            checked_data.refuse_unlearned(self, valid)
             operating_points.refuse_alike(self, train, valid)
         # Those of an earlier fit, where this one has no validation data.
         self.__dict__.pop("operating_points_", None)
