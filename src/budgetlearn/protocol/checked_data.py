@@ -237,9 +237,8 @@ class Examples:
         # which validation data have as floats, is one like others.
         if other.y.dtype.kind == "i":
             other = other.take(np.flatnonzero(other.y != -1))
-        weight = None
-        if self.weight is not None or other.weight is not None:
-            weight = np.concatenate([self.weights, other.weights])
+        weighed = self.weight is not None or other.weight is not None
+        weight = np.concatenate([self.weights, other.weights]) if weighed else None
         pairs = zip((self.X, self.y, self.targets), (other.X, other.y, other.targets), strict=True)
         return Examples(*map(np.concatenate, pairs), weight, self.given)
 
