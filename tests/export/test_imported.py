@@ -166,6 +166,9 @@ def test_what_predicts_no_sum_of_trees_is_refused():
     for model in (RandomForestClassifier(3), lightgbm.LGBMClassifier()):
         with pytest.raises(NotFittedError):
             ImportedForest(model)
+    numbers = GIFRegressor(99, forest=DecisionTreeRegressor().fit(X, y), joint_fit="ridge")
+    with pytest.raises(NotFittedError, match=r"measured out of fold, .*: give it X_val"):
+        numbers.fit(X, y).predict(X, budget=5)
 
 
 def with_gaps(n=500):

@@ -97,9 +97,8 @@ def quantization_errors(model, X, y):
         pairs = ((p := forest.predict(X)), y), (own, y), (p, own)
         found = [float(np.mean((a - b) ** 2 if numbers else a != b)) for a, b in pairs]
         error, before, differs = found
-        rows.append(
-            (name, forest.nbytes, error, error - before, differs**0.5 if numbers else differs)
-        )
+        differs = differs**0.5 if numbers else differs
+        rows.append((name, forest.nbytes, error, error - before, differs))
     columns = ["format", "bytes", "error", "increase", "difference"]
     return pd.DataFrame(rows, columns=columns).set_index("format")
 
