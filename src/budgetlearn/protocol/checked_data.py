@@ -299,8 +299,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
 
 def _labels(y):
     """Return labels, none missing; scikit-learn makes decimals of pandas' nullable ones."""
-    rows = np.flatnonzero(y is not None and pd.isna(y))
-    if rows.size:
+    if (rows := np.flatnonzero(y is not None and pd.isna(y))).size:
         raise ParameterError(f"y contains NaN or None {in_row(rows)}. Leave these rows out.")
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     return y if kind is None else np.asarray(y, dtype=kind)
