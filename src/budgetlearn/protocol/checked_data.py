@@ -91,7 +91,7 @@ def checked_table(estimator, X):
         known = set(X.columns)
         absent = [name for name in names if name not in known]
         # Other columns in their stead are a mistake, which scikit-learn's check names.
-        if absent and known < set(names):
+        if absent and known < set(names) and len(known) == len(X.columns):
             X = X.reindex(columns=list(names))
     check_same_columns(X, names)
     X = learned_codes(estimator, dense(estimator, X))
@@ -114,8 +114,7 @@ def _passes_as_it_is(estimator, X):
 def complete_table(estimator, X):
     """Return X, checked, once it is sure that the default stage looks at no missing cell."""
     X, absent = checked_table(estimator, X)
-    missing = missing_cells(estimator, X, estimator._default_stage())
-    refuse_missing(estimator, missing, absent)
+    refuse_missing(estimator, missing_cells(estimator, X, estimator._default_stage()), absent)
     return X
 
 
@@ -128,7 +127,8 @@ def one_row(estimator, x):
         x = np.atleast_2d(np.array(values, dtype=object))
         if labels is not None:
             names = estimator.feature_costs_.names
-            x = x[:, _EXAMPLE.places(labels, names, estimator.n_features_in_)]
+            places = _EXAMPLE.places(labels, names, estimator.n_features_in_)
+            x = pd.DataFrame(x[:, places], columns=names)
     if len(x) != 1:
         raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
     return checked_table(estimator, x)[0]
