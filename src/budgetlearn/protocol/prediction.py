@@ -280,8 +280,7 @@ class Session:
         while not self.done:
             feature = self._request.feature
             # Beyond the cap it is refused without asking: the caller need not know the rule.
-            payable = self._ledger.affordable(self._row, feature)[0]
-            if payable and feature not in self._given:
+            if self._ledger.affordable(self._row, feature)[0] and feature not in self._given:
                 return
             # Charged when it is used, so that what was given too much costs nothing.
             missing_ok = self._estimator.missing_in_training_
