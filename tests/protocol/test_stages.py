@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 
@@ -132,8 +131,6 @@ def test_dates_beside_numbers_are_refused_by_name(table):
     dated = X.assign(mcv=pd.Timestamp("2024-03-01"))
     with pytest.raises(ParameterError, match="'mcv' holds '2024-03-01 00:00:00' in row 1 "):
         SignOfFirst().fit(dated, y)
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        SignOfFirst().fit(csr_array(X.to_numpy()), y)
 
 
 def test_infinite_cells_are_refused(first, table):

@@ -52,9 +52,8 @@ def _validated(estimator, X, *y, **how):
     """Return what scikit-learn's check returns; where a cell is no number, say which one."""
     try:
         return validate_data(estimator, X, *y, **how)
-    except (TypeError, ValueError, OverflowError) as error:
-        table = np.ndim(X) == 2 and np.isrealobj(X) and not issparse(X)
-        for name, column in pd.DataFrame(X).items() if table else ():
+    except (np.exceptions.DTypePromotionError, ValueError, OverflowError) as error:
+        for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 and np.isrealobj(X) else ():
             # Cell by cell only where there may be words: tables of numbers are large.
             plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
             if (rows := np.flatnonzero(np.isinf(column if plain else column.map(as_number)))).size:
