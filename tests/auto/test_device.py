@@ -55,6 +55,11 @@ def test_it_names_the_kind_that_errs_less_and_writes_it(table, task, kind, expec
     assert "model_predict" in (tmp_path / "model.h").read_text()
 
 
+def test_where_nothing_can_be_split_the_constant_fits():
+    found = recommend_for_bytes(np.ones((60, 3)), np.arange(60) % 4 == 0, 300, random_state=0)
+    assert not found.model.predict(np.ones((2, 3))).any()
+
+
 def test_what_no_model_fits_names_the_least():
     X, y = boxes(60)
     with pytest.raises(BudgetError, match="the smallest model takes") as refused:

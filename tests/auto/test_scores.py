@@ -1,6 +1,7 @@
 """Scores as means over rows: those of scikit-learn, with the errors that resampling shows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context, metrics
 
@@ -113,7 +114,7 @@ def test_costs_of_errors_are_checked():
     classes = np.array(["no", "yes"])
     matrix = error_matrix({("yes", "no"): 10, ("no", "yes"): 1}, classes)
     assert matrix.tolist() == [[0, 1], [10, 0]]
-    with pytest.raises(ParameterError, match="names the class 'ja'"):
+    with pytest.raises(ParameterError, match=r"no pair .true, predicted.; y has .'no', 'yes'"):
         error_matrix({("ja", "no"): 10}, classes)
     with pytest.raises(ParameterError, match="a row and a column for each"):
         error_matrix([[0, 1, 2]], classes)
@@ -121,6 +122,20 @@ def test_costs_of_errors_are_checked():
         error_matrix([[0, -1], [1, 0]], classes)
     with pytest.raises(ParameterError, match="some error cost more"):
         error_matrix([[0, 0], [0, 0]], classes)
+    for wrong in ({"no": {"yes": 5}}, {("no", "yes", "no"): 1}, {0: 1}):
+        with pytest.raises(ParameterError, match="no pair"):
+            error_matrix(wrong, classes)
+
+
+def test_costs_of_errors_in_a_frame_go_by_its_labels():
+    classes = np.array(["no", "yes"])
+    frame = pd.DataFrame([[0, 10], [1, 0]], index=["yes", "no"], columns=["yes", "no"])
+    assert error_matrix(frame, classes).tolist() == [[0, 1], [10, 0]]
+    # Without names it is in the order of the classes, as an array.
+    plain = pd.DataFrame([[0, 1], [10, 0]])
+    assert error_matrix(plain, classes).tolist() == [[0, 1], [10, 0]]
+    with pytest.raises(ParameterError, match=r"names .0, 'yes'., no pair"):
+        error_matrix(frame.reset_index(drop=True), classes)
 
 
 def test_a_score_of_the_other_task_is_refused():

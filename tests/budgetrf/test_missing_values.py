@@ -92,7 +92,7 @@ def test_only_features_with_holes_in_training_may_lack_values():
     assert model.predict(row, fallback=True) in (0, 1)
     X_val = X[:20].copy()
     X_val[3, 4] = np.nan
-    with pytest.raises(MissingValueError, match="feature 4 in row 3"):
+    with pytest.raises(MissingValueError, match="feature 4 in row 4 "):
         model.fit(X, y, X_val, y[:20])
 
 

@@ -297,6 +297,14 @@ def test_own_nested_sets_name_columns_that_are_called_by_numbers(table):
         ).fit(X, y)
 
 
+@pytest.mark.parametrize("orders", [[[0], [0, 1]], [["d"], ["d", "a"]], [[]], [3], ["boosted"]])
+def test_what_is_no_order_is_named(orders, table):
+    X, y = table
+    X = pd.DataFrame(X, columns=list("abcdef"))
+    with pytest.raises(ParameterError, match=r"'gain_per_cost'., or nested lists of features; got"):
+        ScheduleCascadeClassifier(**(QUICK | {"orders": orders})).fit(X, y)
+
+
 def test_groups_are_acquired_whole(table):
     X, y = table
     costs = FeatureCosts([1, 1, 1, 1, 1, 1], [0, 0, 0, -1, -1, -1], [20])

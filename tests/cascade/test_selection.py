@@ -48,6 +48,16 @@ def test_of_a_signal_most_remains():
     assert share(table_of(np.arange(150) % 2, 2, 3.0, 0)) > 0.8
 
 
+def test_a_single_stage_is_judged_where_parts_of_the_rows_start_with_what_is_free():
+    y = np.arange(60) % 2
+    X = np.column_stack([np.arange(60) % 3, y]).astype(float)
+    table = Table(X, y, 2, np.arange(60) % 5, given={0: np.arange(3)})
+    route = SimpleNamespace(name="boosted_path", stages=[(0, 1)])
+    known = np.eye(2)[y] * 0.8 + 0.1
+    trace = SimpleNamespace(route=route, predictions=known[None])
+    assert 0 <= confirmed_share(table, FeatureCosts([1, 0]), [trace], known, 0) <= 1
+
+
 def test_of_numbers_too():
     y = np.random.RandomState(0).normal(size=150)
     assert share(table_of(y, None, 0.0, 1)) < 0.2

@@ -164,6 +164,14 @@ def test_a_few_far_thresholds_do_not_make_the_grid_of_the_others_coarse():
         assert np.abs(low[0] + step[0] * bins - thresholds).max() <= step[0]
 
 
+def test_errors_are_those_of_words_too():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"word": pd.Categorical(random.choice(["a", "b", "c"], 60)), "n": range(60)})
+    model = GIFClassifier(50, n_estimators=5, random_state=0).fit(X, X["word"] == "b")
+    report = quantization_errors(model, X, X["word"] == "b")
+    assert report.loc["float32", "difference"] == 0
+
+
 def test_few_bits_cost_little_where_a_feature_has_outliers():
     random = np.random.default_rng(0)
     X = random.normal(size=(2000, 3))

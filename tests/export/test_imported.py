@@ -5,6 +5,7 @@ from pathlib import Path
 
 import lightgbm
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
@@ -165,6 +166,9 @@ def test_what_predicts_no_sum_of_trees_is_refused():
     for model in (RandomForestClassifier(3), lightgbm.LGBMClassifier()):
         with pytest.raises(NotFittedError):
             ImportedForest(model)
+    numbers = GIFRegressor(99, forest=DecisionTreeRegressor().fit(X, y), joint_fit="ridge")
+    with pytest.raises(NotFittedError, match=r"measured out of fold, .*: give it X_val"):
+        numbers.fit(X, y).predict(X, budget=5)
 
 
 def with_gaps(n=500):
@@ -252,6 +256,16 @@ def test_a_forest_needs_a_regression_and_the_same_columns(fitted):
         GIFClassifier(100, forest=whole).fit(X, y)
     with pytest.raises(ValueError, match="must have 64 columns"):
         GIFClassifier(100, forest=whole, joint_fit="ridge").fit(X[:, :5], y)
+
+
+def test_the_columns_of_a_forest_stand_in_the_order_of_its_own():
+    X = pd.DataFrame(NUMBERS[0][:, :3], columns=list("abc"))
+    forest = DecisionTreeRegressor(max_depth=2).fit(X, NUMBERS[1])
+    model = GIFRegressor(100, forest=forest, joint_fit="ridge")
+    assert model.fit(X, NUMBERS[1]).n_nodes_ == 7
+    model.fit(X.to_numpy(), NUMBERS[1])
+    with pytest.raises(ParameterError, match=r"has the columns .'a', 'b', 'c'., X has .'c', 'b'"):
+        model.fit(X[["c", "b", "a"]], NUMBERS[1])
 
 
 def test_one_node_has_room_for_no_split():

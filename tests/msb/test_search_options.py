@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.exceptions import MissingValueError
@@ -210,3 +211,18 @@ def test_a_look_at_the_importance_leaves_what_was_fitted(rare):
     search = ModelScheduleSearch(GaussianNB(), random_state=0).fit(*rare)
     search.variable_importance(X[:, :3], y == "ill")
     assert set(search.predict(X_val)) <= {"well", "ill"}
+
+
+def test_importance_is_that_of_validation_rows_as_training_had_them(rare):
+    X, y, X_val, y_val = rare
+    X_val = X_val.copy()
+    X_val[4, 1] = np.nan
+    with pytest.raises(MissingValueError, match=r"X_val has no value .NaN. of feature 1 in row 5 "):
+        ModelScheduleSearch(DecisionTreeClassifier()).variable_importance(X, y, X_val, y_val)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "neg_brier_score"])
+def test_a_score_of_probabilities_that_an_engine_lacks_is_refused_before_the_fit(scoring, rare):
+    search = ModelScheduleSearch(LinearSVC(), scoring=scoring)
+    with pytest.raises(ParameterError, match=f"'{scoring}' needs class probabilities, which this"):
+        search.fit(*rare)

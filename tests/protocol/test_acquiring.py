@@ -145,6 +145,12 @@ def test_absent_columns_are_named(first, table):
         first.predict(table[0].rename(columns={"mcv": "other"}))
 
 
+def test_a_column_that_is_there_twice_is_named_beside_one_that_is_absent(first, table):
+    X, _ = table
+    with pytest.raises(ValueError, match="unique column names"):
+        first.predict(X[["age", "age", "mcv", "drinks"]])
+
+
 def test_whatever_a_method_returns_for_the_unanswered_the_constant_is_used(single, table):
     class Careless(type(single)):
         def _acquisitions(self, n_samples, stage, ledger):

@@ -152,3 +152,24 @@ def test_an_array_and_no_preprocessor_will_do():
         pipeline.explain(X[:2])
     scaled = BudgetPipeline([("scale", StandardScaler()), ("model", model)]).fit(X, X[:, 0] > 0)
     assert set(scaled.explain(X[0])["feature"]) <= {"x0", "x1", "x2"}
+
+
+def test_explanations_know_columns_whose_names_are_numbers(table):
+    X, y = table
+    numbered = X.set_axis([3, 4, 5], axis=1)
+    prices = dict(zip("345", PRICES.values(), strict=True))
+    steps = [("encode", BudgetPreprocessor()), ("model", clone(FOREST))]
+    pipeline = BudgetPipeline(steps).set_params(model__feature_costs=prices).fit(numbered, y)
+    steps = pipeline.explain(numbered.iloc[[0]])
+    assert steps["measured"].tolist() == [numbered[int(name)].iloc[0] for name in steps["feature"]]
+
+
+@pytest.mark.parametrize("nothing", ["passthrough", None])
+def test_steps_that_do_nothing_are_passed_over(nothing, table):
+    X, y = table
+    steps = [("first", nothing), *KINDS["codes"]]
+    pipeline = clone(BudgetPipeline(steps)).fit(X, y)
+    explained = pipeline.explain(X.iloc[[0]])
+    assert explained["prediction"].iloc[-1] == pipeline.predict(X.iloc[[0]])[0]
+    session = pipeline.session().give(X.iloc[0].to_dict())
+    assert session.prediction == explained["prediction"].iloc[-1]

@@ -1,5 +1,7 @@
 """The protocol on small estimators: budgets, names, missing cells, sessions and validation data."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -115,8 +117,14 @@ def test_validation_data_in_another_column_order_are_refused(table):
 
 def test_validation_labels_of_another_kind_are_refused(table):
     X, y = table
-    with pytest.raises(ValueError, match="y_val has no class of y"):
+    with pytest.raises(ValueError, match=r"y_val has labels as .0., but training .'ill'."):
         SignOfFirst().fit(X[:50], y[:50], X[50:], np.arange(40) % 2)
+    model = SignOfFirst().fit(X[:50], y[:50] == "ill", X[50:], y[50:] == "ill")
+    for judge in (model.measure, model.score, partial(model.certify, error=0.9)):
+        with pytest.raises(
+            ValueError, match=r"has labels as .'(ill|well)'., but training .False.:"
+        ):
+            judge(X[50:], y[50:])
 
 
 def test_a_validation_class_that_training_lacks_counts_as_error(table):

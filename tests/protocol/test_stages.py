@@ -112,6 +112,27 @@ def test_values_missing_in_training_are_values_in_prediction(table):
         model.predict(X[5:6])
 
 
+@pytest.mark.parametrize("takes", [False, True])
+def test_validation_rows_may_lack_only_what_training_lacked(takes, table):
+    class Taking(SignOfFirst):
+        _takes_missing = takes
+
+    X, y = table
+    X_val = X[50:].copy()
+    X_val.iloc[2, 1] = np.nan
+    with pytest.raises(
+        MissingValueError, match=r"X_val has no value .NaN. of feature 'mcv' in row 3 "
+    ):
+        Taking(COSTS).fit(X[:50], y[:50], X_val, y[50:])
+
+
+def test_dates_beside_numbers_are_refused_by_name(table):
+    X, y = table
+    dated = X.assign(mcv=pd.Timestamp("2024-03-01"))
+    with pytest.raises(ParameterError, match="'mcv' holds '2024-03-01 00:00:00' in row 1 "):
+        SignOfFirst().fit(dated, y)
+
+
 def test_infinite_cells_are_refused(first, table):
     X = table[0].copy()
     X.iloc[0, 3] = np.inf

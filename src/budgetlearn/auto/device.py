@@ -88,7 +88,7 @@ def _error(model, X, y):
 
 
 def _forest(byte_budget, task, seed, setting, X, y, *valid):
-    """Return a forest as stored, and its setting, with the penalty that validates best."""
+    """Return a forest as stored, and its setting, with the penalty that validates best, if any."""
     kind, fit = (GIFRegressor, "ridge") if task == "regression" else (GIFClassifier, "logistic")
     n_classes = np.unique(y).size if task == "classification" else 0
     most = 2 + 2 * byte_budget // (3 + (n_classes if n_classes > 2 else 1))
@@ -98,7 +98,7 @@ def _forest(byte_budget, task, seed, setting, X, y, *valid):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetlearnWarning)
         model = kind(**limits | options | setting).fit(X, y, *valid)
-    return model.compact("int8"), setting | {"ridge": model.ridge_}
+    return model.compact("int8"), setting | ({"ridge": model.ridge_} if model.ridge_ else {})
 
 
 def _perceptron(byte_budget, task, seed, setting, X, y, *valid):

@@ -383,9 +383,9 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
 
     Parameters
     ----------
-    error_costs : array-like of shape (n_classes, n_classes) or dict, default=None
-        What predicting the second class costs where the first is true, in the unit of
-        `feature_costs`; a dict by (true, predicted). Then purchases and errors together are made
+    error_costs : array-like of shape (n_classes, n_classes), DataFrame or dict, default=None
+        What predicting the second class costs where the first is true, in the unit of prices; a
+        frame by its labels, a dict by (true, predicted). Purchases and errors together are made
         small: classes are decided by expected cost, and the score is minus the total cost.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn: how much their rows count in models and scores.

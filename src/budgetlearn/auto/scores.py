@@ -6,10 +6,12 @@ difference is then that of paired numbers.
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from ..per_feature import own_names
 from ..protocol.scoring import SCORES, r2_rows, scores_of
 from ..validation import ParameterError, check_choice
 
@@ -95,22 +97,20 @@ def check_scoring(scoring, classifies):
 def error_matrix(errors, classes):
     """Return the costs of errors as a matrix in the order of the classes, which ascend.
 
-    `errors`: what predicting the second class costs where the first is true, as a matrix or a dict
-    by (true, predicted); pairs that are left out cost nothing. ParameterError says what is wrong.
+    `errors`: what predicting the second class costs where the first is true, as a matrix, a frame
+    or a dict by (true, predicted), whose missing pairs cost nothing; ParameterError for others.
     """
-    n = classes.size
+    n, known = classes.size, classes.tolist()
+    if hasattr(errors, "stack") and (own_names(errors.index) or own_names(errors.columns)):
+        errors = errors.stack().to_dict()
     if isinstance(errors, dict):
-        place = {label: k for k, label in enumerate(classes.tolist())}
-        matrix = np.zeros((n, n))
-        for pair, cost in errors.items():
-            unknown = [label for label in pair if label not in place]
-            if unknown:
-                raise ParameterError(
-                    f"error_costs names the class {unknown[0]!r}; y has {list(place)[:8]}."
-                )
-            matrix[place[pair[0]], place[pair[1]]] = cost
-    else:
-        matrix = np.asarray(errors, dtype=np.float64)
+        pairs = dict.fromkeys(product(known, repeat=2), 0.0)
+        if strange := [pair for pair in errors if pair not in pairs]:
+            raise ParameterError(
+                f"error_costs names {strange[0]!r}, no pair (true, predicted); y has {known[:8]}."
+            )
+        errors = np.reshape([*(pairs | errors).values()], (n, n))
+    matrix = np.asarray(errors, dtype=np.float64)
     if matrix.shape != (n, n) or not np.isfinite(matrix).all() or (matrix < 0).any():
         raise ParameterError(
             f"error_costs must be finite and >= 0, a row and a column for each of the {n} classes, "

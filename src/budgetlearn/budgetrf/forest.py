@@ -17,7 +17,7 @@ from ..exceptions import BudgetError
 from ..forests.base import ForestClassifier, ForestRegressor
 from ..parallel import progress
 from ..protocol import Stage
-from ..protocol.checked_data import learned_together, refuse_unlearned, stage_of
+from ..protocol.checked_data import learned_together, stage_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
 from ..protocol.scoring import score_outcome
@@ -374,7 +374,6 @@ class GrownOnBudget:
     def _fit(self, train, valid, seeds):
         self._replacing = ()
         self._check_oob()
-        refuse_unlearned(self, valid)
         rules = self._rules(train.X.shape[1])
         penalties = self._tried("joint_fit", PENALTIES, low_open=True)
         several = self.refit or self._needs_validation or len(rules) > 1

@@ -403,18 +403,18 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         for place, order in enumerate(orders):
             name = order if isinstance(order, str) else f"own {place}"
             self._say(f"order {name}")
-            if not isinstance(order, str):
+            sets = order if np.iterable(order) and not isinstance(order, str) else ()
+            if len(sets) and all(np.iterable(each) and not isinstance(each, str) for each in sets):
                 stages = parts = nested_stages(self._indices(order), costs.n_features)
                 singles = Units.of_stages(parts, costs)
-            elif order in ORDERS:
+            elif isinstance(order, str) and order in ORDERS:
                 acquisitions = acquisitions_of(order, table, costs, seed, self.n_jobs)
                 stages = geometric_stages(acquisitions, costs, self.n_stages)
                 parts = geometric_stages(acquisitions, costs, MOST_UNITS)
                 singles = Units(tuple(acquisitions), costs)
             else:
-                known = ", ".join(map(repr, ORDERS))
                 raise ParameterError(
-                    f"an order must be one of {known}, or nested sets of features; got {order!r}."
+                    f"an order is one of {[*ORDERS]}, or nested lists of features; got {order!r}."
                 )
             # Units of the first order alone: a dynamic order needs one set of them.
             units = units or (Units.of_stages(parts, costs), singles)

@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import extra
+from ..protocol.checked_data import checked_table
 from .compact_forest import FORMATS
 from .serialization import REGRESSION, VOTES
 
@@ -88,6 +89,7 @@ def quantization_errors(model, X, y):
     model's (regression: the root mean squared difference).
     """
     own, rows = model.predict(X), []
+    X, _ = checked_table(model, X)  # words as the codes that devices take
     y = np.reshape(y, own.shape)  # a column beside predictions in a row would be a table
     for name in FORMATS:
         forest = model.compact(name)
@@ -95,9 +97,8 @@ def quantization_errors(model, X, y):
         pairs = ((p := forest.predict(X)), y), (own, y), (p, own)
         found = [float(np.mean((a - b) ** 2 if numbers else a != b)) for a, b in pairs]
         error, before, differs = found
-        rows.append(
-            (name, forest.nbytes, error, error - before, differs**0.5 if numbers else differs)
-        )
+        differs = differs**0.5 if numbers else differs
+        rows.append((name, forest.nbytes, error, error - before, differs))
     columns = ["format", "bytes", "error", "increase", "difference"]
     return pd.DataFrame(rows, columns=columns).set_index("format")
 

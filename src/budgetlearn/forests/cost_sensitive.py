@@ -9,7 +9,7 @@ from ..costs import affords, least_budget
 from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
-from ..protocol.checked_data import refuse_unlearned, stage_of
+from ..protocol.checked_data import stage_of
 from ..protocol.documenting import estimator_class
 from ..tree.binning import bin_features
 from ..tree.bootstrap import bootstrap_weights
@@ -120,7 +120,6 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
 
     def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
-        refuse_unlearned(self, valid)
         # F must be positive, and not by rounding.
         rule = self._rule(train.X.shape[1], impurity=Entropy(), least_gain=TOLERANCE)
         self._set_trees(self._grown(train, rule, self._tree_seeds(seeds)))
@@ -234,7 +233,6 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
     def _fit(self, train, valid, seeds):
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        refuse_unlearned(self, valid)
         data = bin_features(train.X, self.max_bins, self.n_jobs, self.missing_in_training_)
         self.cost_weights_ = self._weights(data, train)
         known = CostSensitiveRFClassifier().get_params()

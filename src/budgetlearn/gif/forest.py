@@ -214,23 +214,25 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             )
         if self.forest is not None and not isinstance(self.joint_fit, str):
             raise ParameterError("a given forest gets its weights by regression: joint_fit='ridge'")
+        names, own = getattr(self.forest, "feature_names_in_", ()), self.feature_costs_.names or ()
+        if {*names} & {*own} and tuple(names) != own:
+            raise ParameterError(
+                f"forest has the columns {[*names]}, X has {[*own]}: sort X alike."
+            )
         if self.early_stopping and self.joint_fit and not isinstance(self.joint_fit, str):
             raise ParameterError(
                 "early_stopping chooses among smaller models, and passes refit the largest only: "
                 f"set joint_fit=0 or 'ridge', got joint_fit={self.joint_fit!r}."
             )
-        if loss == "squared":
-            return
-        if isinstance(self.joint_fit, str):
-            raise ParameterError(
-                f"joint_fit={self.joint_fit!r} fits nodes grown by the squared loss: set "
-                f"loss='squared', got loss={loss!r}."
-            )
-        if residuals:
-            raise ParameterError(
-                "split_on='residuals' splits by the residuals of the squared loss: set "
-                f"loss='squared', got loss={loss!r}."
-            )
+        by_squares = {
+            f"joint_fit={self.joint_fit!r} fits nodes grown by": isinstance(self.joint_fit, str),
+            "split_on='residuals' splits by the residuals of": residuals,
+        }
+        for what, given in by_squares.items():
+            if given and loss != "squared":
+                raise ParameterError(
+                    f"{what} the squared loss: set loss='squared', got loss={loss!r}."
+                )
 
     def _is_binary(self):
         """Return True for two classes, whose scores take one column."""
@@ -304,10 +306,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             while breaks - fits > 1:
                 middle = (fits + breaks) // 2
                 self._set(whole.within(middle))
-                if self.nbytes(self.byte_format) <= self.byte_budget:
-                    fits = middle
-                else:
-                    breaks = middle
+                within = self.nbytes(self.byte_format) <= self.byte_budget
+                fits, breaks = (middle, breaks) if within else (fits, middle)
             self._set(whole.within(fits))
         least = self.nbytes(self.byte_format)
         if least > self.byte_budget:

@@ -52,7 +52,7 @@ def _validated(estimator, X, *y, **how):
     """Return what scikit-learn's check returns; where a cell is no number, say which one."""
     try:
         return validate_data(estimator, X, *y, **how)
-    except (ValueError, OverflowError) as error:
+    except (np.exceptions.DTypePromotionError, ValueError, OverflowError) as error:
         for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 and np.isrealobj(X) else ():
             # Cell by cell only where there may be words: tables of numbers are large.
             plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
@@ -91,7 +91,7 @@ def checked_table(estimator, X):
         known = set(X.columns)
         absent = [name for name in names if name not in known]
         # Other columns in their stead are a mistake, which scikit-learn's check names.
-        if absent and known < set(names):
+        if absent and known < set(names) and len(known) == len(X.columns):
             X = X.reindex(columns=list(names))
     check_same_columns(X, names)
     X = learned_codes(estimator, dense(estimator, X))
@@ -114,8 +114,7 @@ def _passes_as_it_is(estimator, X):
 def complete_table(estimator, X):
     """Return X, checked, once it is sure that the default stage looks at no missing cell."""
     X, absent = checked_table(estimator, X)
-    missing = missing_cells(estimator, X, estimator._default_stage())
-    refuse_missing(estimator, missing, absent)
+    refuse_missing(estimator, missing_cells(estimator, X, estimator._default_stage()), absent)
     return X
 
 
@@ -128,7 +127,8 @@ def one_row(estimator, x):
         x = np.atleast_2d(np.array(values, dtype=object))
         if labels is not None:
             names = estimator.feature_costs_.names
-            x = x[:, _EXAMPLE.places(labels, names, estimator.n_features_in_)]
+            places = _EXAMPLE.places(labels, names, estimator.n_features_in_)
+            x = pd.DataFrame(x[:, places], columns=names)
     if len(x) != 1:
         raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
     return checked_table(estimator, x)[0]
@@ -170,17 +170,16 @@ def refuse_missing(estimator, missing, absent):
 
 
 def refuse_unlearned(estimator, valid):
-    """Raise for validation examples, if any, that lack a feature that training ones always have."""
-    if valid is None:
-        return
+    """Return validation examples, or raise where one lacks what training ones always have."""
     rows, features = np.nonzero(np.isnan(valid.X) & ~estimator.missing_in_training_)
     if rows.size:
         name = estimator.feature_costs_.labels[features[0]]
         raise MissingValueError(
-            f"X_val has no value (NaN) of feature {name!r} in row {rows[0]}, and "
-            "no training example lacks it, so that no split has learned where such examples "
-            "go: fill it in, or leave those rows out."
+            f"X_val has no value (NaN) of feature {name!r} {in_row(rows, 'cells')}, and no "
+            "training example lacks it, so that no model has learned what to do with such "
+            "examples: fill it in, or leave those rows out."
         )
+    return valid
 
 
 ROWS = 2**16  # that are looked at together
@@ -238,9 +237,8 @@ class Examples:
         # which validation data have as floats, is one like others.
         if other.y.dtype.kind == "i":
             other = other.take(np.flatnonzero(other.y != -1))
-        weight = None
-        if self.weight is not None or other.weight is not None:
-            weight = np.concatenate([self.weights, other.weights])
+        weighed = self.weight is not None or other.weight is not None
+        weight = np.concatenate([self.weights, other.weights]) if weighed else None
         pairs = zip((self.X, self.y, self.targets), (other.X, other.y, other.targets), strict=True)
         return Examples(*map(np.concatenate, pairs), weight, self.given)
 
@@ -294,14 +292,14 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     # Before scikit-learn's check, which overlooks names that are no text.
     check_same_columns(X_val, names)
     X_val = learned_codes(estimator, dense(estimator, X_val))
-    X_val = _validated(estimator, X_val, reset=False, **checks)
+    # Of missing values `refuse_unlearned` says more.
+    X_val = _validated(estimator, X_val, reset=False, **checks | {"ensure_all_finite": "allow-nan"})
     return train, _validation(estimator, X_val, y_val)
 
 
 def _labels(y):
     """Return labels, none missing; scikit-learn makes decimals of pandas' nullable ones."""
-    rows = np.flatnonzero(y is not None and pd.isna(y))
-    if rows.size:
+    if (rows := np.flatnonzero(y is not None and pd.isna(y))).size:
         raise ParameterError(f"y contains NaN or None {in_row(rows)}. Leave these rows out.")
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     return y if kind is None else np.asarray(y, dtype=kind)
@@ -328,7 +326,7 @@ def words_by_target(estimator, train, valid=None):
     estimator.categories_ = words | {
         labels[at]: words[labels[at]][np.argsort(new)] for at, new in codes.items()
     }
-    valid = valid and replace(valid, given=train.given)
+    valid = valid and replace(refuse_unlearned(estimator, valid), given=train.given)
     return train.recoded(codes), valid and valid.recoded(codes)
 
 

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..fit_counts import counting_fits
 from ..parallel import one_thread
-from ..validation import all_or_nothing, check_choice, check_number
+from ..validation import ParameterError, all_or_nothing, check_choice, check_number
 from . import operating_points, prediction
 from .checked_data import checked_examples, checked_table, one_row, word_code, words_by_target
 from .documenting import EXPECTED, Limits, described, estimator_class, limited
@@ -164,6 +164,11 @@ class BudgetedEstimator(BaseEstimator):
         y = np.asarray(y) if self._multi_output else column_or_1d(y)
         # Neither NaN nor None is a class that training lacks, and an error.
         assert_all_finite(np.nan if pd.isna(y).any() else y, input_name=name)
+        known = getattr(self, "classes_", y)
+        # Text equals no number: each row would count as an error.
+        if len(y) and isinstance(y[0], str) != isinstance(known[0], str):
+            pair = f"{y[:1].tolist()}, but training {known[:1].tolist()}"
+            raise ParameterError(f"{name} has labels as {pair}: write both in one form.")
         return y
 
     def _score_stage(self, stage, y, weight):
@@ -285,10 +290,8 @@ class BudgetedEstimator(BaseEstimator):
 
     def __getstate__(self):
         # Rows may be large, and are not for everyone who may have the model.
-        state = super().__getstate__()
-        return {
-            name: state[name] for name in state if name not in ("_unmeasured", "_points_as_arrays")
-        }
+        state, left_out = super().__getstate__(), ("_unmeasured", "_points_as_arrays")
+        return {name: state[name] for name in state if name not in left_out}
 
     @described
     def stages(self, X: ArrayLike, parts: Collection[str] = EVERYTHING) -> Iterator[Stage]:

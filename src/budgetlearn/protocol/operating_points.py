@@ -171,9 +171,7 @@ def _refitted(estimator, examples, rows):
     refit = clone(estimator)
     if "verbose" in refit.get_params(False):
         refit.set_params(verbose=False)
-    for name in _CHECKED:
-        if hasattr(estimator, name):
-            setattr(refit, name, getattr(estimator, name))
+    vars(refit).update({name: own for name, own in vars(estimator).items() if name in _CHECKED})
     refit._learn_from(examples.take(rows), None)
     return refit
 

@@ -75,7 +75,7 @@ class BudgetPipeline(Pipeline):
             if hasattr(step, "set_output") and not isinstance(step, BudgetPreprocessor):
                 step.set_output(transform="pandas")
         super().fit(X, y, **params)
-        first, encoded = self.steps[0][1], self._final_estimator.feature_costs_.labels
+        first, encoded = next(self._iter())[-1], self._final_estimator.feature_costs_.labels
         if isinstance(first, BudgetPreprocessor):
             self.columns_ = first.feature_names_in_.tolist()
         else:
@@ -141,16 +141,16 @@ class BudgetPipeline(Pipeline):
             named = isinstance(x, Mapping | pd.Series)
             rows = [dict(x)] if named else np.atleast_2d(np.array(x, dtype=object))
             x = pd.DataFrame(rows, columns=None if named else self.columns_).infer_objects()
-        first = self.steps[0][1]
-        named = isinstance(first, BudgetPreprocessor) or hasattr(first, "feature_names_in_")
-        encoded = self._encoded(x if named else x.to_numpy())
+        first = next(self._iter())[-1]  # that is not "passthrough"
+        encoded = self._encoded(x if hasattr(first, "feature_names_in_") else x.to_numpy())
         steps = self._final_estimator.explain(encoded, *limits, **options)
-        return steps.assign(measured=[x[name].iloc[0] for name in steps["feature"]])
+        measured = {str(name): x[name].iloc[0] for name in x}  # a preprocessor makes names text
+        return steps.assign(measured=[measured[str(name)] for name in steps["feature"]])
 
     def _encoded_value(self, name, value):
         """Return the value of a column as the last step takes it."""
         frame = pd.DataFrame({name: [value]})
-        for _, step in self.steps[:-1]:
+        for *_, step in self._iter(with_final=False):
             if isinstance(step, BudgetPreprocessor):
                 if name in step.categories_:  # unknown ones are refused, as in other sessions
                     word_code(as_word(value), name, step.categories_[name])

@@ -280,8 +280,7 @@ class Session:
         while not self.done:
             feature = self._request.feature
             # Beyond the cap it is refused without asking: the caller need not know the rule.
-            payable = self._ledger.affordable(self._row, feature)[0]
-            if payable and feature not in self._given:
+            if self._ledger.affordable(self._row, feature)[0] and feature not in self._given:
                 return
             # Charged when it is used, so that what was given too much costs nothing.
             missing_ok = self._estimator.missing_in_training_
@@ -306,15 +305,12 @@ class Session:
         """
         if self.done:
             return []
-        feature = self._request.feature
+        feature, costs = self._request.feature, self._ledger.costs
         price = float(self._ledger.marginal(self._row, feature)[0])
-        wanted = [(self._names[feature], price, "the prediction waits for it")]
-        prices = self._ledger.costs.costs
-        for other in self._ledger.costs.group_of(feature)[0].tolist():
-            known = other == feature or other in self._given  # what is acquired was given
-            if not known and prices[other] == 0:
-                wanted.append((self._names[other], 0.0, f"free with {self._names[feature]}"))
-        return wanted
+        members, known = costs.group_of(feature)[0].tolist(), {feature, *self._given}
+        free = [each for each in members if costs.costs[each] == 0 and each not in known]
+        others = [(self._names[each], 0.0, f"free with {self._names[feature]}") for each in free]
+        return [(self._names[feature], price, "the prediction waits for it"), *others]
 
     def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
         """Hand in values of features; NaN or None says that a feature cannot be had.
@@ -336,8 +332,7 @@ class Session:
             For unknown features, and for what is not a number or no word that training knows.
         """
         given = {**({} if values is None else values), **named}
-        unknown = [name for name in given if name not in self._names]
-        if unknown:
+        if unknown := [name for name in given if name not in self._names]:
             raise ValueError(
                 f"unknown features: {', '.join(map(str, unknown))}. The model knows "
                 f"{', '.join(map(str, self._names))}."

@@ -17,6 +17,7 @@ from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score, re
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from ..validation import ParameterError
 from .documenting import EXPECTED, Limits, described
 
 RESAMPLES = 100
@@ -112,9 +113,13 @@ def make_budget_scorer(
 
 
 def refuse_unknown_score(estimator):
-    """Raise for a `scoring` that scikit-learn does not know."""
+    """Raise for a `scoring` that scikit-learn does not know, or that lacks probabilities."""
     if getattr(estimator, "scoring", None) is not None:
-        check_scoring(Substitute(estimator), scoring=estimator.scoring)
+        scorer = check_scoring(Substitute(estimator), scoring=estimator.scoring)
+        of_labels = getattr(scorer, "_response_method", "predict") == "predict"
+        if not (of_labels or hasattr(estimator, "predict_proba")):
+            who = f"which this {type(estimator).__name__} lacks: take a score of labels"
+            raise ParameterError(f"scoring={estimator.scoring!r} needs class probabilities, {who}.")
 
 
 def score_outcome(estimator, scoring, stage, y, weight=None):
