@@ -245,20 +245,15 @@ def _blocks(_, counts, n_rows):
     return np.repeat(np.arange(len(counts)), list(counts.values())), list(counts)
 
 
-def _unit(raw, unit, _):
-    return _as_numbers(raw, "unit") / unit, ()
-
-
-def _at_least(raw, threshold, _):
-    return _as_numbers(raw, "at_least") >= threshold, [f"below {threshold}", f"{threshold} or more"]
-
-
 _RULES = {
     "first_classes": _first_classes,
     "quantiles": _quantiles,
     "both_above_median": _both_above_median,
     "one_hot": _one_hot,
     "blocks": _blocks,
-    "at_least": _at_least,
-    "unit": _unit,
+    "at_least": lambda raw, least, _: (
+        _as_numbers(raw, "at_least") >= least,
+        [f"below {least}", f"{least} or more"],
+    ),
+    "unit": lambda raw, unit, _: (_as_numbers(raw, "unit") / unit, ()),
 }

@@ -54,11 +54,7 @@ class TreeSource:
         """Return trees as they grow; each may know what is acquired when it is asked for."""
         # A free feature stays free where the exponent is 0, too.
         prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
-        grower = self.grower(rule)
-
-        def grown(seed, *acquired):
-            return self.tree(grower, prices.copy(), seed, *acquired)
-
+        grown = partial(self.tree, self.grower(rule), prices)
         # Each tree's prices depend on the tree before, as pruned: one after the other.
         if rule.reuse_discount < 1:
             return (grown(seed, acquisitions) for seed in seeds)

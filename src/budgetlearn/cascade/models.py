@@ -22,6 +22,8 @@ from .smooth_models import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
 N_LEAVES = 15
+# Few rows with most of the variance, or one of a hundred words, are no leaf of 20 rows.
+LEAF, SMALL_LEAF, CLEARLY = 20, 5, 0.95
 # Of boosted classes: 255 take half as long again, and are no better. Numbers lose by fewer.
 N_CLASS_BINS = 63
 # Of all forests, those of orders too.
@@ -83,6 +85,15 @@ class Table:
     def coded(self):
         """Codes of X for boosting, where missing values have a code of their own."""
         return CodedRows.of(self.X, n_bins_of(self.n_classes, len(self.X)))
+
+    @cached_property
+    def leaf(self):
+        """Fewest examples in a leaf of boosting; of numbers fewer, where that is clearly better."""
+        if self.n_classes is not None or self.folds is None:
+            return LEAF
+        every = np.arange(self.X.shape[1])
+        usual, small = (BoostingKind().out_of_fold(self, every, n)[0] for n in (LEAF, SMALL_LEAF))
+        return SMALL_LEAF if small < CLEARLY * usual else LEAF
 
     @cached_property
     def constant(self):
@@ -261,9 +272,14 @@ class BoostingKind:
 
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model, of the rounds that predict best so."""
+        _, best, held_out = self.out_of_fold(table, features, table.leaf)
+        return held_out, self.fit_whole(table, features, seed, best)
+
+    def out_of_fold(self, table, features, leaf):
+        """Return the least mean loss of any number of rounds, that number, and its predictions."""
         coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
         left_out = [table.folds == fold for fold in np.unique(table.folds)]
-        parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
+        parts = [(out, self._begun(table, coded, leaf, np.flatnonzero(~out))) for out in left_out]
         least, done = np.inf, 0
         while done < boosting_rounds(table.n_classes)[0]:
             for out, boosting in parts:
@@ -274,19 +290,19 @@ class BoostingKind:
             if loss >= least:
                 break
             least, best, held_out = loss, done, found.copy()
-        return held_out, self.fit_whole(table, features, seed, best)
+        return least, best, held_out
 
     def fit_whole(self, table, features, seed, n_rounds=None):
         """Return the model of all examples, after so many rounds; None: the most."""
         rows = np.arange(len(table.y))
-        boosting = self._begun(table, table.coded.take(features), rows, keep=True)
+        boosting = self._begun(table, table.coded.take(features), table.leaf, rows, keep=True)
         boosting.grow(n_rounds or boosting_rounds(table.n_classes)[0])
         return boosting.model()
 
     @staticmethod
-    def _begun(table, coded, rows, keep=False):
+    def _begun(table, coded, leaf, rows, keep=False):
         rate = boosting_rounds(table.n_classes)[1]
-        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(20, max(2, len(rows) // 30))}
+        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(leaf, max(2, len(rows) // 30))}
         return Boosting(
             coded, table.y, table.n_classes, rows, table.weight, **sizes, rate=rate, keep=keep
         )

@@ -283,9 +283,6 @@ def _snakemake(command, root):
     main(command[1:])
 
 
-CONTROLS = ("constant", "all_features", "all_features_regressor")  # the engine has its own
-
-
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @options.budget
@@ -333,7 +330,7 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     rows = sampled(own, max_rows, random)
     # The same engine as of `fit`: the comparison's method competes on the whole of these rows.
     engine = make(AUTO, own.task, own.costs, seed, jobs)
-    if best["method"] not in CONTROLS:
+    if not best["method"].startswith((CONTROL, "all_features")):  # the engine has its own
         engine.set_params(others={label: estimator})
     engine.set_params(budgets=(budget,), max_minutes=minutes, scoring=study.scoring(dataset))
     about = {"method": AUTO, "budget": budget}

@@ -44,12 +44,8 @@ METHODS = {
         "greedy_miser": "GreedyMiserClassifier",
         "filter_forest": "FilterForestClassifier",
     },
-    REGRESSION: {
-        AUTO: "AutoBudgetRegressor",
-        "cascade": "ScheduleCascadeRegressor",
-        "budgetrf": "BudgetRFRegressor",
-        "lightgbm": "LightGBMCostRegressor",
-    },
+    REGRESSION: {AUTO: "AutoBudgetRegressor", "cascade": "ScheduleCascadeRegressor"}
+    | {"budgetrf": "BudgetRFRegressor", "lightgbm": "LightGBMCostRegressor"},
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
