@@ -87,15 +87,6 @@ class Table:
         return CodedRows.of(self.X, n_bins_of(self.n_classes, len(self.X)))
 
     @cached_property
-    def leaf(self):
-        """Fewest examples in a leaf of boosting; of numbers fewer, where that is clearly better."""
-        if self.n_classes is not None or self.folds is None:
-            return LEAF
-        every = np.arange(self.X.shape[1])
-        usual, small = (BoostingKind().out_of_fold(self, every, n)[0] for n in (LEAF, SMALL_LEAF))
-        return SMALL_LEAF if small < CLEARLY * usual else LEAF
-
-    @cached_property
     def constant(self):
         """The prediction without any feature, (n_outputs,): class shares, or the mean."""
         if self.n_classes is None:
@@ -265,6 +256,15 @@ def boosting_rounds(n_classes):
 class BoostingKind:
     """Gradient boosting; out of fold."""
 
+    def __init__(self, least_leaf=LEAF):
+        self.least_leaf = least_leaf
+
+    def suited_to(self, table):
+        """Return the kind for a table of numbers, of small leaves where that is clearly better."""
+        every, finer = np.arange(table.X.shape[1]), BoostingKind(SMALL_LEAF)
+        usual, small = (kind.out_of_fold(table, every)[0] for kind in (self, finer))
+        return finer if small < CLEARLY * usual else self
+
     def fit(self, X, y, n_classes, seed, weight=None):
         """Return the model of a pilot: of these examples, which count so much."""
         table = Table(X, y, n_classes, weight=weight)
@@ -272,14 +272,14 @@ class BoostingKind:
 
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model, of the rounds that predict best so."""
-        _, best, held_out = self.out_of_fold(table, features, table.leaf)
+        _, best, held_out = self.out_of_fold(table, features)
         return held_out, self.fit_whole(table, features, seed, best)
 
-    def out_of_fold(self, table, features, leaf):
+    def out_of_fold(self, table, features):
         """Return the least mean loss of any number of rounds, that number, and its predictions."""
         coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
         left_out = [table.folds == fold for fold in np.unique(table.folds)]
-        parts = [(out, self._begun(table, coded, leaf, np.flatnonzero(~out))) for out in left_out]
+        parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
         least, done = np.inf, 0
         while done < boosting_rounds(table.n_classes)[0]:
             for out, boosting in parts:
@@ -295,14 +295,13 @@ class BoostingKind:
     def fit_whole(self, table, features, seed, n_rounds=None):
         """Return the model of all examples, after so many rounds; None: the most."""
         rows = np.arange(len(table.y))
-        boosting = self._begun(table, table.coded.take(features), table.leaf, rows, keep=True)
+        boosting = self._begun(table, table.coded.take(features), rows, keep=True)
         boosting.grow(n_rounds or boosting_rounds(table.n_classes)[0])
         return boosting.model()
 
-    @staticmethod
-    def _begun(table, coded, leaf, rows, keep=False):
-        rate = boosting_rounds(table.n_classes)[1]
-        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(leaf, max(2, len(rows) // 30))}
+    def _begun(self, table, coded, rows, keep=False):
+        rate, least = boosting_rounds(table.n_classes)[1], max(2, len(rows) // 30)
+        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(self.least_leaf, least)}
         return Boosting(
             coded, table.y, table.n_classes, rows, table.weight, **sizes, rate=rate, keep=keep
         )
