@@ -23,6 +23,7 @@ from sklearn.ensemble import (
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from budgetlearn.exceptions import BudgetError
 from budgetlearn.export import FORMATS, CompactForest, ImportedForest
 from budgetlearn.export.c_code import LAYOUTS
 from budgetlearn.gif import GIFClassifier, GIFRegressor
@@ -166,9 +167,15 @@ def test_what_predicts_no_sum_of_trees_is_refused():
     for model in (RandomForestClassifier(3), lightgbm.LGBMClassifier()):
         with pytest.raises(NotFittedError):
             ImportedForest(model)
-    numbers = GIFRegressor(99, forest=DecisionTreeRegressor().fit(X, y), joint_fit="ridge")
-    with pytest.raises(NotFittedError, match=r"measured out of fold, .*: give it X_val"):
-        numbers.fit(X, y).predict(X, budget=5)
+
+
+def test_what_a_given_forest_has_seen_does_not_measure_it():
+    trees = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X[:150], y[:150]), 20)
+    for forest in (DecisionTreeRegressor(max_depth=5).fit(X[:150], y[:150]), trees):
+        model = GIFRegressor(99, forest=forest, joint_fit="ridge").fit(X[:150], y[:150])
+        with pytest.raises(BudgetError, match=r"`forest` may have seen them.* fit\(X, y, X_val"):
+            model.predict(X, budget=5)
+        model.fit(X[:150], y[:150], X[150:], y[150:]).predict(X, budget=5)
 
 
 def with_gaps(n=500):
@@ -264,7 +271,7 @@ def test_the_columns_of_a_forest_stand_in_the_order_of_its_own():
     model = GIFRegressor(100, forest=forest, joint_fit="ridge")
     assert model.fit(X, NUMBERS[1]).n_nodes_ == 7
     model.fit(X.to_numpy(), NUMBERS[1])
-    with pytest.raises(ParameterError, match=r"has the columns .'a', 'b', 'c'., X has .'c', 'b'"):
+    with pytest.raises(ParameterError, match=r"has the columns .'a', 'b', 'c'., X .'c', 'b'"):
         model.fit(X[["c", "b", "a"]], NUMBERS[1])
 
 

@@ -50,8 +50,7 @@ class ImportedForest(CompactMethods):
                         "LightGBM transforms the sum: train on the transformed target instead."
                     )
         else:
-            lost = "copies, as of a GIF measured out of fold, are not: give it X_val and y_val"
-            check_is_fitted(model, msg=f"the forest, a %(name)s, must be fitted; {lost}.")
+            check_is_fitted(model, msg="the forest, a %(name)s, must be fitted; copies are not.")
             self.n_features, classes = model.n_features_in_, getattr(model, "classes_", None)
             trees = convert.from_sklearn(model)
             start = convert.sklearn_intercept(model) + np.zeros(trees[0].value.shape[1])

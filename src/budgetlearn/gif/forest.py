@@ -216,9 +216,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             raise ParameterError("a given forest gets its weights by regression: joint_fit='ridge'")
         names, own = getattr(self.forest, "feature_names_in_", ()), self.feature_costs_.names or ()
         if {*names} & {*own} and tuple(names) != own:
-            raise ParameterError(
-                f"forest has the columns {[*names]}, X has {[*own]}: sort X alike."
-            )
+            raise ParameterError(f"forest has the columns {[*names]}, X {[*own]}: sort X alike.")
         if self.early_stopping and self.joint_fit and not isinstance(self.joint_fit, str):
             raise ParameterError(
                 "early_stopping chooses among smaller models, and passes refit the largest only: "
@@ -266,6 +264,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _grow(self, X, targets, weight, random, valid, exponent=0, codes=None):
         """Grow the forest; `codes` are the classes. The model is that of 2**exponent × targets."""
+        if self.forest is not None:  # it may have seen the rows that refits would leave out
+            self._unmeasured = None
         if self.byte_budget is not None:  # before hours of growing
             refuse_above(MOST_FEATURES, X.shape[1])
         # Splits read one feature of many examples: columns lie together.

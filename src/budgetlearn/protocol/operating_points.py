@@ -130,8 +130,9 @@ def measured_out_of_fold(estimator, examples):
     if examples is None:
         raise BudgetError(
             f"this {type(estimator).__name__} does not know what its operating points cost and "
-            "score: it was stored before that, or made by `within`, and rows are not stored. Read "
-            "operating_points_ before storing it, or pass validation data, fit(X, y, X_val, y_val)."
+            "score: it was stored before that or made by `within`, and rows are not stored, or its "
+            "`forest` may have seen them. Read operating_points_ before storing it, or pass "
+            "validation data, fit(X, y, X_val, y_val)."
         )
     folds = _folds(estimator, examples)
     # Rows of no fold are those of a class with one row, which no refit could learn without.
