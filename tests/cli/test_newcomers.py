@@ -293,7 +293,7 @@ def test_a_pipe_that_has_a_name_is_read_once(folder, told):
     pipe("new.csv")
     status, out, err = told("compare", "new.csv", "--target", "ill")
     assert (status, out) == (2, "")
-    assert "What comes through a pipe is gone when the study reads it: save it." in err
+    assert "What comes through a pipe is gone later: save it to a file first." in err
 
 
 def test_ctrl_c_before_the_command_line_is_there_shows_no_traceback(monkeypatch):

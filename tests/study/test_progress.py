@@ -64,3 +64,12 @@ def test_other_jobs_and_messages_change_nothing(clock):
     tell(one, event="job_finished", job_id=1)  # of a submission, whose start is not told
     tell(one, event="progress", done=1, total=9)
     assert lines == ["fits 1 of 1"]
+
+
+def test_the_end_is_told_however_soon_and_once(clock):
+    one, lines = watched({1: "m", 2: "m"})
+    ran(one, clock, 1, 1)
+    ran(one, clock, 1, 2)
+    assert lines == ["fits 2 of 2"]
+    ran(one, clock, 60, 3)
+    assert lines == ["fits 2 of 2"]

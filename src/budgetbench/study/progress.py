@@ -9,7 +9,7 @@ class Progress:
 
     def __init__(self, fits, say):
         self.fits, self.say, self.began = fits, say, time.monotonic()
-        self.said, self.started, self.took = self.began, {}, {}
+        self.said, self.ended, self.started, self.took = self.began, None, {}, {}
 
     def filter(self, record):
         """Note when jobs start and end, say at times how far the fits are; keep every record."""
@@ -18,7 +18,8 @@ class Progress:
             self.started |= dict.fromkeys(record.jobs, now)
         elif event == "job_finished" and record.job_id in self.fits:
             self.took[record.job_id] = now - self.started.get(record.job_id, self.began)
-        elif event == "progress" and self.took and now > self.said + 10:
+            self.ended = now if len(self.took) == len(self.fits) else None
+        elif event == "progress" and self.took and self.said < (self.ended or now - 10):
             self.said, minutes = now, self._minutes_left(now - self.began)
             left = "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
             n_done, n_fits = len(self.took), len(self.fits)

@@ -222,9 +222,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
 
         from budgetbench.datasets.preparing import target_of
     if any(isinstance(path, InMemory) for path in (table, rest["costs"])):
-        raise click.UsageError(
-            "What comes through a pipe is gone when the study reads it: save it."
-        )
+        raise click.UsageError("What comes through a pipe is gone later: save it to a file first.")
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
