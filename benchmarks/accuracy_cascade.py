@@ -19,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 
 from budgetbench.datasets import load_dataset
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
@@ -38,10 +40,11 @@ SPLITS = {"miniboone_tiny_measured": {"per_class": [500, 300, 300]}}
 
 
 def points_of(model, X, y):
-    """Return mean cost and accuracy of every stage, (n_stages, 2)."""
+    """Return mean cost and accuracy, or R², of every stage, (n_stages, 2)."""
+    score = accuracy_score if is_classifier(model) else r2_score
     outcomes = zip(model.staged_predict(X), model.staged_acquired_features(X), strict=True)
     return np.array(
-        [(model.feature_costs_.total(bought).mean(), (out == y).mean()) for out, bought in outcomes]
+        [(model.feature_costs_.total(bought).mean(), score(y, out)) for out, bought in outcomes]
     )
 
 

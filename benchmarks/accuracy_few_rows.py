@@ -3,14 +3,15 @@
     python benchmarks/accuracy_few_rows.py
     python benchmarks/accuracy_few_rows.py coins_300x100 coins_300x400 --draws 20 --rules now
 
-Each table is drawn six times, with prices random in 1..100. Two earlier rules are fitted beside
-today's: "pilot" takes as the confirmed share what the pilot's own models gain with the choice
-inside the folds, not what that choice costs them; "labels" takes as the accuracy of the stage that
-knows most what labels show, not what is claimed of rare ones, too. (That points were left out which
-scored no more than the constant out of fold, as with both rules then, is not repeated.) Prints the
-fits that have no point but the constant; then, as gains over the constant, the mean score on new
-rows at 5, 10, 20, 50 and 100 % of the full cost, the score of the last point, what this promised,
-and the root mean square of their difference.
+Each table is drawn six times, with prices random in 1..100. Three earlier rules are fitted beside
+today's: "gains" confirms by what all rows gain, however much more a few of them do; "pilot" takes
+as the confirmed share what the pilot's own models gain with the choice inside the folds, not what
+that choice costs them; "labels" takes as the accuracy of the stage that knows most what labels
+show, not what is claimed of rare ones, too. (That points were left out which scored no more than
+the constant out of fold, as with both rules then, is not repeated.) Prints the fits that have no
+point but the constant; then, as gains over the constant, the mean score on new rows at 5, 10, 20,
+50 and 100 % of the full cost, the score of the last point, what this promised, and the root mean
+square of their difference.
 """
 
 import argparse
@@ -62,6 +63,11 @@ def noise(n_features):
     return lambda random, n: (random.normal(size=(n, n_features)), random.normal(size=n))
 
 
+def wild(random, n):
+    """Draw features, and numbers of a wide distribution that they do not tell."""
+    return random.normal(size=(n, 15)), random.standard_t(1.5, size=n)
+
+
 def friedman(random, n):
     """Draw `make_friedman1` with 30 features and much noise."""
     return make_friedman1(n, 30, noise=4, random_state=random)
@@ -96,6 +102,7 @@ TABLES = {
     "coins_300x100": (coins(100), 300),
     "coins_300x400": (coins(400), 300),
     "noise_150x15": (noise(15), 150),
+    "wild_150x15": (wild, 150),
 }
 
 
@@ -128,9 +135,10 @@ def labels_alone(probabilities, labels, weight=None):
 
 
 RULES = {
-    "now": (CONFIRMED, EXPECTED),
-    "pilot": (pilot_alone, EXPECTED),
-    "labels": (CONFIRMED, labels_alone),
+    "now": (CONFIRMED, EXPECTED, orders.USUAL),
+    "gains": (CONFIRMED, EXPECTED, 1.0),
+    "pilot": (pilot_alone, EXPECTED, 1.0),
+    "labels": (CONFIRMED, labels_alone, 1.0),
 }
 
 
@@ -140,7 +148,7 @@ def measured(name, draw, rule):
     random = np.random.RandomState(draw)
     X, y = table(random, n + 5_000)
     costs = random.randint(1, 101, X.shape[1]).astype(float)
-    estimator.confirmed_share, pool.expected_accuracy = RULES[rule]
+    estimator.confirmed_share, pool.expected_accuracy, orders.USUAL = RULES[rule]
     kind = ScheduleCascadeClassifier if y.dtype.kind == "i" else ScheduleCascadeRegressor
     model = kind(feature_costs=costs, random_state=draw).fit(X[:n], y[:n])
     X, y = X[n:][:MOST_TESTED], y[n:][:MOST_TESTED]

@@ -98,17 +98,6 @@ def test_boosting_takes_as_many_rounds_as_predict_best_out_of_fold(monkeypatch):
     np.testing.assert_array_equal(held_out, fitted(True)[0])
 
 
-def test_leaves_of_numbers_are_small_where_that_is_clearly_better():
-    random = np.random.RandomState(0)
-    word, X = random.randint(0, 60, 600), random.normal(size=(600, 3))
-    leaves = []
-    for y in (random.normal(size=60)[word], X[:, 0] + random.normal(size=600)):
-        folds = assign_folds(y, None, 5, random)
-        data = Table(np.c_[word, X], y, None, folds)
-        leaves.append(as_kind("boosting", None).suited_to(data).least_leaf)
-    assert leaves == [5, 20]
-
-
 def test_own_estimators_are_not_changed():
     own = KNeighborsClassifier(3)
     held_out, _ = as_kind(own, 2).fit_both(table(2), [0, 1, 2, 3], 0)

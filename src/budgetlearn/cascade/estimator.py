@@ -175,8 +175,6 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             train = replace(train, y=(train.y - self._origin) / self._unit)
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
-        if n_classes is None and "boosting" in kinds:
-            kinds["boosting"] = kinds["boosting"].suited_to(table)
         orders, units = self._stages_of_orders(table, seed)
         if self._only_dynamic:  # one stage of each order: the reference
             orders = {name: stages[-1:] for name, stages in orders.items()}

@@ -22,8 +22,6 @@ from .smooth_models import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
 N_LEAVES = 15
-# Few rows with most of the variance, or one of a hundred words, are no leaf of 20 rows.
-LEAF, SMALL_LEAF, CLEARLY = 20, 5, 0.95
 # Of boosted classes: 255 take half as long again, and are no better. Numbers lose by fewer.
 N_CLASS_BINS = 63
 # Of all forests, those of orders too.
@@ -256,15 +254,6 @@ def boosting_rounds(n_classes):
 class BoostingKind:
     """Gradient boosting; out of fold."""
 
-    def __init__(self, least_leaf=LEAF):
-        self.least_leaf = least_leaf
-
-    def suited_to(self, table):
-        """Return the kind for a table of numbers, of small leaves where that is clearly better."""
-        every, finer = np.arange(table.X.shape[1]), BoostingKind(SMALL_LEAF)
-        usual, small = (kind.out_of_fold(table, every)[0] for kind in (self, finer))
-        return finer if small < CLEARLY * usual else self
-
     def fit(self, X, y, n_classes, seed, weight=None):
         """Return the model of a pilot: of these examples, which count so much."""
         table = Table(X, y, n_classes, weight=weight)
@@ -272,11 +261,6 @@ class BoostingKind:
 
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model, of the rounds that predict best so."""
-        _, best, held_out = self.out_of_fold(table, features)
-        return held_out, self.fit_whole(table, features, seed, best)
-
-    def out_of_fold(self, table, features):
-        """Return the least mean loss of any number of rounds, that number, and its predictions."""
         coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
         left_out = [table.folds == fold for fold in np.unique(table.folds)]
         parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
@@ -290,7 +274,7 @@ class BoostingKind:
             if loss >= least:
                 break
             least, best, held_out = loss, done, found.copy()
-        return least, best, held_out
+        return held_out, self.fit_whole(table, features, seed, best)
 
     def fit_whole(self, table, features, seed, n_rounds=None):
         """Return the model of all examples, after so many rounds; None: the most."""
@@ -299,9 +283,10 @@ class BoostingKind:
         boosting.grow(n_rounds or boosting_rounds(table.n_classes)[0])
         return boosting.model()
 
-    def _begun(self, table, coded, rows, keep=False):
-        rate, least = boosting_rounds(table.n_classes)[1], max(2, len(rows) // 30)
-        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(self.least_leaf, least)}
+    @staticmethod
+    def _begun(table, coded, rows, keep=False):
+        rate = boosting_rounds(table.n_classes)[1]
+        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(20, max(2, len(rows) // 30))}
         return Boosting(
             coded, table.y, table.n_classes, rows, table.weight, **sizes, rate=rate, keep=keep
         )
