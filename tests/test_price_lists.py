@@ -46,6 +46,7 @@ def test_blanks_a_byte_order_mark_and_no_group(tmp_path):
         ("\n\n", "is empty"),
         ("feature,cost\n", "has a header, but no prices"),
         ("feature;cost\na;1,500\n", "line 2: '1,500' may be 1500 or 1.5. Write it without"),
+        ("feature;cost\na;3\nb;1.200\n", "line 3: '1.200' may be 1200 or 1.2. Write it without"),
         ("feature;cost\na;1,5\nb;1.500\n", "line 3: '1.500' has a point and another price"),
         ("feature;cost\na;1,2,3\n", "line 2: cost must be a number, got '1,2,3'"),
         ("age,1\nsex,2\n", "the first line holds 'age', '1'. A price list starts with"),
@@ -87,6 +88,11 @@ def test_separators_and_decimal_commas(tmp_path, text, encoding):
     assert found["cost"].tolist() == [1.5, 1.5]
     assert found["group_cost"].tolist()[1] == 0.125
     assert list(found) == ["feature", "cost", "group", "group_cost"]
+
+
+@for_each("text", ["feature,cost\na,1.200\n", "feature;cost\na;1.200\nb;2.5\n"])
+def test_points_that_stand_before_decimals(tmp_path, text):
+    assert read_prices(lay(tmp_path, text))["cost"][0] == 1.2
 
 
 def test_a_workbook_of_prices(tmp_path):

@@ -429,7 +429,8 @@ def read_prices(source):
     (None: no group), run is a whole number, cost and group_cost are numbers (NaN: no charge). A
     `CostError` that names the line says what is wrong.
     """
-    path, header, rows = _from_frame(source) if hasattr(source, "columns") else _from_file(source)
+    is_frame = hasattr(source, "columns")
+    path, separator, header, rows = _from_frame(source) if is_frame else _from_file(source)
     _check_header(path, header)
     if not rows:
         raise CostError(f"{path} has a header, but no prices.")
@@ -444,21 +445,21 @@ def read_prices(source):
         records.append(dict(zip(header, row, strict=True)) | {"line": line})
         if not records[-1]["feature"]:
             raise CostError(f"{path}, line {line}: the name of the feature is missing.")
-    commas = has_decimal_commas(path, records)
+    commas = has_decimal_commas(path, records, separator)
     return pd.DataFrame([_with_numbers(path, record, commas) for record in records]).drop(
         columns="line"
     )
 
 
 def _from_frame(frame):
-    """Return the name of a frame in messages, its header, and its rows as text, as of a file."""
+    """Return name in messages, separator, header, and rows as text of a frame, as of a file."""
     cells = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
     rows = list(enumerate(cells.to_numpy().tolist(), 1))
-    return "the price list", [str(name) for name in frame.columns], rows
+    return "the price list", ",", [str(name) for name in frame.columns], rows
 
 
 def _from_file(path):
-    """Return the path, the header, and (line number, fields) of each row."""
+    """Return the path, the separator, the header, and (line number, fields) of each row."""
     try:
         file = as_file(path)
         if is_workbook(file):
@@ -478,7 +479,7 @@ def _from_file(path):
     if not lines:
         raise CostError(f"{path} is empty. {_EXPECTED}")
     (_, header), *rows = lines
-    return path, header, rows
+    return path, separator, header, rows
 
 
 _EXPECTED = (
@@ -505,30 +506,33 @@ def _check_header(path, header):
 _PRICES = ("cost", "group_cost")
 MOST_COST = 1e100  # beyond it sums of prices, and their squares, would be infinite
 _COMMA = re.compile(r"[-+]?\d+,\d+")
-_MAYBE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+_MAYBE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")
 
 
-def has_decimal_commas(path, records):
-    """Return whether a list writes decimals with a comma; refuse what may be meant in two ways."""
+def has_decimal_commas(path, records, separator=";"):
+    """Return whether a list writes decimals with a comma; refuse what may be meant in two ways.
+
+    So may a point between semicolons: where they separate fields, decimals often have commas.
+    """
     prices = [(record["line"], record.get(name, "")) for record in records for name in _PRICES]
     commas = [(line, text) for line, text in prices if _COMMA.fullmatch(text)]
-    if not commas:
-        return False
     points = [(line, text) for line, text in prices if "." in text]
-    if points:
+    if commas and points:
         (line, one), (_, other) = points[0], commas[0]
         raise CostError(
             f"{path}, line {line}: {one!r} has a point and another price, {other!r}, a comma. "
             "Write all decimals with the one or with the other, and no mark between thousands."
         )
     # 1,500 is one and a half beside 2,5; alone it may be fifteen hundred.
-    if all(_MAYBE_THOUSANDS.fullmatch(text) for _, text in commas):
-        line, text = commas[0]
+    doubtful = commas or (points if separator == ";" else [])
+    if doubtful and all(_MAYBE_THOUSANDS.fullmatch(text) for _, text in doubtful):
+        line, text = doubtful[0]
+        plain = text.replace(",", ".")
         raise CostError(
-            f"{path}, line {line}: {text!r} may be {text.replace(',', '')} or "
-            f"{float(text.replace(',', '.')):g}. Write it without a comma, or with a point."
+            f"{path}, line {line}: {text!r} may be {plain.replace('.', '')} or {float(plain):g}. "
+            "Write it without a mark, or with another number of decimals."
         )
-    return True
+    return bool(commas)
 
 
 def _with_numbers(path, record, commas):
