@@ -95,7 +95,7 @@ def read_frame(
         # pandas fills short rows with gaps and takes repeated names: refused before it reads.
         with opened(path, encoding) as stream:
             # Lines, not records: what is skipped need not be a table.
-            rows = _rows(islice(stream, skip_rows, None), separator, skip_rows)
+            rows = _rows(path, islice(stream, skip_rows, None), separator, skip_rows)
             marks += _check_rows(path, rows, header, max_rows, {*marks})
         with opened(path, encoding) as stream:
             return pd.read_csv(
@@ -115,7 +115,7 @@ def read_frame(
             )
 
 
-def _rows(stream, separator, line):
+def _rows(path, stream, separator, line):
     """Yield (line number, fields) of each row that is not blank: the line that it begins in."""
     if separator == WHITESPACE:
         for place, text in enumerate(stream, line + 1):
@@ -124,9 +124,21 @@ def _rows(stream, separator, line):
         return
     reader, first = csv.reader(stream, delimiter=separator, skipinitialspace=True), line + 1
     for fields in reader:
+        if line + reader.line_num > first and any(_between(cell, separator) for cell in fields):
+            raise DatasetError(
+                f"{path.name}, line {first}: a quote mark that is a cell by itself joins this line "
+                f"and those up to line {line + reader.line_num}. Write out what it stands for (or "
+                'four quote marks, """", if it is a value).'
+            )
         if fields and fields != [""]:
             yield first, fields
         first = line + reader.line_num + 1
+
+
+def _between(cell, separator):
+    """Return whether a cell is what stands between two lone quote marks of different lines."""
+    ends = {cell.strip(" ")[:1], cell.strip(" ")[-1:]}
+    return "\n" in cell and separator in ends and ends <= {separator, "\n", "\r"}
 
 
 def _check_rows(path, rows, header, max_rows, marks):
