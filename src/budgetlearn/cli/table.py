@@ -75,6 +75,7 @@ FEWEST_ROWS = 13  # ten train, three are held out
 # A target of more different numbers than the first, and no more than the last, may be meant as
 # amounts or as names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
+MOST_AMOUNT = 1e100  # beyond it, and between numbers nearer than its inverse, scores were NaN
 RARE = 0.05  # a class of a smaller share is noted
 MOST_CLASSES = 20  # a target of whole numbers with more different values is one to be estimated
 
@@ -256,6 +257,12 @@ def _target(column, task):
                 f"The target {column.name!r} must be different finite numbers for regression, but "
                 f"{first!r} stands {in_row(odd) if odd.size else 'in every row'}. Use --task "
                 "classification, or correct it."
+            )
+        least, most = amounts.min(), amounts.max()
+        if max(-least, most) > MOST_AMOUNT or most - least < 1 / MOST_AMOUNT:
+            raise DatasetError(
+                f"The target {column.name!r} holds numbers from {least:g} to {most:g}, whose "
+                "squares are beyond what a computer can hold. Write them in another unit."
             )
         return amounts.to_numpy(np.float64), task, notes
     # Before blanks are stripped: "yes" and "yes " may have been meant as two.
