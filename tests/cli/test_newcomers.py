@@ -14,6 +14,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import cpu_count
 
 from budgetlearn.cli import main, output
 from budgetlearn.cli.commands import run
@@ -358,6 +359,11 @@ def test_no_threads_are_no_number_of_threads(folder, told):
     status, out, err = told(*FIT, "--jobs", "0")
     assert (status, out) == (2, "")
     assert "--jobs must be -1 (all cores), or 1 or more" in err
+
+
+def test_more_threads_than_cores_are_as_many_as_these(folder, told):
+    assert told(*QUICK, "--jobs", "100000", "--out", "model")[0] == 0
+    assert SavedModel.load("model").model.n_jobs == cpu_count()
 
 
 # --- predictions

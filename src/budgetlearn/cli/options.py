@@ -8,6 +8,7 @@ from functools import partial, reduce
 from pathlib import Path
 
 import click
+from joblib import cpu_count
 
 from ..files import InMemory
 from ..preprocessing.categories import INDICATOR, MEDIAN, REFUSE
@@ -105,7 +106,13 @@ trust = click.option(
     "--trust", is_flag=True, help="Run code that the file or folder names: look at it first."
 )
 seed = click.option("--seed", type=int, default=0, help="Of all that is random.")
-jobs = click.option("--jobs", type=int, default=1, help="Threads; -1: all cores.")
+jobs = click.option(
+    "--jobs",
+    type=int,
+    default=1,
+    callback=lambda context, parameter, value: min(value, cpu_count()),
+    help="Threads, no more than there are cores; -1: all cores.",
+)
 guaranteed = click.option(
     "--guaranteed",
     is_flag=True,
