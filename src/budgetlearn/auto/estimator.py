@@ -68,7 +68,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         the method of the same name.
     max_minutes : float or None, default=10
         Methods that would take longer, together with those before them, are not compared: see
-        `skipped_`. The constant and the models on all features always are. None: no limit.
+        `skipped_`. The constant and the linear model always are. None: no limit.
 
     Attributes
     ----------

@@ -75,11 +75,13 @@ class Comparison:
         for method in methods:  # wrong parameters are a mistake: refused before hours of fits
             method.make(self.costs, self.seed, self.n_jobs)
         policies = self._compared(CONSTANT, [0], repeats, None)
+        # What everything bought is worth must be known, whatever time there is: the last such
+        # method is the linear model, which takes little.
+        always = [method for method in methods if method.everything][-1:]
         for method in progress(methods, "methods"):
             last = len(self.budgets) - 1
             places = [last] if method.everything else list(range(len(self.budgets)))
-            # What everything bought is worth must be known, whatever time there is.
-            deadline = None if method.everything else self.deadline
+            deadline = None if method in always else self.deadline
             try:
                 policies += self._compared(method, places, repeats, deadline)
             except (BudgetlearnError, ValueError, RuntimeError) as error:  # the last: glmnet's
@@ -96,6 +98,8 @@ class Comparison:
         ]
         budgets, start = [self.budgets[place] for place in places], monotonic()
         for done, (repeat, out) in enumerate(left_out, 1):
+            if deadline is not None and monotonic() > deadline:
+                raise BudgetlearnError(TOO_LONG)
             made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
             found[repeat][:, out], spent[repeat][:, out], costs = made
             seen[repeat][:, out] = costs[:, None]
