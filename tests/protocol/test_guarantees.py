@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.base import ClassifierMixin
+from sklearn.datasets import load_wine
 
 from budgetlearn.exceptions import GuaranteeError
+from budgetlearn.peers import FilterForestClassifier
 from budgetlearn.protocol import BudgetedEstimator, Stage
 from budgetlearn.protocol.operating_points import certified, hoeffding_bentkus_p
 from budgetlearn.validation import ParameterError
@@ -152,3 +154,16 @@ def test_a_cost_of_just_the_limit_keeps_it(prices, limit, n_acquired, fixed):
     acquired = np.tile(np.arange(3) < n_acquired, (50, 1))
     certificate = certified(model, [Stage({}, y, acquired=acquired)], y, limit, None, 0.9)
     assert certificate.tested["p_value"].tolist() == [0]
+
+
+def test_what_the_features_of_a_forest_cost_is_never_exceeded():
+    X, y = load_wine(return_X_y=True)
+    model = FilterForestClassifier(n_selected=[1, 2, 13], n_estimators=3)
+    model.set_params(feature_costs=range(1, 14), random_state=0)
+    model.fit(X[::2], y[::2], X[1::2], y[1::2])
+    costs = [model.feature_costs_.subset(model.order_[:size]) for size in (1, 2)]
+    for stage, cost in enumerate(costs):
+        found = model.certify(X[::5], y[::5], cost=cost)
+        assert (found.stage, found.tested["p_value"].max()) == (stage, 0)
+    with pytest.raises(GuaranteeError):
+        model.certify(X[::5], y[::5], cost=0.9 * costs[0])

@@ -63,6 +63,13 @@ class TreeStages(BudgetedEstimator):
                 stage.output, stage.probabilities = self._answer(model, walk.values, model.n_trees)
             yield stage
 
+    def _most_costs(self):
+        forests = [model.forest.trees[: model.n_trees] for model in self._models]
+        used = [
+            np.concatenate([tree.feature[~tree.is_leaf] for tree in trees]) for trees in forests
+        ]
+        return np.array([self.feature_costs_.subset(features) for features in used])
+
     def stored_bytes(self, stage):
         model = self._models[stage]
         n_columns = model.forest.n_values

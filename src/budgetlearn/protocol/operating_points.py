@@ -291,6 +291,7 @@ def surely_within(estimator, costs, budget):
     points = estimator.operating_points_
     # What asks one example for nothing asks none: before the first answer all are the same.
     exact = estimator._cost_alike()[points.index] | (points["n_features"] == 0)
+    exact |= affords(budget, estimator._most_costs()[points.index])
     # All at once (Bonferroni), so that whichever is chosen keeps the budget.
     level = (1 - CONFIDENCE) / len(costs)
     n = estimator._n_measured
@@ -323,12 +324,13 @@ def _check_limits(estimator, cost, error, confidence):
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
     full, alike, rows = estimator.feature_costs_.full, estimator._cost_alike(), []
+    most = estimator._most_costs()
     for index, stage in enumerate(outcomes):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
         wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
         p_value = 0.0
-        if cost is not None and not cost >= full:  # what all features cost is never exceeded
+        if cost is not None and not affords(cost, most[index]):  # that is never exceeded
             # A cost that is the same for all examples needs no statistics.
             if alike[index] or not stage.acquired.any():
                 p_value = float(not affords(cost, costs[0]))
