@@ -116,6 +116,10 @@ REFUSED = {
         lambda t: t.assign(ill=np.where(t.index % 2, "a b", "a  b")),
         "'a  b' and 'a b' differ only in blanks",
     ),
+    "a class with accents of two kinds": (
+        lambda t: t.assign(ill=np.where(t.index % 2, "caf\xe9", "cafe\u0301")),
+        "The target 'ill': 'cafe\\u0301' and 'caf\\xe9' look the same: Unicode has two ways",
+    ),
     "a class with a blank behind": (
         lambda t: t.assign(ill=np.where(t.index % 3, t["ill"], t["ill"] + " ")),
         "The target 'ill': 'no ' and 'no' differ only in blanks. Write them the same way.",

@@ -171,6 +171,7 @@ def test_the_columns_that_are_not_acquired_may_be_absent(shop):
         ([None, None, None], "without a single value"),
         ([1.0, np.inf, 2.0], "infinity in row 2"),
         (["a b", "a  b", "c"], "differ only in blanks"),
+        (["caf\xe9", "cafe\u0301", "c"], r"'caf\\xe9' and 'cafe\\u0301' look the same: Unicode"),
     ],
 )
 def test_what_would_give_wrong_numbers_is_refused_by_name(column, said):

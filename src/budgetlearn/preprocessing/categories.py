@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -43,14 +44,17 @@ def to_numbers(features, categorical):
 
 
 def refuse_blank_twins(words, where):
-    """Raise `DatasetError` if two of some words differ only in blanks."""
+    """Raise `DatasetError` if two of some words differ only in blanks, or look the same."""
     seen = {}
     for word in words:
-        first = seen.setdefault(" ".join(word.split()), word)
+        first = seen.setdefault(normalize("NFC", " ".join(word.split())), word)
         if first != word:
-            raise DatasetError(
-                f"{where}: {first!r} and {word!r} differ only in blanks. Write them the same way."
-            )
+            said = f"{first!r} and {word!r} differ only in blanks"
+            if first.split() != word.split():
+                said = (
+                    f"{first!a} and {word!a} look the same: Unicode has two ways to write accents"
+                )
+            raise DatasetError(f"{where}: {said}. Write them the same way.")
 
 
 def is_number(column):
