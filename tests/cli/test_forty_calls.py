@@ -20,6 +20,7 @@ import pytest
 
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.table import days, form_of
+from budgetlearn.exceptions import DatasetError
 from tests.cli.conftest import PRICES, patients
 
 N = 240
@@ -617,12 +618,21 @@ def test_the_probabilities_of_the_classes_are_those_of_the_prediction(called):
         (DAYS[:2], [19662, 19663]),
         (DAYS[:2].tz_localize("Europe/Paris"), [19662 - 1 / 24, 19663 - 1 / 24]),
         (["9999-12-31", "0001-01-01"], [2932896, -719162]),
+        (["31/03/2024 06:00", "01/01/2024 18:00"], [19813.25, 19723.75]),
+        (["03/31/2024 06:00:00", "01/02/2024 18:00:00"], [19813.25, 19724.75]),
+        (["31-03-2024 06:00", "01-01-2024 18:00"], [19813.25, 19723.75]),
     ],
 )
 def test_days_are_those_of_one_clock_however_far(dates, expected):
     column = pd.Series(dates, name="came")
     found = days(column, form_of(column))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_day_that_may_be_a_month_is_refused_with_an_hour_too():
+    column = pd.Series(["01/02/2024 10:30", "02/03/2024 11:30"], name="came")
+    with pytest.raises(DatasetError, match="may be 01 February or 02 January"):
+        form_of(column)
 
 
 def test_days_are_counted_in_ask_as_in_a_table(called):

@@ -16,7 +16,8 @@ from .options import closest, needed_and_found, note, shown
 
 ISO = "ISO8601"
 # In this order: the first one that fits all cells counts, unless days and months can be swapped.
-FORMS = (ISO, "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
+DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
+FORMS = (ISO, *(day + hour for hour in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
 EXAMPLE = pd.Timestamp("2024-03-31 10:30")
 
 
