@@ -186,3 +186,10 @@ def test_a_failure_of_glmnet_is_an_error(monkeypatch):
         RuntimeError, match=r"no solution \(jerr = 7777\) on 178 rows, 13 variables"
     ):
         fit_l1_path(X, y)
+
+
+def test_a_class_that_counts_for_nothing_is_an_error_with_advice():
+    X, y = load_wine(return_X_y=True)
+    model = LogitPathClassifier(class_weight={0: 1e9, 1: 1, 2: 1}, random_state=0)
+    with pytest.raises(RuntimeError, match=r"close to 0. Where a class counts .* weigh it more"):
+        model.fit(X, y)

@@ -132,7 +132,10 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
                     net, standard, y, sample_weight=weight, relative_penalties=penalty_factors
                 )
             except ValueError as error:
-                raise RuntimeError(f"glmnet could not fit the L1 path: {error}") from error
+                raise RuntimeError(
+                    f"glmnet could not fit the L1 path: {error} Where a class counts for next to "
+                    "nothing, weigh it more (class_weight, sample_weight) or leave out its rows."
+                ) from error
         if not _is_cut(net):
             break
     if net.jerr_ > 0 or net.n_lambda_ < 1:
