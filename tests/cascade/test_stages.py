@@ -76,6 +76,8 @@ def test_own_sets_keep_their_order_of_acquisition():
         ([[0], [0]], "must grow"),
         ([[0, 0]], "each once"),
         ([[7]], "from 0 to 2"),
+        ([[1.5]], "each once, got .1.5."),
+        ([[True]], "each once, got .True."),
         ([[]], "must grow"),
     ],
 )

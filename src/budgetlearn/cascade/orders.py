@@ -16,7 +16,7 @@ from ..forests.importance import oob_permutation_importance
 from ..parallel import thread_map
 from ..protocol.checked_data import Examples
 from ..tree.boosting import Boosting
-from ..validation import INT32_MAX, ParameterError, derive_seed
+from ..validation import INT32_MAX, ParameterError, derive_seed, is_flag
 from .mixture import variance
 from .models import MAX_BINS, Table, as_kind, ascending
 from .pool import LEAST_ERRORS, MOST_PILOT_ROWS, mean_and_error
@@ -166,9 +166,9 @@ def nested_stages(sets, n_features):
     """
     stages, acquired = [], []
     for features in sets:
-        features = [int(feature) for feature in features]
-        known = set(features)
-        if len(known) < len(features) or not known <= set(range(n_features)):
+        features = list(features)
+        known, flags = set(features), any(map(is_flag, features))
+        if len(known) < len(features) or not known <= set(range(n_features)) or flags:
             raise ParameterError(
                 f"a nested set must name features from 0 to {n_features - 1}, each once, "
                 f"got {features}."
@@ -178,7 +178,7 @@ def nested_stages(sets, n_features):
                 f"nested sets must grow: {sorted(known)} does not hold all of {sorted(acquired)} "
                 "and one more. Give each stage all features of the stages before it."
             )
-        acquired += [each for each in features if each not in set(acquired)]
+        acquired += [int(each) for each in features if each not in set(acquired)]
         stages.append(tuple(acquired))
     return stages
 
