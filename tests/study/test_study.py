@@ -9,6 +9,7 @@ import yaml
 from budgetbench.report.sections.about import settings_of
 from budgetbench.study.methods import build
 from budgetbench.study.study import Study
+from budgetlearn.cli.compare import REGRESSORS
 from budgetlearn.exceptions import BudgetlearnError, ConfigError
 from budgetlearn.files import read_yaml
 
@@ -65,8 +66,11 @@ def test_regression_under_acquisition_costs_takes_regressors_only():
     constant = {"class": "budgetlearn.peers.FreeConstantRegressor"}
     study = changed(**regressors, overrides={"constant": constant})
     assert study.budget("friedman1") == "acquisition"
-    with pytest.raises(BudgetlearnError, match=r"and constant predict classes only\. .*overrides"):
+    with pytest.raises(
+        BudgetlearnError, match=r"constant predict classes only. .*overrides"
+    ) as told:
         changed(**regressors)
+    assert all(name in str(told.value) for name in REGRESSORS)
 
 
 def test_overrides_of_methods_that_a_call_leaves_out_wait():

@@ -174,7 +174,8 @@ class Study:
             if wrong:
                 raise ConfigError(
                     f"{name} is regression, and {wrong} predict classes only. Under "
-                    "acquisition costs take `methods: [cascade_regressor, constant]` and "
+                    "acquisition costs take `methods: [cascade_regressor, budgetrf_regressor, "
+                    "lightgbm_coupled_regressor, all_features_regressor, constant]` and "
                     "`overrides: {constant: {class: budgetlearn.peers.FreeConstantRegressor}}` "
                     "(under `by_dataset` for this one alone), or make classes of its target (in "
                     "its entry `task: classification`, `labels: {quantiles: 4}`)."
