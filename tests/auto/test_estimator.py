@@ -411,3 +411,11 @@ def test_a_solver_that_finds_nothing_skips_its_method(monkeypatch):
     monkeypatch.setattr(SparseLinearClassifier, "_path", fails)
     made = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
     assert made.skipped_ == {"sparse linear": "glmnet found no solution"}
+
+
+def test_few_rows_leave_the_cascade_in(monkeypatch):
+    cascade = [each for each in competitors(True, 3) if each.name == "cascade"]
+    monkeypatch.setattr("budgetlearn.auto.estimator.competitors", lambda *_: cascade)
+    monkeypatch.setattr("budgetlearn.auto.evidence.REPEATS", ())
+    rows = slice(None, 10 * (len(Y) // 10), len(Y) // 10)
+    assert not AutoBudgetClassifier(random_state=0).fit(X[rows, :3], Y[rows]).skipped_

@@ -132,7 +132,9 @@ class Comparison:
 
     def fitted(self, method, examples):
         """Return a method fitted on examples, with their weights where it takes such."""
-        model = method.make(self.costs, self.seed, self.n_jobs)
+        model, n = method.make(self.costs, self.seed, self.n_jobs), len(examples.y)
+        if n < 2 * N_FOLDS and model.get_params(deep=False).get("cv") == N_FOLDS:
+            model.set_params(cv=n // 2)  # folds of two rows or more
         weighs = examples.weight is not None and get_tags(model).sample_weight
         weights = {"sample_weight": examples.weight} if weighs else {}
         return model.fit(self.seen_by(model, examples.X), examples.targets, **weights)
