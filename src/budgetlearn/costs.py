@@ -510,10 +510,7 @@ _MAYBE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")
 
 
 def has_decimal_commas(path, records, separator=";"):
-    """Return whether a list writes decimals with a comma; refuse what may be meant in two ways.
-
-    So may a point between semicolons: where they separate fields, decimals often have commas.
-    """
+    """Return whether a list writes decimals with a comma; refuse what may be meant in two ways."""
     prices = [(record["line"], record.get(name, "")) for record in records for name in _PRICES]
     commas = [(line, text) for line, text in prices if _COMMA.fullmatch(text)]
     points = [(line, text) for line, text in prices if "." in text]
@@ -523,7 +520,8 @@ def has_decimal_commas(path, records, separator=";"):
             f"{path}, line {line}: {one!r} has a point and another price, {other!r}, a comma. "
             "Write all decimals with the one or with the other, and no mark between thousands."
         )
-    # 1,500 is one and a half beside 2,5; alone it may be fifteen hundred.
+    # 1,500 is one and a half beside 2,5; alone it may be fifteen hundred, as may 1.500 between
+    # semicolons, which separate where decimals have commas.
     doubtful = commas or (points if separator == ";" else [])
     if doubtful and all(_MAYBE_THOUSANDS.fullmatch(text) for _, text in doubtful):
         line, text = doubtful[0]

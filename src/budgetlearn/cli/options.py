@@ -107,11 +107,7 @@ trust = click.option(
 )
 seed = click.option("--seed", type=int, default=0, help="Of all that is random.")
 jobs = click.option(
-    "--jobs",
-    type=int,
-    default=1,
-    callback=lambda context, parameter, value: min(value, cpu_count()),
-    help="Threads, no more than there are cores; -1: all cores.",
+    "--jobs", type=click.IntRange(max=cpu_count(), clamp=True), default=1, help="Threads; -1: all."
 )
 guaranteed = click.option(
     "--guaranteed",

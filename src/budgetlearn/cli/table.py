@@ -251,19 +251,14 @@ def _target(column, task):
         task, notes = _suggested(column) if numbers else (CLASSIFICATION, ())
     if task == REGRESSION:
         amounts = _numbers_of(column)
-        odd = np.flatnonzero(~np.isfinite(amounts))
-        if odd.size or amounts.min() == amounts.max():
+        odd = np.flatnonzero(~(amounts.abs() <= MOST_AMOUNT))
+        if odd.size or amounts.max() - amounts.min() < 1 / MOST_AMOUNT:
             first = str(column.iloc[odd[0] if odd.size else 0])
+            where = in_row(odd) if odd.size else "in the first row, and hardly another in others"
             raise DatasetError(
-                f"The target {column.name!r} must be different finite numbers for regression, but "
-                f"{first!r} stands {in_row(odd) if odd.size else 'in every row'}. Use --task "
-                "classification, or correct it."
-            )
-        least, most = amounts.min(), amounts.max()
-        if max(-least, most) > MOST_AMOUNT or most - least < 1 / MOST_AMOUNT:
-            raise DatasetError(
-                f"The target {column.name!r} holds numbers from {least:g} to {most:g}, whose "
-                "squares are beyond what a computer can hold. Write them in another unit."
+                f"The target {column.name!r} must be numbers of up to {MOST_AMOUNT:g} that differ "
+                f"by {1 / MOST_AMOUNT:g} or more for regression, but {first!r} stands {where}. Use "
+                "--task classification, correct it, or write it in another unit."
             )
         return amounts.to_numpy(np.float64), task, notes
     # Before blanks are stripped: "yes" and "yes " may have been meant as two.

@@ -309,15 +309,13 @@ def _values(value, constant, kind, format, n_trees):
 
 def _thresholds(forest, format):
     """Return features and thresholds in the format, and the grids: used, low, step."""
-    far = np.flatnonzero(np.isfinite(forest.threshold) & (np.abs(forest.threshold) > LARGEST))
+    far = forest.threshold[np.isfinite(forest.threshold) & (abs(forest.threshold) > LARGEST)]
     if far.size:
-        warnings.warn(
-            f"feature {forest.feature[far[0]]} (counted from 0) is compared with "
-            f"{forest.threshold[far[0]]:g}, beyond the numbers of float32 (up to {LARGEST:g}), "
-            "in which devices cannot tell such values apart: fit it in a larger unit.",
-            BudgetlearnWarning,
-            stacklevel=3,
+        said = (
+            f"a split at {far[0]:g} is beyond the numbers of float32 (up to {LARGEST:g}): devices"
         )
+        said = f"{said} cannot tell such values apart. Fit the forest in a larger unit."
+        warnings.warn(said, BudgetlearnWarning, stacklevel=3)
     # C has no literal for what is below all finite numbers; only the least of them goes left here.
     threshold = np.maximum(forest.threshold, np.nextafter(-LARGEST, np.float32(0)))
     if format == "int8":
