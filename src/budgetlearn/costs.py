@@ -520,8 +520,7 @@ def has_decimal_commas(path, records, separator=";"):
             f"{path}, line {line}: {one!r} has a point and another price, {other!r}, a comma. "
             "Write all decimals with the one or with the other, and no mark between thousands."
         )
-    # 1,500 is one and a half beside 2,5; alone it may be fifteen hundred, as may 1.500 between
-    # semicolons, which separate where decimals have commas.
+    # 1,500 is one and a half beside 2,5; alone, as 1.500 between semicolons, maybe fifteen hundred.
     doubtful = commas or (points if separator == ";" else [])
     if doubtful and all(_MAYBE_THOUSANDS.fullmatch(text) for _, text in doubtful):
         line, text = doubtful[0]
@@ -566,9 +565,7 @@ def profile_of(table):
     twice = table["feature"][table["feature"].duplicated()].unique().tolist()
     if twice:
         raise CostError(f"the price list names features more than once: {', '.join(twice)}.")
-    costs = table["cost"].tolist()
-    if "group" not in table:
-        return names, costs, None, None
+    costs, table = table["cost"].tolist(), table.reindex(columns=COLUMNS)
     # Such a charge would never fall due.
     alone = table[table["group"].isna() & table["group_cost"].notna()]
     if len(alone):

@@ -75,12 +75,10 @@ class Comparison:
         for method in methods:  # wrong parameters are a mistake: refused before hours of fits
             method.make(self.costs, self.seed, self.n_jobs)
         policies = self._compared(CONSTANT, [0], repeats, None)
-        # What everything bought is worth must be known, whatever time there is: the last such
-        # method is the linear model, which takes little.
+        # What everything is worth must be known: the last of these, the linear model, takes little.
         always = [method for method in methods if method.everything][-1:]
         for method in progress(methods, "methods"):
-            last = len(self.budgets) - 1
-            places = [last] if method.everything else list(range(len(self.budgets)))
+            places = [*range(len(self.budgets))][-1 if method.everything else 0 :]
             deadline = None if method in always else self.deadline
             try:
                 policies += self._compared(method, places, repeats, deadline)
@@ -97,16 +95,14 @@ class Comparison:
             (k, folds == fold) for k, folds in enumerate(repeats) for fold in np.unique(folds)
         ]
         budgets, start = [self.budgets[place] for place in places], monotonic()
-        for done, (repeat, out) in enumerate(left_out, 1):
-            if deadline is not None and monotonic() > deadline:
+        for done, (repeat, out) in enumerate(left_out):
+            # One fit for each part that is left out, and one on all rows.
+            ends = start + (monotonic() - start) * (len(left_out) + 1) / (done or np.inf)
+            if deadline is not None and ends > deadline:
                 raise BudgetlearnError(TOO_LONG)
             made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
             found[repeat][:, out], spent[repeat][:, out], costs = made
             seen[repeat][:, out] = costs[:, None]
-            # One fit for each part that is left out, and one on all rows.
-            ends = start + (monotonic() - start) / done * (len(left_out) + 1)
-            if deadline is not None and ends > deadline:
-                raise BudgetlearnError(TOO_LONG)
         return [
             self._policy(method, place, found[:, k], spent[:, k], seen[:, k])
             for k, place in enumerate(places)

@@ -333,13 +333,12 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     engine.set_params(budgets=(budget,), max_minutes=minutes, scoring=study.scoring(dataset))
     about = {"method": AUTO, "budget": budget}
     saved = fit_table(own, engine, preprocessor, rows, random, about, guaranteed)
-    stage = saved.stage()  # refused before anything is written
+    measured = saved.curve.loc[saved.stage()]  # refused before anything is written
     if saved.model.skipped_.get(label) == TOO_LONG:
         click.echo(f"{label} takes more than --minutes {minutes:g}: others are compared.")
     if out:
         saved.save(out)
     print_schedule(saved)
-    measured = saved.curve.loc[stage]
     click.echo(
         f"On {saved.n_rows[2]:,} rows that this model has not seen: {saved.score_name} "
         f"{plus_minus(measured['test_score'], measured['test_score_se'])}, for "

@@ -133,8 +133,7 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
                 )
             except ValueError as error:
                 raise RuntimeError(
-                    f"glmnet could not fit the L1 path: {error} Where a class counts for next to "
-                    "nothing, weigh it more (class_weight, sample_weight) or leave out its rows."
+                    f"glmnet could not fit the L1 path: {error} Weigh classes and rows more evenly."
                 ) from error
         if not _is_cut(net):
             break

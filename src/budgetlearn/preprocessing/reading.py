@@ -126,9 +126,8 @@ def _rows(path, stream, separator, line):
     for fields in reader:
         if line + reader.line_num > first and any(_between(cell, separator) for cell in fields):
             raise DatasetError(
-                f"{path.name}, line {first}: a quote mark that is a cell by itself joins this line "
-                f"and those up to line {line + reader.line_num}. Write out what it stands for (or "
-                'four quote marks, """", if it is a value).'
+                f"{path.name}, line {first}: a lone quote mark joins it and those after it, up to "
+                f'line {line + reader.line_num}. Write out what it stands for (as a value: """").'
             )
         if fields and fields != [""]:
             yield first, fields

@@ -324,13 +324,12 @@ def _check_limits(estimator, cost, error, confidence):
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
     full, alike, rows = estimator.feature_costs_.full, estimator._cost_alike(), []
-    most = estimator._most_costs()
-    for index, stage in enumerate(outcomes):
+    for index, (stage, most) in enumerate(zip(outcomes, estimator._most_costs(), strict=False)):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
         wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
         p_value = 0.0
-        if cost is not None and not affords(cost, most[index]):  # that is never exceeded
+        if cost is not None and not affords(cost, most):  # that is never exceeded
             # A cost that is the same for all examples needs no statistics.
             if alike[index] or not stage.acquired.any():
                 p_value = float(not affords(cost, costs[0]))
