@@ -361,6 +361,13 @@ def test_no_threads_are_no_number_of_threads(folder, told):
     assert "--jobs must be -1 (all cores), or 1 or more" in err
 
 
+@pytest.mark.parametrize("words", [("--seed", "-1"), ("--seed", "9" * 11), ("--max-rows", "12")])
+def test_numbers_out_of_range_are_said_to_be_of_their_option(folder, told, words):
+    status, _, err = told(*QUICK, *words)
+    assert status == 2
+    assert f"Invalid value for '{words[0]}': {words[1]} is not in the range" in err
+
+
 def test_more_threads_than_cores_are_as_many_as_these(folder, told):
     assert told(*QUICK, "--jobs", "100000", "--out", "model")[0] == 0
     assert SavedModel.load("model").model.n_jobs == cpu_count()

@@ -105,7 +105,7 @@ columns = _all(  # what the columns of a table are
 trust = click.option(
     "--trust", is_flag=True, help="Run code that the file or folder names: look at it first."
 )
-seed = click.option("--seed", type=int, default=0, help="Of all that is random.")
+seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Of all chance.")
 jobs = click.option(
     "--jobs", type=click.IntRange(max=cpu_count(), clamp=True), default=1, help="Threads; -1: all."
 )
@@ -128,7 +128,7 @@ minutes = click.option(
 
 def max_rows(default, drawn):
     """Return the option of the most rows to use; `drawn` says how others are chosen from more."""
-    known = {"type": click.IntRange(min=10), "default": default}
+    known = {"type": click.IntRange(min=13), "default": default}
     return click.option("--max-rows", **known, help=f"Of a larger table {drawn}.")
 
 
