@@ -3,6 +3,7 @@
     python benchmarks/accuracy_lead.py measure rows.csv wine iris
     python benchmarks/accuracy_lead.py measure rows.csv
     python benchmarks/accuracy_lead.py measure numbers.csv numbers
+    python benchmarks/accuracy_lead.py measure large.csv large
     python benchmarks/accuracy_lead.py sum-up rows.csv means.csv
 
 1,200 rows to learn from at most, 1,500 to test, three splits, prices random in 1..100; of tables
@@ -12,7 +13,10 @@ cheaper equals are fitted again on all rows. So does the cascade choose among it
 LightGBM's trees have 15 leaves and a learning rate of .1. `APART` are tables, or targets of tables,
 that no comparison of the cascade had before: none of its settings can have been chosen on them (the
 automatic choice, of which it is one method, was judged on some). `numbers` stands for 22 tables
-whose targets are numbers; scores are R² there, and errors 1 − R².
+whose targets are numbers; scores are R² there, and errors 1 − R². `large` stands for tables of
+either kind of which 8,000 rows are learned from and 5,000 tested at most (their names end with
+_8000); LightGBM has 300 trees there, too, 136 settings. Only their second split is measured: on the
+first one it was looked at whether stages gain by more rounds of boosting.
 
 `measure` adds a row for each table, split and method that the file lacks: area under the staircase
 on test data, test error at 5, 10, 20 and 100 % of the full cost, processor seconds of all fits.
@@ -22,6 +26,7 @@ of each table as docs/results/ has them.
 
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +44,7 @@ from budgetlearn.curves import pareto_indices
 from budgetlearn.peers import LightGBMCostClassifier, LightGBMCostRegressor
 
 MOST_ROWS, MOST_TESTED, MOST_COLUMNS, SPLITS, FOLDS = 1200, 1500, 40, 3, 5
+LARGE_ROWS, LARGE_TESTED, LARGE, LARGE_TREES = 8000, 5000, "_8000", (*N_TREES, 300)
 # In `config/studies/field.yaml`, in docs/results/cascade-1-kinds.csv, or in the notes.
 _USED = """
     wine breast_cancer vehicle pima thyroid concrete steel naval bank spambase letter_binary
@@ -54,13 +60,13 @@ MADE = {
     "made_repeats": {"n_features": 30, "n_informative": 5, "n_redundant": 10, "n_repeated": 5},
 }
 DRAWN = {
-    "quantiles": lambda seed: datasets.make_gaussian_quantiles(
-        n_samples=2700, n_features=8, n_classes=3, random_state=seed
+    "quantiles": lambda seed, n: datasets.make_gaussian_quantiles(
+        n_samples=n, n_features=8, n_classes=3, random_state=seed
     ),
-    "blobs": lambda seed: datasets.make_blobs(2700, 8, centers=5, cluster_std=6, random_state=seed),
-    "friedman2_thirds": lambda seed: datasets.make_friedman2(2700, noise=100, random_state=seed),
-    "friedman3_thirds": lambda seed: datasets.make_friedman3(2700, noise=0.1, random_state=seed),
-    "iris": lambda seed: datasets.load_iris(return_X_y=True),
+    "blobs": lambda seed, n: datasets.make_blobs(n, 8, centers=5, cluster_std=6, random_state=seed),
+    "friedman2_thirds": lambda seed, n: datasets.make_friedman2(n, noise=100, random_state=seed),
+    "friedman3_thirds": lambda seed, n: datasets.make_friedman3(n, noise=0.1, random_state=seed),
+    "iris": lambda seed, n: datasets.load_iris(return_X_y=True),
 }
 # Numbers as thirds, or a column of a table in place of its target.
 THIRDS = {
@@ -77,13 +83,13 @@ _USED_NUMBERS = """
 """
 USED_NUMBERS = _USED_NUMBERS.split()
 DRAWN_NUMBERS = {
-    "progression": lambda seed: datasets.load_diabetes(return_X_y=True),
+    "progression": lambda seed, n: datasets.load_diabetes(return_X_y=True),
     "friedman2": DRAWN["friedman2_thirds"],
     "friedman3": DRAWN["friedman3_thirds"],
-    "sparse": lambda seed: datasets.make_sparse_uncorrelated(2700, random_state=seed),
-    "linear": lambda seed: make_regression(2700, 20, n_informative=6, noise=50, random_state=seed),
-    "low_rank": lambda seed: make_regression(
-        2700, 30, n_informative=8, effective_rank=5, noise=3, random_state=seed
+    "sparse": lambda seed, n: datasets.make_sparse_uncorrelated(n, random_state=seed),
+    "linear": lambda seed, n: make_regression(n, 20, n_informative=6, noise=50, random_state=seed),
+    "low_rank": lambda seed, n: make_regression(
+        n, 30, n_informative=8, effective_rank=5, noise=3, random_state=seed
     ),
 }
 COLUMNS_OF_NUMBERS = {f"{name}_value": source for name, source in COLUMNS.items()} | {
@@ -97,6 +103,13 @@ COLUMNS_OF_NUMBERS = {f"{name}_value": source for name, source in COLUMNS.items(
 }
 STORED_NUMBERS = ["hwang_f5", "hwang_simple", "ct_slice_sample"]
 NUMBERS = list(dict.fromkeys([*USED_NUMBERS, *DRAWN_NUMBERS, *STORED_NUMBERS, *COLUMNS_OF_NUMBERS]))
+# Tables of 10,000 rows and more; letters are two classes, as LightGBM would take an hour for 26.
+_LARGE_TABLES = """
+    california letter_width friedman2 friedman3 linear low_rank hwang_f5
+    bank physionet naval letter_binary mnist_8v9 made_flip california_thirds friedman2_thirds
+    quantiles bank_age made_many blobs covertype_sample
+"""
+LARGE_TABLES = [name + LARGE for name in _LARGE_TABLES.split()]
 
 
 def thirds(y):
@@ -106,11 +119,12 @@ def thirds(y):
 
 def table_of(name, seed):
     """Return the rows of a table and their numbers, or their classes 0, 1, …"""
-    drawn = DRAWN | DRAWN_NUMBERS
+    drawn, n = DRAWN | DRAWN_NUMBERS, 18_600 if name.endswith(LARGE) else 2700
+    name = name.removesuffix(LARGE)
     if name in MADE:
-        X, y = make_classification(2700, random_state=seed, **MADE[name])
+        X, y = make_classification(n, random_state=seed, **MADE[name])
     elif name in drawn:
-        X, y = drawn[name](seed)
+        X, y = drawn[name](seed, n)
     else:
         stored, column = COLUMNS_OF_NUMBERS.get(name, (THIRDS.get(name, name), None))
         data = load_dataset(stored, offline=True)
@@ -127,14 +141,15 @@ def classes_of(y):
 
 def parts_of(name, seed):
     """Return rows to learn from and rows to test, (X, y) each."""
-    (X, y), numbers = table_of(name, seed), name in NUMBERS
+    (X, y), numbers = table_of(name, seed), name.removesuffix(LARGE) in NUMBERS
+    most = (LARGE_ROWS, LARGE_TESTED) if name.endswith(LARGE) else (MOST_ROWS, MOST_TESTED)
     y = y.astype(float) if numbers else classes_of(y)
     random = np.random.RandomState(seed)
     X = X[:, random.permutation(X.shape[1])[:MOST_COLUMNS]]
     train, test = train_test_split(
         np.arange(len(y)), test_size=0.3, random_state=seed, stratify=None if numbers else y
     )
-    train, test = train[:MOST_ROWS], test[:MOST_TESTED]
+    train, test = train[: most[0]], test[: most[1]]
     return (X[train], y[train]), (X[test], y[test])
 
 
@@ -149,7 +164,7 @@ def lightgbm(train, test, costs, seed):
                 feature_costs=costs,
                 penalty=penalty,
                 cost_weights=TRADEOFFS,
-                n_trees=N_TREES,
+                n_trees=N_TREES if len(train[1]) <= MOST_ROWS else LARGE_TREES,
                 learning_rate=0.1,
                 num_leaves=15,
                 random_state=seed,
@@ -193,11 +208,11 @@ def row_of(name, split, method):
     start = time.process_time()
     chosen_by, points = METHODS[method](train, test, costs, split)
     seconds = time.process_time() - start
-    constant = constant_score(train[1], test[1])
+    constant, plain = constant_score(train[1], test[1]), name.removesuffix(LARGE)
     errors = errors_at(chosen_by, points, costs.full, constant)
     return {
         "table": name,
-        "apart": name not in (USED_NUMBERS if name in NUMBERS else USED),
+        "apart": plain not in (USED_NUMBERS if plain in NUMBERS else USED),
         "split": split,
         "method": method,
         "area": area(points, costs.full, constant),
@@ -211,13 +226,11 @@ def measure(path, names):
     done = set()
     if path.exists():
         done = set(pd.read_csv(path)[["table", "split", "method"]].itertuples(index=False))
-    for split in range(SPLITS):
-        for name in names:
-            for method in METHODS:
-                if (name, split, method) not in done:
-                    row = pd.DataFrame([row_of(name, split, method)]).round(5)
-                    row.to_csv(path, mode="a", header=not path.exists(), index=False)
-                    print(row.to_string(header=False), flush=True)
+    for split, name, method in product(range(SPLITS), names, METHODS):
+        if (name, split, method) not in done and (split == 1 or not name.endswith(LARGE)):
+            row = pd.DataFrame([row_of(name, split, method)]).round(5)
+            row.to_csv(path, mode="a", header=not path.exists(), index=False)
+            print(row.to_string(header=False), flush=True)
 
 
 def sum_up(rows):
@@ -268,8 +281,8 @@ def main():
     """Measure, or sum up what was measured."""
     what, path, *more = sys.argv[1:]
     if what == "measure":
-        names = NUMBERS if more == ["numbers"] else more or [*APART, *USED]
-        measure(Path(path), names)
+        named = {"numbers": NUMBERS, "large": LARGE_TABLES, "": [*APART, *USED]}
+        measure(Path(path), named.get(" ".join(more), more))
     rows = pd.read_csv(path)
     sum_up(rows)
     if what == "sum-up" and more:
