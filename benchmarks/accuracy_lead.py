@@ -126,7 +126,8 @@ def table_of(name, seed):
     elif name in drawn:
         X, y = drawn[name](seed, n)
     else:
-        stored, column = COLUMNS_OF_NUMBERS.get(name, (THIRDS.get(name, name), None))
+        columns = COLUMNS | COLUMNS_OF_NUMBERS
+        stored, column = columns.get(name, (THIRDS.get(name, name), None))
         data = load_dataset(stored, offline=True)
         X, y = np.asarray(data.X, dtype=float), np.asarray(data.y)
         if column is not None:
