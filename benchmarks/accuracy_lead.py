@@ -3,6 +3,8 @@
     python benchmarks/accuracy_lead.py measure rows.csv wine iris
     python benchmarks/accuracy_lead.py measure rows.csv
     python benchmarks/accuracy_lead.py measure numbers.csv numbers
+    python benchmarks/accuracy_lead.py measure few.csv few
+    python benchmarks/accuracy_lead.py measure many.csv many
     python benchmarks/accuracy_lead.py sum-up rows.csv means.csv
 
 1,200 rows to learn from at most, 1,500 to test, three splits, prices random in 1..100; of tables
@@ -14,6 +16,12 @@ that no comparison of the cascade had before: none of its settings can have been
 automatic choice, of which it is one method, was judged on some). `numbers` stands for 22 tables
 whose targets are numbers; scores are R² there, and errors 1 − R².
 
+`few` stands for the tables of both kinds that no choice was made on, of which 300 rows are learned
+from (their names end with _300), one split of each; `many` for 16 tables of which 8,000 rows are
+learned from and 5,000 tested (_8000). LightGBM has 300 trees there, too, 136 settings. Only their
+second split is measured: on the first one, and on other tables, it was looked at whether stages
+gain by more rounds of boosting.
+
 `measure` adds a row for each table, split and method that the file lacks: area under the staircase
 on test data, test error at 5, 10, 20 and 100 % of the full cost, processor seconds of all fits.
 `sum-up` prints means over tables, with intervals of 95 % from tables drawn anew, and writes those
@@ -22,6 +30,8 @@ of each table as docs/results/ has them.
 
 import sys
 import time
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +48,26 @@ from budgetlearn.costs import random_costs
 from budgetlearn.curves import pareto_indices
 from budgetlearn.peers import LightGBMCostClassifier, LightGBMCostRegressor
 
-MOST_ROWS, MOST_TESTED, MOST_COLUMNS, SPLITS, FOLDS = 1200, 1500, 40, 3, 5
+MOST_COLUMNS, SPLITS, FOLDS = 40, 3, 5
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of a table is used."""
+
+    most_rows: int = 1200  # that are learned from
+    most_tested: int = 1500
+    drawn: int = 2700  # rows of tables that are generated
+    splits: tuple = tuple(range(SPLITS))
+    n_trees: tuple = N_TREES  # of LightGBM
+
+
+# By the end of a table's name.
+SIZES = {
+    "_300": Size(300, splits=(0,)),
+    "_8000": Size(8000, 5000, 18_600, splits=(1,), n_trees=(*N_TREES, 300)),
+    "": Size(),
+}
 # In `config/studies/field.yaml`, in docs/results/cascade-1-kinds.csv, or in the notes.
 _USED = """
     wine breast_cancer vehicle pima thyroid concrete steel naval bank spambase letter_binary
@@ -54,13 +83,13 @@ MADE = {
     "made_repeats": {"n_features": 30, "n_informative": 5, "n_redundant": 10, "n_repeated": 5},
 }
 DRAWN = {
-    "quantiles": lambda seed: datasets.make_gaussian_quantiles(
-        n_samples=2700, n_features=8, n_classes=3, random_state=seed
+    "quantiles": lambda seed, n: datasets.make_gaussian_quantiles(
+        n_samples=n, n_features=8, n_classes=3, random_state=seed
     ),
-    "blobs": lambda seed: datasets.make_blobs(2700, 8, centers=5, cluster_std=6, random_state=seed),
-    "friedman2_thirds": lambda seed: datasets.make_friedman2(2700, noise=100, random_state=seed),
-    "friedman3_thirds": lambda seed: datasets.make_friedman3(2700, noise=0.1, random_state=seed),
-    "iris": lambda seed: datasets.load_iris(return_X_y=True),
+    "blobs": lambda seed, n: datasets.make_blobs(n, 8, centers=5, cluster_std=6, random_state=seed),
+    "friedman2_thirds": lambda seed, n: datasets.make_friedman2(n, noise=100, random_state=seed),
+    "friedman3_thirds": lambda seed, n: datasets.make_friedman3(n, noise=0.1, random_state=seed),
+    "iris": lambda seed, n: datasets.load_iris(return_X_y=True),
 }
 # Numbers as thirds, or a column of a table in place of its target.
 THIRDS = {
@@ -77,13 +106,13 @@ _USED_NUMBERS = """
 """
 USED_NUMBERS = _USED_NUMBERS.split()
 DRAWN_NUMBERS = {
-    "progression": lambda seed: datasets.load_diabetes(return_X_y=True),
+    "progression": lambda seed, n: datasets.load_diabetes(return_X_y=True),
     "friedman2": DRAWN["friedman2_thirds"],
     "friedman3": DRAWN["friedman3_thirds"],
-    "sparse": lambda seed: datasets.make_sparse_uncorrelated(2700, random_state=seed),
-    "linear": lambda seed: make_regression(2700, 20, n_informative=6, noise=50, random_state=seed),
-    "low_rank": lambda seed: make_regression(
-        2700, 30, n_informative=8, effective_rank=5, noise=3, random_state=seed
+    "sparse": lambda seed, n: datasets.make_sparse_uncorrelated(n, random_state=seed),
+    "linear": lambda seed, n: make_regression(n, 20, n_informative=6, noise=50, random_state=seed),
+    "low_rank": lambda seed, n: make_regression(
+        n, 30, n_informative=8, effective_rank=5, noise=3, random_state=seed
     ),
 }
 COLUMNS_OF_NUMBERS = {f"{name}_value": source for name, source in COLUMNS.items()} | {
@@ -97,6 +126,24 @@ COLUMNS_OF_NUMBERS = {f"{name}_value": source for name, source in COLUMNS.items(
 }
 STORED_NUMBERS = ["hwang_f5", "hwang_simple", "ct_slice_sample"]
 NUMBERS = list(dict.fromkeys([*USED_NUMBERS, *DRAWN_NUMBERS, *STORED_NUMBERS, *COLUMNS_OF_NUMBERS]))
+NEW = [*APART, *(name for name in NUMBERS if name not in USED_NUMBERS)]
+# Of 10,000 rows and more; letters are two classes, as LightGBM would take an hour for 26.
+_MANY_ROWS = """
+    california letter_width friedman2 friedman3 linear low_rank hwang_f5
+    bank physionet naval letter_binary mnist_8v9 made_flip friedman2_thirds bank_age made_many
+"""
+GROUPS = {
+    "": [*APART, *USED],
+    "numbers": NUMBERS,
+    "few": [f"{name}_300" for name in NEW],
+    "many": [f"{name}_8000" for name in _MANY_ROWS.split()],
+}
+
+
+def sized(name):
+    """Return the name of a table without its size, and the `Size`."""
+    end = next(end for end in SIZES if name.endswith(end))
+    return name.removesuffix(end), SIZES[end]
 
 
 def thirds(y):
@@ -104,15 +151,16 @@ def thirds(y):
     return np.searchsorted(np.quantile(y, [1 / 3, 2 / 3]), y)
 
 
-def table_of(name, seed):
-    """Return the rows of a table and their numbers, or their classes 0, 1, …"""
+def table_of(name, seed, n):
+    """Return the rows of a table, `n` if they are generated, and numbers, or classes 0, 1, …"""
     drawn = DRAWN | DRAWN_NUMBERS
     if name in MADE:
-        X, y = make_classification(2700, random_state=seed, **MADE[name])
+        X, y = make_classification(n, random_state=seed, **MADE[name])
     elif name in drawn:
-        X, y = drawn[name](seed)
+        X, y = drawn[name](seed, n)
     else:
-        stored, column = COLUMNS_OF_NUMBERS.get(name, (THIRDS.get(name, name), None))
+        columns = COLUMNS | COLUMNS_OF_NUMBERS
+        stored, column = columns.get(name, (THIRDS.get(name, name), None))
         data = load_dataset(stored, offline=True)
         X, y = np.asarray(data.X, dtype=float), np.asarray(data.y)
         if column is not None:
@@ -127,18 +175,19 @@ def classes_of(y):
 
 def parts_of(name, seed):
     """Return rows to learn from and rows to test, (X, y) each."""
-    (X, y), numbers = table_of(name, seed), name in NUMBERS
+    name, size = sized(name)
+    (X, y), numbers = table_of(name, seed, size.drawn), name in NUMBERS
     y = y.astype(float) if numbers else classes_of(y)
     random = np.random.RandomState(seed)
     X = X[:, random.permutation(X.shape[1])[:MOST_COLUMNS]]
     train, test = train_test_split(
         np.arange(len(y)), test_size=0.3, random_state=seed, stratify=None if numbers else y
     )
-    train, test = train[:MOST_ROWS], test[:MOST_TESTED]
+    train, test = train[: size.most_rows], test[: size.most_tested]
     return (X[train], y[train]), (X[test], y[test])
 
 
-def lightgbm(train, test, costs, seed):
+def lightgbm(train, test, costs, seed, n_trees):
     """Return cost and score out of fold of the settings that are kept, and both on test rows."""
     X, y = train
     numbers = y.dtype.kind == "f"
@@ -149,7 +198,7 @@ def lightgbm(train, test, costs, seed):
                 feature_costs=costs,
                 penalty=penalty,
                 cost_weights=TRADEOFFS,
-                n_trees=N_TREES,
+                n_trees=n_trees,
                 learning_rate=0.1,
                 num_leaves=15,
                 random_state=seed,
@@ -168,7 +217,7 @@ def lightgbm(train, test, costs, seed):
     return found[kept], points(fitted(X, y), *test)[kept]
 
 
-def cascade(train, test, costs, seed):
+def cascade(train, test, costs, seed, _):
     """Return the same of the cascade."""
     numbers = train[1].dtype.kind == "f"
     kind = ScheduleCascadeRegressor if numbers else ScheduleCascadeClassifier
@@ -188,16 +237,16 @@ def constant_score(train, test):
 
 def row_of(name, split, method):
     """Return what a method comes to on a split of a table."""
-    train, test = parts_of(name, split)
+    (plain, size), (train, test) = sized(name), parts_of(name, split)
     costs = random_costs(train[0].shape[1], split + 100)
     start = time.process_time()
-    chosen_by, points = METHODS[method](train, test, costs, split)
+    chosen_by, points = METHODS[method](train, test, costs, split, size.n_trees)
     seconds = time.process_time() - start
     constant = constant_score(train[1], test[1])
     errors = errors_at(chosen_by, points, costs.full, constant)
     return {
         "table": name,
-        "apart": name not in (USED_NUMBERS if name in NUMBERS else USED),
+        "apart": plain not in (USED_NUMBERS if plain in NUMBERS else USED),
         "split": split,
         "method": method,
         "area": area(points, costs.full, constant),
@@ -211,36 +260,43 @@ def measure(path, names):
     done = set()
     if path.exists():
         done = set(pd.read_csv(path)[["table", "split", "method"]].itertuples(index=False))
-    for split in range(SPLITS):
-        for name in names:
-            for method in METHODS:
-                if (name, split, method) not in done:
-                    row = pd.DataFrame([row_of(name, split, method)]).round(5)
-                    row.to_csv(path, mode="a", header=not path.exists(), index=False)
-                    print(row.to_string(header=False), flush=True)
+    for split, name, method in product(range(SPLITS), names, METHODS):
+        if (name, split, method) not in done and split in sized(name)[1].splits:
+            row = pd.DataFrame([row_of(name, split, method)]).round(5)
+            row.to_csv(path, mode="a", header=not path.exists(), index=False)
+            print(row.to_string(header=False), flush=True)
 
 
 def sum_up(rows):
-    """Print how far the cascade is ahead, on tables apart and on the others."""
-    random = np.random.RandomState(0)
-    for apart, part in rows.groupby("apart"):
-        wide = part.pivot_table(index="table", columns="method").dropna()
-        print(f"\n{'apart' if apart else 'used'}: {len(wide)} tables")
-        ours, theirs = wide["area", "cascade"], wide["area", "lightgbm"]
-        gap = ours - theirs
-        error = gap.std() / np.sqrt(len(gap))
-        print(f"area {gap.mean():+.4f} ± {error:.4f}, larger on {(gap > 0).sum()}")
-        for share in SHARES:
-            pair = wide[f"error at {share:g}"][["cascade", "lightgbm"]].to_numpy()
-            drawn = pair[random.randint(len(pair), size=(10_000, len(pair)))].sum(axis=1)
-            low, high = np.quantile(drawn[:, 0] / drawn[:, 1] - 1, [0.025, 0.975])
-            lower, same = (np.sum(op(*pair.T)) for op in (np.less, np.equal))
-            print(
-                f"error at {share:.0%} of the cost: {pair.mean(axis=0).round(4)}, "
-                f"{pair[:, 0].sum() / pair[:, 1].sum() - 1:+.1%} [{low:+.1%}, {high:+.1%}], lower "
-                f"on {lower}, equal on {same}"
-            )
+    """Print how far the cascade is ahead: tables of classes and of numbers, apart, used and all."""
+    numbers = rows["table"].map(lambda name: sized(name)[0] in NUMBERS)
+    for kind, part in (("classes", rows[~numbers]), ("numbers", rows[numbers])):
+        groups = {"apart": part[part["apart"]], "used": part[~part["apart"]], "all": part}
+        for group, tables in groups.items():
+            wide = tables.pivot_table(index="table", columns="method").dropna()
+            if len(wide) > 1:
+                print(f"\n{kind}, {group}: {len(wide)} tables")
+                lead_of(wide)
     print(rows.groupby("method")["cpu_seconds"].mean().round(1).to_string())
+
+
+def lead_of(wide):
+    """Print how far the cascade is ahead on tables, one in a row."""
+    random = np.random.RandomState(0)
+    ours, theirs = wide["area", "cascade"], wide["area", "lightgbm"]
+    gap = ours - theirs
+    error = gap.std() / np.sqrt(len(gap))
+    print(f"area {gap.mean():+.4f} ± {error:.4f}, larger on {(gap > 0).sum()}")
+    for share in SHARES:
+        pair = wide[f"error at {share:g}"][["cascade", "lightgbm"]].to_numpy()
+        drawn = pair[random.randint(len(pair), size=(10_000, len(pair)))].sum(axis=1)
+        low, high = np.quantile(drawn[:, 0] / drawn[:, 1] - 1, [0.025, 0.975])
+        lower, same = (np.sum(op(*pair.T)) for op in (np.less, np.equal))
+        print(
+            f"error at {share:.0%} of the cost: {pair.mean(axis=0).round(4)}, "
+            f"{pair[:, 0].sum() / pair[:, 1].sum() - 1:+.1%} [{low:+.1%}, {high:+.1%}], lower "
+            f"on {lower}, equal on {same}"
+        )
 
 
 def means_of(rows):
@@ -268,8 +324,7 @@ def main():
     """Measure, or sum up what was measured."""
     what, path, *more = sys.argv[1:]
     if what == "measure":
-        names = NUMBERS if more == ["numbers"] else more or [*APART, *USED]
-        measure(Path(path), names)
+        measure(Path(path), GROUPS.get(" ".join(more), more))
     rows = pd.read_csv(path)
     sum_up(rows)
     if what == "sum-up" and more:

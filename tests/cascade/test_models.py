@@ -98,6 +98,21 @@ def test_boosting_takes_as_many_rounds_as_predict_best_out_of_fold(monkeypatch):
     np.testing.assert_array_equal(held_out, fitted(True)[0])
 
 
+def test_more_examples_may_take_more_rounds_of_boosting(monkeypatch):
+    fewest = ROUNDS_AT_ONCE, boosting_rounds(None)[1]
+    monkeypatch.setattr(models, "boosting_rounds", lambda n_classes: fewest)
+    X = np.random.default_rng(0).uniform(size=(2500, 2))
+    y = np.sin(20 * X[:, 0]) * np.sin(20 * X[:, 1])  # too much for ten trees of 15 leaves
+
+    def rounds(n, usual):
+        monkeypatch.setattr(models, "USUAL_ROWS", usual)
+        data = Table(X[:n], y[:n], None, np.arange(n) % 2)
+        return as_kind("boosting", None).fit_both(data, [0, 1], 0)[1].trees.n_trees
+
+    found = rounds(500, 500), rounds(2000, 1000), rounds(2500, 500)
+    assert found == (ROUNDS_AT_ONCE, 2 * ROUNDS_AT_ONCE, models.MOST_TIMES * ROUNDS_AT_ONCE)
+
+
 def test_own_estimators_are_not_changed():
     own = KNeighborsClassifier(3)
     held_out, _ = as_kind(own, 2).fit_both(table(2), [0, 1, 2, 3], 0)

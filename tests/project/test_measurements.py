@@ -6,6 +6,7 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -62,3 +63,18 @@ def test_a_script_calls_the_project_with_arguments_that_it_takes(script):
             inspect.signature(function).bind(*call.args, **keywords)
             n_checked += 1
     assert n_checked
+
+
+@pytest.mark.parametrize("name", ["heart_rate", "bank_age_8000", "pima_glucose_value"])
+def test_a_column_of_a_table_is_found_as_a_target(data_dir, monkeypatch, name):
+    monkeypatch.setenv("BUDGETLEARN_DATA", str(data_dir))
+    monkeypatch.syspath_prepend(FOLDER)
+    lead = runpy.run_path(str(FOLDER / "accuracy_lead.py"))
+    (X, y), _ = lead["parts_of"](name, 0)
+    source, column = (lead["COLUMNS"] | lead["COLUMNS_OF_NUMBERS"])[name.removesuffix("_8000")]
+    whole = lead["load_dataset"](source, offline=True).X
+    assert X.shape[1] == whole.shape[1] - 1
+    if y.dtype.kind == "f":
+        assert set(y) <= set(whole[:, column])
+    else:
+        assert np.unique(y).size == 3  # thirds of many numbers

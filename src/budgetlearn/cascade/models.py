@@ -29,8 +29,8 @@ MAX_BINS = 255
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
 # They are judged out of fold, so many at a time, as long as that is better: few features are soon
-# learned.
-ROUNDS_AT_ONCE, PILOT_ROUNDS = 10, 30
+# learned. Of more than the usual rows they may be more, up to so many times.
+ROUNDS_AT_ONCE, PILOT_ROUNDS, USUAL_ROWS, MOST_TIMES = 10, 30, 2_000, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +265,8 @@ class BoostingKind:
         left_out = [table.folds == fold for fold in np.unique(table.folds)]
         parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
         least, done = np.inf, 0
-        while done < boosting_rounds(table.n_classes)[0]:
+        times = np.clip(len(table.y) / USUAL_ROWS, 1, MOST_TIMES)
+        while done < times * boosting_rounds(table.n_classes)[0]:
             for out, boosting in parts:
                 boosting.grow(ROUNDS_AT_ONCE)
                 # Scores of all rows grow along: those left out are predicted without a model.
