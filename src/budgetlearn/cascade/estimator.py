@@ -234,8 +234,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
             found = candidates(trace.route, evidence, self.feature_costs_.full)
-            # Measured for classes and fixed orders; steps of a dynamic one come in blocks.
-            if table.n_classes is not None and not trace.route.dynamic:
+            # Steps of a dynamic order come in blocks, so that its budgets are hardly kept between.
+            if not trace.route.dynamic:
                 found += between(found, evidence, self.feature_costs_.full)
             pool += self._scored(found, evidence, trace, table, leans=table.n_classes is not None)
         return above_constant(pool, self._constant(reference, table, models, seed), share)
