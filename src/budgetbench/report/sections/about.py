@@ -21,9 +21,6 @@ class Coverage(Section):
     place = 95
     names = ("coverage",)
 
-    def tables(self, report):
-        return {"coverage": report.results.coverage}
-
     def context(self, report):
         display = report.display
         titles, rows = display.matrix(report.results.coverage, display.methods, _counts)
