@@ -245,8 +245,8 @@ class Kept:
     @classmethod
     def of(cls, folder):
         """Read a kept rerun from its folder."""
-        origins = stored_results.provenance_of(folder)["origins"]
-        return cls(stored_results.read_kept(folder), stored_results.settings_of(folder), origins)
+        origins = stored_results.kept_provenance(folder)["origins"]
+        return cls(stored_results.read_kept(folder), stored_results.kept_settings(folder), origins)
 
     def first_runs(self, dataset, runs):
         """Return only the first `runs` runs of a data set."""

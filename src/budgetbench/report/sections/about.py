@@ -64,11 +64,11 @@ class Settings(Section):
             for method in report.display.methods.values()
         ]
         scores = {name: sheet.score for name, sheet in report.display.datasets.items()}
-        settings = settings_of(self.study) | {"score": _same_or_each(scores)}
+        settings = study_settings(self.study) | {"score": _same_or_each(scores)}
         return {"settings": settings, "rows": rows}
 
 
-def settings_of(study):
+def study_settings(study):
     """Return the study's settings in the order in which a reader asks for them."""
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}
