@@ -13,7 +13,7 @@ from budgetlearn.curves import CostAccuracyCurve
 from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK, RecordError
-from .schedules import CASE_RUN, GROUP, RUN, counted_runs, first_message
+from .schedules import CASE_RUN, GROUP, RUN, compressed_points, counted_runs, first_message
 
 CONSTANT = "constant"  # the control that buys nothing
 MOST_BUDGETS = 100
@@ -141,8 +141,10 @@ def _each_run(points, schedules, expected):
         yield key, (key[0], key[1], key[3]), test[by_cost].T, valid[rows].T
 
 
-def area_table(points, schedules, expected=None):
+def area_table(points, schedules=None, expected=None):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
+
+    `schedules` are what `compressed_points` makes of the points; None: they are made here.
 
     aup_test: test scores over the share of the full cost, the constant's left of the cheapest
     model, and everywhere in a run that was not completed; aup_valid: validation scores, the
@@ -150,6 +152,7 @@ def area_table(points, schedules, expected=None):
     no model.
     """
     # Section 5.2 of Yan et al.: left of the cheapest model stands the majority class.
+    schedules = compressed_points(points) if schedules is None else schedules
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []

@@ -19,7 +19,6 @@ from budgetlearn.files import read_yaml, write_whole
 
 from ..analysis import reproduction as judging
 from ..analysis.areas import area_table
-from ..analysis.schedules import compressed_points
 from ..study import records, stored_results
 from ..study.stored_results import keep
 from ..study.study import PUBLISHED, Study, merged, with_defaults
@@ -256,9 +255,7 @@ class Kept:
     @cached_property
     def ours(self):
         """Our values of printed quantities."""
-        return judging.OurValues(
-            self.points, lambda: area_table(self.points, compressed_points(self.points))
-        )
+        return judging.OurValues(self.points, lambda: area_table(self.points))
 
     def numbers(self, table):
         """Return the printed numbers of a file with ours beside them, judged once.
