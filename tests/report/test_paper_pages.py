@@ -21,7 +21,7 @@ from tests.report.writing import write_page
 
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = Reproduction(ROOT, kept={})
-STUDIES = [*FOUND.studies, *(one["study"] for one in FOUND.apart if not one["datasets"])]
+STUDIES = [*FOUND.studies, *(one["study"] for one in FOUND.about["apart"] if not one["datasets"])]
 N_RUNS = 2
 
 

@@ -69,4 +69,4 @@ def test_every_study_of_printed_numbers_has_a_sentence():
     printing |= {"gif-regression", "gif-text", "msb-table-2", "msb-table-2-exhaustive"}
     assert printing <= {entry["study"] for entry in SETTINGS}
     found = Reproduction(ROOT)
-    assert printing <= {*found.studies, *(one["study"] for one in found.apart)}
+    assert printing <= {*found.studies, *(one["study"] for one in found.about["apart"])}

@@ -68,7 +68,7 @@ def test_the_page_holds_every_number_and_loads_nothing(found):
     assert [kind for kind, *_ in cells] == kinds.tolist()
     shown = found.all_numbers.merge(m[["source", "dataset"]])
     assert page.count("<svg") == np.isfinite(shown["share"]).sum()
-    for paper in found.papers.values():
+    for paper in found.about["papers"].values():
         assert paper["title"] in page
     for claim in found.claims:
         assert claim["verdict"] in page
@@ -101,7 +101,7 @@ def test_what_becomes_of_numbers_adds_up(found):
 
 def test_an_aim_that_is_met_has_no_reasons(found):
     numbers = found.numbers.assign(in_margin=True)
-    line = count_lines(SimpleNamespace(numbers=numbers, aim=found.aim, explained_after=len))[2]
+    line = count_lines(SimpleNamespace(numbers=numbers, about=found.about, explained_after=len))[2]
     assert "(100 %); the aim, 95 %, is met. An exact rerun" in line
 
 
@@ -113,7 +113,9 @@ def test_what_was_decided_after_seeing_results_is_said(found, text):
     assert "to the 12 numbers of the settings that it has right" in said
     assert "49 of 66 within the margin" in said
     assert "to the 4 numbers of the settings that it has right. On the costs of the table" in said
-    extended = [f"The runs of `{one['study']}` on {one['dataset']}." for one in found.extended]
+    extended = [
+        f"The runs of `{one['study']}` on {one['dataset']}." for one in found.about["extended"]
+    ]
     assert extended
     assert all(words in said for words in extended)
     # With more runs the same numbers are judged, none of them twice.
@@ -151,13 +153,16 @@ def test_every_reason_is_confirmed_by_its_variant(found):
 
 def test_every_study_that_answers_for_a_number_plans_to(found):
     assert {"gif-regression", "msb-table-2", "fmcc-table-1"} <= set(found.studies)
-    assert set(found.kept) <= {*found.studies, *(one["study"] for one in found.apart)}
+    assert set(found.kept) <= {*found.studies, *(one["study"] for one in found.about["apart"])}
 
 
 def test_what_takes_hours_is_left_to_a_call_of_its_own(found, text):
     said = (ROOT / "docs/studies.md").read_text(encoding="utf-8")
-    assert {one["study"] for one in found.apart} == {"msb-table-2-exhaustive", "gif-boosting"}
-    for one in found.apart:
+    assert {one["study"] for one in found.about["apart"]} == {
+        "msb-table-2-exhaustive",
+        "gif-boosting",
+    }
+    for one in found.about["apart"]:
         name, page = one["study"], " ".join(text.split())
         file = (ROOT / f"config/studies/{name}.yaml").read_text(encoding="utf-8")
         assert f"- `{name}`" in page
@@ -171,11 +176,11 @@ def test_what_takes_hours_is_left_to_a_call_of_its_own(found, text):
 
 
 def test_every_figure_is_redrawn_checked_or_named_impossible(found, text):
-    for one in found.drawings:
+    for one in found.about["drawings"]:
         file = one["by"] if one["by"].endswith(".py") else f"config/studies/{one['by']}.yaml"
         assert (ROOT / file).is_file() if one["by"] else one["note"], one
-    assert {one["paper"] for one in found.drawings} == set(found.papers)
-    assert all(f"| {one['paper']} | {one['figure']} |" in text for one in found.drawings)
+    assert {one["paper"] for one in found.about["drawings"]} == set(found.about["papers"])
+    assert all(f"| {one['paper']} | {one['figure']} |" in text for one in found.about["drawings"])
 
 
 def numbers(**columns):

@@ -13,7 +13,7 @@ from budgetlearn.curves import CostAccuracyCurve
 from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK, RecordError
-from .schedules import CASE_RUN, GROUP, RUN, counted_runs, first_message
+from .schedules import CASE_RUN, GROUP, RUN, compressed_points, counted_runs, first_message
 
 CONSTANT = "constant"  # the control that buys nothing
 MOST_BUDGETS = 100
@@ -21,7 +21,8 @@ MIN_POINTS, MIN_COSTS = 20, 5  # of a smooth mean
 # Horizon → the share of the full cost that may be spent at most; "log" weighs each decade alike.
 HORIZONS = {"10 %": 0.1, "25 %": 0.25, "50 %": 0.5, "100 %": 1.0, "log": None}
 LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
-_DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]  # of a schedule
+# Cost and score of the models of a schedule.
+_TEST, _VALID = ["cost_fraction", "test_score"], ["valid_fraction", "valid_score"]
 
 
 def staircase(costs, values, budgets, below):
@@ -127,20 +128,23 @@ def baselines_of(points, column="test_score"):
 
 
 def _each_run(points, schedules, expected):
-    """Yield each run that counts: its key, its case and run, and `_DRAWN` of it, maybe empty."""
-    drawn, places = schedules[_DRAWN].to_numpy(dtype=float), schedules.groupby(RUN).indices
+    """Yield each run that counts: its key, its case and run, and its schedule, maybe empty.
+
+    Of that costs and scores on test data, from cheap to expensive, and those on validation data.
+    """
+    test, valid = (schedules[names].to_numpy(dtype=float) for names in (_TEST, _VALID))
+    places = schedules.groupby(RUN).indices
     for key in counted_runs(points, expected).itertuples(index=False, name=None):
-        yield key, (key[0], key[1], key[3]), drawn[places.get(key, np.zeros(0, dtype=int))].T
+        rows = places.get(key, np.zeros(0, dtype=int))
+        # Stable, so that of models of equal cost the same one counts as in `staircase`.
+        by_cost = rows[np.argsort(test[rows, 0], kind="stable")]
+        yield key, (key[0], key[1], key[3]), test[by_cost].T, valid[rows].T
 
 
-def _by_cost(costs, scores):
-    # Stable, so that of models of equal cost the same one counts as in `staircase`.
-    order = np.argsort(costs, kind="stable")
-    return costs[order], scores[order]
-
-
-def area_table(points, schedules, expected=None):
+def area_table(points, schedules=None, expected=None):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
+
+    `schedules` are what `compressed_points` makes of the points; None: they are made here.
 
     aup_test: test scores over the share of the full cost, the constant's left of the cheapest
     model, and everywhere in a run that was not completed; aup_valid: validation scores, the
@@ -148,23 +152,20 @@ def area_table(points, schedules, expected=None):
     no model.
     """
     # Section 5.2 of Yan et al.: left of the cheapest model stands the majority class.
+    schedules = compressed_points(points) if schedules is None else schedules
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
-    for key, case_run, (costs, scores, valid_costs, valid_scores) in _each_run(
-        points, schedules, expected
-    ):
-        baseline, n_points = baselines[case_run], costs.size
+    for key, case_run, test, valid in _each_run(points, schedules, expected):
+        baseline, n_points = baselines[case_run], test.shape[1]
         # On validation data the cheapest model's own score is carried left.
-        start = valid_scores[0] if n_points else valid_baselines[case_run]
-        areas = (
-            CostAccuracyCurve(*_by_cost(costs, scores)).area(1.0, baseline),
-            CostAccuracyCurve(*_by_cost(valid_costs, valid_scores)).area(1.0, start),
-        )
+        start = valid[1, 0] if n_points else valid_baselines[case_run]
+        curves = (CostAccuracyCurve(*test), baseline), (CostAccuracyCurve(*valid), start)
+        areas = [curve.area(1.0, below) for curve, below in curves]
         status = OK if n_points else statuses.get(key, "missing: it left no record")
         # Such a run says nothing of the method: no area, rather than a wrong one.
         if np.isnan(baseline):
-            areas = (np.nan, np.nan)
+            areas = [np.nan, np.nan]
             status = f"failed: {CONSTANT} failed in this run" if status == OK else status
         rows.append((*key, *areas, n_points, status))
     return pd.DataFrame(rows, columns=[*RUN, "aup_test", "aup_valid", "n_points", "status"])
@@ -196,11 +197,10 @@ def horizon_areas(points, schedules, expected=None):
     At "100 %" that is `aup_test` of `area_table`. Runs in which the constant failed are left out.
     """
     baselines, rows = baselines_of(points), []
-    for key, case_run, (costs, scores, *_) in _each_run(points, schedules, expected):
+    for key, case_run, (costs, scores), _ in _each_run(points, schedules, expected):
         baseline = baselines[case_run]
         if np.isnan(baseline):
             continue
-        costs, scores = _by_cost(costs, scores)
         # The cheapest fall together at the start of the log axis, where the last of them counts.
         with np.errstate(divide="ignore"):
             decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..study.records import OK
 from .areas import CONSTANT, area_table
-from .schedules import CASE, CASE_RUN, GROUP, RUN, columns_of, compressed_points
+from .schedules import CASE, CASE_RUN, GROUP, RUN, columns_of
 
 EQUAL = 1e-9  # areas that differ by less are equal
 
@@ -40,14 +40,10 @@ def _by_default(points):
     return points[(points["fit"] == 0) | (points["status"] != OK)]
 
 
-def _areas_of(points, expected):
-    return area_table(points, compressed_points(points), expected)
-
-
 def _default_areas(points, areas):
     """Return the areas of the first fits: those of all fits where there are no others."""
     first = _by_default(points)
-    return areas if len(first) == len(points) else _areas_of(first, areas)
+    return areas if len(first) == len(points) else area_table(first, expected=areas)
 
 
 def _spent(points, areas):
@@ -86,7 +82,8 @@ def equal_seconds_table(points, beyond, other, expected=None):
     parts = {"tries": points[~beyond], "seconds": points[_in_time(points, other)]}
     names = ["settings", "processor_seconds", "aup"]
     tables = {
-        equal: _spent(part, _areas_of(part, expected))[names] for equal, part in parts.items()
+        equal: _spent(part, area_table(part, expected=expected))[names]
+        for equal, part in parts.items()
     }
     return pd.concat([table.reset_index().assign(equal=name) for name, table in tables.items()])
 

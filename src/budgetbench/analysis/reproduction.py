@@ -291,8 +291,8 @@ WHERE = ("table", "dataset", "method", "setting", "quantity")
 NUMBER = ["source", "dataset", "method", "setting", "quantity"]  # tells one number from all others
 # Outcomes, in the order of display.
 REPRODUCED, EXPLAINED, UNEXPLAINED = "reproduced", "explained", "unexplained"
-SINGLE, CLOCKED, NOT_RERUN, IMPOSSIBLE = "single run", "clock", "not rerun", "impossible"
-OUTCOMES = (REPRODUCED, EXPLAINED, UNEXPLAINED, SINGLE, CLOCKED, NOT_RERUN, IMPOSSIBLE)
+NOT_RERUN, IMPOSSIBLE = "not rerun", "impossible"
+OUTCOMES = (REPRODUCED, EXPLAINED, UNEXPLAINED, UNJUDGED, CLOCK, NOT_RERUN, IMPOSSIBLE)
 _SAME = ["paper", "dataset", "method", "quantity", "value", "value_sd", "budget"]
 
 
@@ -367,8 +367,8 @@ def with_outcomes(numbers, impossible):
         NOT_RERUN: numbers["n_runs"] == 0,
         # Before the explained: an explanation never makes another outcome of a reproduced number.
         REPRODUCED: numbers["verdict"] == WITHIN,
-        CLOCKED: numbers["verdict"] == CLOCK,
-        SINGLE: numbers["verdict"] == UNJUDGED,
+        CLOCK: numbers["verdict"] == CLOCK,
+        UNJUDGED: numbers["verdict"] == UNJUDGED,
         EXPLAINED: numbers["explained"].astype(bool),
     }
     stand_in = (numbers["n_runs"] > 0) & (numbers["run_on"] != numbers["dataset"])

@@ -205,7 +205,7 @@ def _as_numbers(raw, task):
 
 
 def _first_classes(raw, count, _):
-    """The first `count` classes against the others (binary letter, vowel, satellite, MNIST)."""
+    """Set the first `count` classes against the others (binary letter, vowel, satellite, MNIST)."""
     codes, names = _classes(raw)
     if not count < len(names):
         raise DatasetError(f"{count} classes against the others, but there are {len(names)}.")
@@ -217,7 +217,7 @@ def _span(names):
 
 
 def _quantiles(raw, count, _):
-    """Equally filled classes, split at the quantiles; a value on a border is in the lower one."""
+    """Split at the quantiles into equally filled classes; a border belongs to the lower one."""
     numbers = _as_numbers(raw, "quantiles")
     borders = np.quantile(numbers, np.arange(1, count) / count)
     # Left: a value on a border is in the lower class, as the papers count.
@@ -225,7 +225,7 @@ def _quantiles(raw, count, _):
 
 
 def _both_above_median(raw, _, __):
-    """Naval propulsion: maintenance is due where every decay coefficient is above its median."""
+    """Tell where every coefficient is above its median: maintenance is due (naval propulsion)."""
     numbers = _as_numbers(raw, "both_above_median")
     return (numbers > np.median(numbers, axis=0)).all(axis=1), ["no", "yes"]
 

@@ -9,7 +9,7 @@ from .table_files import Table
 
 
 def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
-    """Mixture of four Gaussians in eight dimensions; the component is the class (msB, section 4).
+    """Draw from four Gaussians in eight dimensions; the component is the class (msB, section 4).
 
     The formulas are lost in the text that we have, so this is a reconstruction: equal weights,
     covariance ``correlation ** |i - j|``, means ±a·(1, …, 1) and ±a·(1, 1, 1, 1, -1, -1, -1, -1)
@@ -27,7 +27,7 @@ def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
 
 
 def friedman1(n_samples, seed, noise=1.0):
-    """Friedman's first function: five useful and five useless features, uniform on [0, 1].
+    """Draw Friedman's first function: five useful and five useless features, uniform on [0, 1].
 
     The standard deviation of the noise is 1 in the GIF paper.
     """
@@ -37,7 +37,7 @@ def friedman1(n_samples, seed, noise=1.0):
 
 
 def hwang_f5(n_samples, seed, noise=0.25):
-    """The "complicated interaction" function of Hwang et al. (1994) of unit variance.
+    """Draw the "complicated interaction" function of Hwang et al. (1994), of unit variance.
 
     The standard deviation of the noise is that of Hwang et al.
     """
@@ -49,7 +49,7 @@ def hwang_f5(n_samples, seed, noise=0.25):
 
 
 def hwang_simple(n_samples, seed, noise=0.25):
-    """The "simple interaction" function of Hwang et al. (1994), the first of their five."""
+    """Draw the "simple interaction" function of Hwang et al. (1994), the first of their five."""
     rng = np.random.default_rng(seed)
     X = rng.random((n_samples, 2))
     y = 10.391 * ((X[:, 0] - 0.4) * (X[:, 1] - 0.6) + 0.36)
@@ -57,7 +57,7 @@ def hwang_simple(n_samples, seed, noise=0.25):
 
 
 def ringnorm(n_samples, seed):
-    """Breiman's Ringnorm: a wide Gaussian around a narrow one, d = 20.
+    """Draw Breiman's Ringnorm: a wide Gaussian around a narrow one, d = 20.
 
     Class 0 has mean 0 and variance 4, class 1 mean a in each dimension and variance 1, with a =
     2/√20, which gives the error rates that the GIF paper prints.
@@ -70,7 +70,7 @@ def ringnorm(n_samples, seed):
 
 
 def twonorm(n_samples, seed):
-    """Breiman's Twonorm: two unit Gaussians with means ±a in each of 20 dimensions, a = 2/√20."""
+    """Draw Breiman's Twonorm: two unit Gaussians with means ±2/√20 in each of 20 dimensions."""
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=n_samples)
     mean = np.where(y == 1, -1.0, 1.0)[:, None] * 2 / np.sqrt(20)
@@ -78,7 +78,7 @@ def twonorm(n_samples, seed):
 
 
 def hastie(n_samples, seed):
-    """Ten Gaussian features; class 1 outside the sphere that holds half the mass.
+    """Draw ten Gaussian features; class 1 is outside the sphere that holds half the mass.
 
     From example 10.2 of Hastie, Tibshirani and Friedman: the squared radius exceeds 9.34, the
     median of a chi-square with ten degrees of freedom.
@@ -88,7 +88,7 @@ def hastie(n_samples, seed):
 
 
 def waveform(n_samples, seed, n_noise=19):
-    """Breiman's waveforms: random blends of two of three triangles at 21 places, plus noise.
+    """Draw Breiman's waveforms: random blends of two of three triangles at 21 places, plus noise.
 
     `n_noise` further features are pure noise; 19 makes the 40 of the GIF paper.
     """
@@ -104,7 +104,7 @@ def waveform(n_samples, seed, n_noise=19):
 
 
 def madelon_like(n_samples, seed):
-    """Data made as Madelon was: 500 features, 20 informative, 50 redundant, the rest noise.
+    """Draw data made as Madelon was: 500 features, 20 informative, 50 redundant, the rest noise.
 
     With 4400 samples and seed 42 it is the recipe of the GIF paper's Madelon.
     """
@@ -116,7 +116,7 @@ def madelon_like(n_samples, seed):
 
 
 def budgetrf_example(n_samples=1024, seed=0):
-    """The worked example of the BudgetRF paper (figures 1 and 2): nothing in it is random.
+    """Return the worked example of the BudgetRF paper (figures 1 and 2): nothing in it is random.
 
     The ten binary features of an example spell its number, 0 to 1023, highest bit first. Each
     quarter of the numbers is one class, but 0, 256, 512 and 768 belong to the quarter after theirs.
@@ -139,7 +139,7 @@ def _bits(label, place, width):
 
 
 def cube(n_samples, seed, noise=0.3):
-    """The cube of acquisition benchmarks: the label is spelled at a place that it names itself.
+    """Draw the cube of acquisition benchmarks: the label is spelled at a place that it names.
 
     Of twenty features those at k to k + 2 of a row of class k are its three bits; ten more say
     nothing (AFABench, Aronsson et al. 2025, after the CUBE of ODIN). `noise` is the standard
@@ -152,7 +152,7 @@ def cube(n_samples, seed, noise=0.3):
 
 
 def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
-    """A cube in one of five blocks: a context, worth nothing alone, names the block.
+    """Draw a cube in one of five blocks: a context, worth nothing alone, names the block.
 
     The context is five indicators, which the price list of the data set sells as one (CUBE-NM of
     AFABench, Aronsson et al. 2025); greedy acquisition, one feature ahead, never buys it. Blocks
@@ -169,7 +169,7 @@ def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
 
 
 def indicator(n_samples, seed):
-    """One feature names which of eight fair coins is the label; eleven more coins say nothing.
+    """Draw which of eight fair coins is the label, these coins, and eleven that say nothing.
 
     Two features suffice for every row, and no feature says anything alone.
     """

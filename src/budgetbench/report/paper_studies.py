@@ -19,7 +19,6 @@ from budgetlearn.files import read_yaml, write_whole
 
 from ..analysis import reproduction as judging
 from ..analysis.areas import area_table
-from ..analysis.schedules import compressed_points
 from ..study import records, stored_results
 from ..study.stored_results import keep
 from ..study.study import PUBLISHED, Study, merged, with_defaults
@@ -85,7 +84,7 @@ def reproduction_page(found):
 
 
 def _rendered(template, found, **more):
-    papers = [_paper(name, paper, found) for name, paper in found.papers.items()]
+    papers = [_paper(name, paper, found) for name, paper in found.about["papers"].items()]
     return template_environment().get_template(template).render(found=found, papers=papers, **more)
 
 
@@ -105,7 +104,7 @@ def _after(found):
         whole = f"{quantity}s of the table" if quantity else "whole table"
         shares.append((table, variant, int(rerun["in_margin"].sum()), len(rerun), kept, whole))
     extended = []
-    for one in found.extended:
+    for one in found.about["extended"]:
         # Each on its own, so that a row says what these runs changed and nothing else.
         counts = {}
         for when, numbers in (("before", found.with_first_runs(one)), ("now", found.numbers)):
@@ -147,6 +146,7 @@ def count_lines(found):
     chosen = [f" ({count} by variants chosen after seeing the numbers)" for count in after]
     judged = own[own["outcome"].isin(judging.OUTCOMES[:3])]
     agree = judged["in_margin"] | judged["explained"]
+    missed = judged.loc[~agree, "source"]
     reasons = own.loc[own["outcome"] == judging.IMPOSSIBLE, "why"].value_counts()
     why = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
     return [
@@ -157,8 +157,8 @@ def count_lines(found):
         f"3. {here['unexplained']} are unexplained: {near} of them meet one of the two conditions, "
         f"{here['unexplained'] - near} neither. Within the margin alone, or explained, are "
         f"{agree.sum()} of the {len(judged)} ({100 * agree.mean():.0f} %); "
-        f"{_aim(found.aim, 100 * agree.mean(), judged.loc[~agree, 'source'])}. An exact rerun, "
-        f"its runs spread as these, would miss {judging.misses_by_chance(judged):.0f} by chance.",
+        f"{_aim(found.about['aim'], 100 * agree.mean(), missed)}. An exact rerun, its runs "
+        f"spread as these, would miss {judging.misses_by_chance(judged):.0f} by chance.",
         f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there['reproduced']} "
         f"are reproduced there, {there['explained']} explained by a variant{chosen[1]}, "
         f"{there['unexplained']} unexplained, {there['single run'] + there['clock']} not judged.",
@@ -244,8 +244,8 @@ class Kept:
     @classmethod
     def of(cls, folder):
         """Read a kept rerun from its folder."""
-        origins = stored_results.provenance_of(folder)["origins"]
-        return cls(stored_results.read_kept(folder), stored_results.settings_of(folder), origins)
+        origins = stored_results.kept_provenance(folder)["origins"]
+        return cls(stored_results.read_kept(folder), stored_results.kept_settings(folder), origins)
 
     def first_runs(self, dataset, runs):
         """Return only the first `runs` runs of a data set."""
@@ -255,9 +255,7 @@ class Kept:
     @cached_property
     def ours(self):
         """Our values of printed quantities."""
-        return judging.OurValues(
-            self.points, lambda: area_table(self.points, compressed_points(self.points))
-        )
+        return judging.OurValues(self.points, lambda: area_table(self.points))
 
     def numbers(self, table):
         """Return the printed numbers of a file with ours beside them, judged once.
@@ -276,12 +274,8 @@ class Reproduction:
 
     def __init__(self, root=".", kept=None):
         self._root, self._folder = Path(root), Path(root) / PUBLISHED
-        about = read_yaml(self._folder / "papers.yaml")
-        self.papers, self.impossible = about["papers"], about["impossible"]
-        self.readings, self._others = about["readings"], [about["variants"], about["figures"]]
-        self.drawings, self.tried = about["drawings"], about["tried"]
-        self.extended, self.apart, self.aim = about["extended"], about["apart"], about["aim"]
-        self._tables, self._held_out = about["tables"], about["held_out"]
+        self.about = read_yaml(self._folder / "papers.yaml")
+        self._tables = self.about["tables"]
         self._claims = read_yaml(self._folder / "claims.yaml")
         self.entries = read_reasons(self._folder / "deviations.yaml")
         if kept is None:
@@ -293,9 +287,10 @@ class Reproduction:
     def studies(self):
         """Every study that `run_papers` runs, in that order: those that have a file here."""
         # Tables first: what is interrupted has then the numbers that count.
-        named = [*self._tables.values(), *self._held_out.values(), *self._others]
-        named.append([entry["variant"] for entry in self.entries])
-        apart = [one["study"] for one in self.apart if not one["datasets"]]
+        about, variants = self.about, [entry["variant"] for entry in self.entries]
+        named = [*self._tables.values(), *about["held_out"].values()]
+        named += about["variants"], about["figures"], variants
+        apart = [one["study"] for one in about["apart"] if not one["datasets"]]
         every = dict.fromkeys(n for names in named for n in names if n not in apart)
         return [name for name in every if (self._root / f"config/studies/{name}.yaml").exists()]
 
@@ -307,12 +302,12 @@ class Reproduction:
     @cached_property
     def numbers(self):
         """Every printed number once."""
-        return judging.counted_once(self.all_numbers, self.readings)
+        return judging.counted_once(self.all_numbers, self.about["readings"])
 
     @cached_property
     def held_out(self):
         """The numbers that were never published."""
-        return self._judged(self._held_out)
+        return self._judged(self.about["held_out"])
 
     @cached_property
     def matrix(self):
@@ -350,7 +345,7 @@ class Reproduction:
         parts = [self._best(table, studies) for table, studies in tables.items()]
         numbers = judging.with_reasons(pd.concat(parts, ignore_index=True), self.entries)
         explained = judging.with_variants(numbers, self.entries, self.of_variants)
-        return judging.with_outcomes(explained, self.impossible)
+        return judging.with_outcomes(explained, self.about["impossible"])
 
     @cached_property
     def of_variants(self):

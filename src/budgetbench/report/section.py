@@ -95,8 +95,11 @@ class Section:
         return [*figures, *map(part, self.names)]
 
     def tables(self, report):
-        """Return {name: DataFrame}; `report` is the `Report` without tables and images."""
-        return {}
+        """Return {name: DataFrame}; `report` is the `Report` without tables and images.
+
+        By default they are those tables of the results that `names` names.
+        """
+        return {name: getattr(report.results, name) for name in self.names}
 
     def figures(self, report):
         """Return {name: matplotlib figure}; `report.tables` holds the tables of all sections."""

@@ -139,18 +139,17 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
 
 def _points_of(model, spec, run, setting):
     """Fit a model; return what its rows have in common, and the rows of its operating points."""
-    # Of all threads of this process together, where the clock knows only the longest.
-    processor, reasons = time.process_time(), []
+    start, processor, reasons = time.perf_counter(), time.process_time(), []
     with heard(IncompletePathWarning, reasons.append), counting_fits() as count:
-        seconds, final = fit(model, run), None
-        if spec.get("refit"):
-            start = time.perf_counter()
-            # The choice among operating points was made before, on data the model had not seen.
-            final = refitted(model, run)
-            seconds += time.perf_counter() - start
+        fit(model, run)
+        # The choice among operating points was made before, on data the model had not seen.
+        final = refitted(model, run) if spec.get("refit") else None
+    # What came out of a checkpoint took its time before.
+    resumed = getattr(model, "resumed_seconds_", 0.0)
     known = {
-        "fit_seconds": seconds,
-        "processor_seconds": time.process_time() - processor + _resumed_seconds(model),
+        "fit_seconds": time.perf_counter() - start + resumed,
+        # Of all threads of this process together, where the clock knows only the longest.
+        "processor_seconds": time.process_time() - processor + resumed,
         "n_fitted": sum(count),
     }
     rows = operating_points(model, run, setting, final, spec.get("scoring"))
@@ -163,12 +162,9 @@ def _points_of(model, spec, run, setting):
 
 
 def fit(model, run):
-    """Fit on the training part, with the validation part where `fit` uses it; return seconds."""
+    """Fit on the training part, with the validation part where `fit` uses it."""
     extra = {"X_val": run.valid[0], "y_val": run.valid[1]} if _sees_validation(model, run) else {}
-    start = time.perf_counter()
     model.fit(*run.train, **extra)
-    # What came out of a checkpoint took its time before.
-    return time.perf_counter() - start + _resumed_seconds(model)
 
 
 def refitted(model, run):
@@ -184,10 +180,6 @@ def _sees_validation(model, run):
         return False
     chooses = getattr(get_tags(model), "chooses_on_validation", True)
     return chooses and "X_val" in inspect.signature(model.fit).parameters
-
-
-def _resumed_seconds(model):
-    return getattr(model, "resumed_seconds_", 0.0)
 
 
 def head(method, run, stage, number):
@@ -354,28 +346,24 @@ def importance_table(method, spec, runs, n_jobs=1, **limits):
 
     A run without a result is one row that says why.
     """
-    frames = []
+    frames, columns = [], ["variable", "importance", *SECONDS]
     for run in runs:
         # Isolated like every fit: a death here is a row, too.
         found, problem = _alone(_importance, method, spec, run, n_jobs, **limits)
-        frame = pd.DataFrame(columns=["variable", "importance", *SECONDS], index=[0])
-        if problem is None:
-            ((importance, taken),) = found
-            frame = pd.DataFrame({"importance": importance, **taken})
-            frame["variable"] = frame.index
+        frame = pd.DataFrame(columns=columns, index=[0]) if problem else found[0]
         frames.append(frame.assign(run=run.number, status=problem or OK))
-    columns = ["run", "variable", "importance", *SECONDS, "status"]
-    return pd.concat(frames, ignore_index=True)[columns]
+    return pd.concat(frames, ignore_index=True)[["run", *columns, "status"]]
 
 
 def _importance(method, spec, run, n_jobs):
-    """Yield the importance of the variables in one run, and the `SECONDS` that it took."""
+    """Yield the frame of the variables in one run: importance, and the `SECONDS` that it took."""
     # The same seed as in the sequences: all of them share one importance.
     search = build(spec, random_state=run.seed(spec.get("seed_as", method)), n_jobs=n_jobs)
     start, processor = time.perf_counter(), time.process_time()
     importance = search.variable_importance(*run.train, *run.valid)
     taken = time.perf_counter() - start, time.process_time() - processor
-    yield importance, dict(zip(SECONDS, taken, strict=True))
+    frame = pd.DataFrame({"importance": importance}).rename_axis("variable").reset_index()
+    yield frame.assign(**dict(zip(SECONDS, taken, strict=True)))
 
 
 def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits):

@@ -44,10 +44,10 @@ def keep(study, root="."):
     fresh, sources = records.read(files), records.sources_of(files)
     origins = records.origins_of(files)
     if (folder / POINTS).exists():
-        kept, before = read_kept(folder), provenance_of(folder)
+        kept, before = read_kept(folder), kept_provenance(folder)
         stays = _stays(kept, fresh, before["sources"], sources)
         same = {
-            d: _split_of(settings_of(folder), d) == _split_of(study.config, d)
+            d: _split_of(kept_settings(folder), d) == _split_of(study.config, d)
             for d in kept["dataset"].unique()
         }
         stays &= kept["dataset"].map(same).to_numpy(dtype=bool)
@@ -115,12 +115,12 @@ def read_kept(folder):
     return records.table(frame)
 
 
-def settings_of(folder):
+def kept_settings(folder):
     """Return the settings of the study that a kept rerun is of."""
     return read_yaml(Path(folder) / SETTINGS)
 
 
-def provenance_of(folder):
+def kept_provenance(folder):
     """Return {"origins": what the points were made with, "sources": what of}."""
     return json.loads((Path(folder) / PROVENANCE).read_text(encoding="utf-8"))
 

@@ -470,11 +470,11 @@ class GrownOnBudget:
         value = getattr(self._leaves, name)
         if is_flag(value):
             return default if value else ()
-        return listed(value, f"leaves.{name}", low_open=low_open)
+        return as_list(value, f"leaves.{name}", low_open=low_open)
 
     def _exponents(self):
         if self.cost_exponent is not None:
-            return listed(self.cost_exponent, "cost_exponent", high=1)
+            return as_list(self.cost_exponent, "cost_exponent", high=1)
         prices = self._counted()
         # prices**e span a ratio r where e = log r / log(highest / lowest price).
         spread = np.log(prices.max() / prices.min()) if prices.any() else 0.0
@@ -543,7 +543,7 @@ class GrownOnBudget:
         return softmax(scores / n_trees, axis=1)
 
 
-def listed(value, name, high=np.inf, low_open=False):
+def as_list(value, name, high=np.inf, low_open=False):
     """Return a parameter that may be a number or a list of numbers as a list, checked."""
     values = np.atleast_1d(np.asarray(value, dtype=object)).tolist()
     if not values:
@@ -619,7 +619,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         return float((scores.argmax(axis=1) != labels).mean())
 
     def _lists(self):
-        alphas, impurity = listed(self.alpha, "alpha"), self._growth.impurity
+        alphas, impurity = as_list(self.alpha, "alpha"), self._growth.impurity
         # A list that changes nothing would grow the same forest again and again.
         if impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(

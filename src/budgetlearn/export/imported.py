@@ -74,6 +74,6 @@ class ImportedForest(CompactMethods):
             self.trees.append(replace(tree, value=value - common))
 
     def compact(self, format="float32"):
-        """As of our forests: `CompactMethods.compact`."""
+        """Return the forest as a device stores it, see `CompactMethods.compact`."""
         about = {"intercept": self.intercept, "classes": self.classes, "format": format}
         return CompactForest.of(self.trees, self.n_features, **about)

@@ -5,14 +5,13 @@ from scipy.special import log_softmax
 
 from ..costs import affords
 from ..protocol.documenting import documented
-from .classifier import PolicyClassifier, divisors, falling_thresholds
+from .classifier import PolicyClassifier, divisors
 from .networks import forward
 
 MEMORY = 2000  # most training rows that stand for examples
 NEIGHBOURS = 5  # of an example of which something is known
 STRANGERS = 500  # that stand for an example of which nothing is known
 SETS, SINGLES = 64, 64  # sets of features, and most single ones, that are tried at each step
-ROWS = 200  # training rows, or nearly twice as many, whose walks set the thresholds
 LEAST = 1e-9  # what sets that promise nothing count as: thresholds end above it, or never
 BLOCK = 20_000  # predictions that are made together: bounds the memory
 
@@ -34,15 +33,14 @@ class AACOClassifier(PolicyClassifier):
     acquisition. ICML 2024.
     """
 
+    _threshold_rows = 200
+
     def _train(self, training, predictor, most):
         training.pretrain(predictor, self.n_steps, self.n_walks, most)
         chosen = training.torch.randperm(len(training.X), generator=training.random)[:MEMORY]
         self._memory, self._answers = training.X[chosen].numpy(), training.y[chosen].numpy()
         self._most, self._seed = most, training.seed
         self._with = free_with(self.feature_costs_)
-
-    def _stops(self, X, most):
-        return falling_thresholds(self._walk(X[:: max(1, len(X) // ROWS)], most, 0.0), most)
 
     def _rating(self, walk, rows, max_cost):
         state = np.hstack([part[rows] for part in (walk.known, walk.acquired, walk.refused)])

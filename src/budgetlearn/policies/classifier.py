@@ -78,6 +78,7 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
     """
 
     _groups = True
+    _threshold_rows = 2000  # training rows, or nearly twice as many, whose walks set thresholds
 
     max_acquired: int = 20
     n_steps: int = 4000
@@ -90,9 +91,19 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
     def _train(self, training, predictor, most):
         """Learn what to acquire next, `most` features at most; the predictor knows random masks."""
 
-    @abstractmethod
     def _stops(self, X, most):
-        """Return the setting of each stage, the most features and the least worth per price."""
+        """Return the setting of each stage, and its limits: most features, least worth per price.
+
+        Here stages are thresholds: by them training rows acquire 1, 2, … features on average, and
+        the last stage never ends.
+        """
+        # Of all parts: tables may be sorted.
+        walk = self._walk(X[:: max(1, len(X) // self._threshold_rows)], most, 0.0)
+        lowest = np.minimum.accumulate(walk.rating[:, :most], axis=1)
+        ratings = -np.sort(-lowest, axis=None)
+        thresholds = np.append(ratings[np.arange(1, most) * len(lowest) - 1] * (1 - EQUAL), 0.0)
+        falling = np.unique(thresholds)[::-1].tolist()
+        return [({"threshold": least}, (most, least)) for least in falling]
 
     def _fit(self, train, valid, seeds):
         for name in ("max_acquired", "n_steps", "n_walks", "n_hidden"):
@@ -157,18 +168,6 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         probabilities = self._probabilities(walk.known, walk.acquired)
         output = self.classes_[probabilities.argmax(axis=1)]
         return Outcome(output, probabilities, np.ones(len(output), dtype=bool))
-
-
-def falling_thresholds(walk, most):
-    """Return the settings and limits of stages that are thresholds, from walks without one.
-
-    The rows of the walks acquire 1, 2, … features on average; the last stage never ends.
-    """
-    lowest = np.minimum.accumulate(walk.rating[:, :most], axis=1)
-    ratings = -np.sort(-lowest, axis=None)
-    thresholds = np.append(ratings[np.arange(1, most) * len(lowest) - 1] * (1 - EQUAL), 0.0)
-    falling = np.unique(thresholds)[::-1].tolist()
-    return [({"threshold": least}, (most, least)) for least in falling]
 
 
 def divisors(prices, costs):

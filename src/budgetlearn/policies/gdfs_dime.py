@@ -7,13 +7,12 @@ from scipy.special import entr, softmax
 
 from ..costs import affords
 from ..protocol.documenting import documented
-from .classifier import PolicyClassifier, divisors, falling_thresholds
+from .classifier import PolicyClassifier, divisors
 from .networks import Walks, evaluate, forward, trained
 
 HOT, COLD = 1.0, 0.1  # temperatures of the relaxed choice, at the start and at the end
 TINY = 1e-10
 BOLD, TIMID = 1.0, 0.1  # shares of walks that go on at random, at the start and at the end
-ROWS = 2000  # training rows, or nearly twice as many, whose walks set the thresholds
 LEAST = 1e-9  # share of the entropy that a worthless feature counts as: the cheapest comes first
 
 
@@ -123,10 +122,6 @@ class DIMEClassifier(NetworkPolicy):
         # Of what there is to know a feature tells between nothing and all.
         shares = evaluate(self._policy, known, acquired).clip(LEAST, 1.0)
         return shares * _entropy(self._probabilities(known, acquired))[:, None]
-
-    def _stops(self, X, most):
-        some = X[:: max(1, len(X) // ROWS)]  # of all parts: tables may be sorted
-        return falling_thresholds(self._walk(some, most, 0.0), most)
 
 
 def _entropy(probabilities):

@@ -40,7 +40,7 @@ cdef class MarginWalker:
     cdef double threshold, cost_weight, max_cost
     # the state of one walk; `near` and `scratch` hold up to n_train entries
     cdef double[::1] distance, scratch, prices, lead, right_with
-    cdef index_t[::1] near, acquired, rest, is_acquired
+    cdef index_t[::1] near, acquired, rest
     cdef index_t n_near, n_acquired, n_rest
     cdef double mass, right, spent     # weight of the neighbours, and of those that are right
 
@@ -62,7 +62,6 @@ cdef class MarginWalker:
         self.right_with = np.empty(self.n_features)
         self.acquired = np.empty(self.n_features, dtype=np.intp)
         self.rest = np.empty(self.n_features, dtype=np.intp)
-        self.is_acquired = np.empty(self.n_features, dtype=np.intp)
 
     def walk(
         self,
@@ -129,8 +128,8 @@ cdef class MarginWalker:
         cdef index_t i
         memset(&self.distance[0], 0, self.n_train * sizeof(double))
         for i in range(self.n_features):
-            self.rest[i], self.right_with[i] = i, self.first_right[i]
-            self.prices[i], self.is_acquired[i] = self.entry_prices[i], False
+            self.rest[i] = self.forced[i] if self.forced.shape[0] else i
+            self.prices[i], self.right_with[i] = self.entry_prices[i], self.first_right[i]
         # Any K examples bound the K-th distance of the first step.
         for i in range(self.n_neighbors):
             self.near[i] = i
@@ -150,18 +149,14 @@ cdef class MarginWalker:
         """Return the next feature among the affordable ones, or -1 where there is none."""
         cdef index_t q, i, best = -1
         cdef double worth, best_worth = -INFINITY
-        # The control follows its own order; threshold and cap hold for it as well.
-        if self.forced.shape[0]:
-            for q in range(self.n_features):
-                i = self.forced[q]
-                if not self.is_acquired[i] and self.affords(i):
-                    return i
-            return -1
         for q in range(self.n_rest):
             i = self.rest[q]
             # A hard cap: what exceeds it is passed over, not the end of the walk.
             if not self.affords(i):
                 continue
+            # The control follows its own order; threshold and cap hold for it as well.
+            if self.forced.shape[0]:
+                return i
             worth = self.value_of(i)
             # Equal gains: the cheaper feature, then the lower index, which comes first here.
             if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
@@ -176,10 +171,9 @@ cdef class MarginWalker:
         cdef index_t q, kept = 0
         for q in range(self.n_rest):
             self.rest[kept] = self.rest[q]
-            # Keeps the order of the rest, so that ties go to the lower index.
+            # Keeps the order of the rest: the control's, and else ties go to the lower index.
             kept += self.rest[q] != feature
         self.n_rest = kept
-        self.is_acquired[feature] = True
 
     cdef void find_neighbors(self, index_t feature, double x) noexcept nogil:
         """Add one feature to the distances and find the K nearest, with all ties at the K-th."""

@@ -21,9 +21,6 @@ class Coverage(Section):
     place = 95
     names = ("coverage",)
 
-    def tables(self, report):
-        return {"coverage": report.results.coverage}
-
     def context(self, report):
         display = report.display
         titles, rows = display.matrix(report.results.coverage, display.methods, _counts)
@@ -67,11 +64,11 @@ class Settings(Section):
             for method in report.display.methods.values()
         ]
         scores = {name: sheet.score for name, sheet in report.display.datasets.items()}
-        settings = settings_of(self.study) | {"score": _same_or_each(scores)}
+        settings = study_settings(self.study) | {"score": _same_or_each(scores)}
         return {"settings": settings, "rows": rows}
 
 
-def settings_of(study):
+def study_settings(study):
     """Return the study's settings in the order in which a reader asks for them."""
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}

@@ -168,9 +168,6 @@ class Times(Section):
     place = 90
     names = ("times",)
 
-    def tables(self, report):
-        return {"times": report.results.times}
-
     def context(self, report):
         times = report.results.times
         parts = ("fit", "predict")

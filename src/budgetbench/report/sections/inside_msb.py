@@ -186,7 +186,7 @@ class SolutionSpace(_OnRequest):
         return [case for case in super().cases if _exhaustive(self.study, case[0])]
 
     def _files(self, dataset, costs):
-        """Every subset of one run of the first chunk, and the models that msB visits in it."""
+        """Return the files of every subset in the first chunk, and of what msB visits there."""
         # One chunk is enough: the figure shows a single run.
         study, chunk = self.study, self.study.chunks[0]
         search, msb = _exhaustive(study, dataset), _from_sequences(study, dataset)
