@@ -297,10 +297,9 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         elapsed = time.perf_counter() - start
         # A stage that goes on from the one before needs that one first.
         seconds = seconds + elapsed if stage.incremental else elapsed
-        acquired = stage.acquired
-        if getattr(stage, part) is None:
-            raise ConfigError(f"{type(model).__name__} gives no {part}, which {scoring} is of.")
+        _check_stage(model, scoring, stage, part, X.shape)
         # Charged here, by the run: no method prices itself.
+        acquired = np.asarray(stage.acquired, dtype=bool)
         paid = run.costs.total(acquired)
         score = _scorer(model, scoring, stage, y, queries)
         sides = [()] * 2 if choosing is None else map(np.flatnonzero, (choosing, ~choosing))
@@ -327,6 +326,21 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         )
         # Scoring and charging above are not the method's time.
         start = time.perf_counter()
+
+
+def _check_stage(model, scoring, stage, part, shape):
+    """Refuse what numpy would spread over other rows, or score, without a word."""
+    who, said = type(model).__name__, getattr(stage, part)
+    if said is None:
+        raise ConfigError(f"{who} gives no {part}, which {scoring} is of.")
+    columns = (len(model.classes_),) if part == "probabilities" else ()
+    for name, expected in ((part, (shape[0], *columns)), ("acquired", shape)):
+        if np.shape(found := getattr(stage, name)) != expected:
+            raise ConfigError(f"{who} gives {name} of shape {np.shape(found)}, not {expected}.")
+    if columns and not np.allclose(np.sum(said, axis=1), 1, atol=1e-3):  # NaN are not either
+        raise ConfigError(f"{who} gives probabilities that do not sum to 1.")
+    if np.asarray(found).dtype != bool and not np.isin(found, (0, 1)).all():
+        raise ConfigError(f"{who} gives acquired with other values than true and false.")
 
 
 def _scorer(model, scoring, stage, y, queries):
@@ -439,18 +453,16 @@ def schedule_points(points, importance, time_limit=None):
         if len(failed):
             frames.append(failed.head(1))
             continue
-        seconds, processor = importance.loc[importance["run"] == number, SECONDS].iloc[0]
-        # What a fit took stands in every row of a sequence; one row a sequence has stage 0.
-        fits = part.loc[part["stage"] == 0, _ADDED].sum()
-        seconds += fits["fit_seconds"]
+        # What a fit took stands in every row of a sequence; one row a sequence has stage 0. Beside
+        # these is the model that importance is of.
+        taken = importance.loc[importance["run"] == number, SECONDS].iloc[0]
+        fits = part.loc[part["stage"] == 0, _ADDED].sum().add([*taken, 1])
+        seconds = fits["fit_seconds"]
         if time_limit is not None and seconds > time_limit:
             status = f"timeout: its sequences took {seconds:.1f} s together, limit {time_limit:g} s"
             names = part.head(1)[["dataset", "costs", "method", "run"]]
             frames.append(names.assign(status=status))
             continue
-        fits["fit_seconds"] = seconds
-        fits["processor_seconds"] += processor
-        fits["n_fitted"] += 1  # the model that importance is of
         merged = _merge(part[part["status"] == OK])
         frames.append(merged.assign(**fits))
         partial = part[part["status"] != OK].head(1)

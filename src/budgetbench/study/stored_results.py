@@ -45,12 +45,9 @@ def keep(study, root="."):
     origins = records.origins_of(files)
     if (folder / POINTS).exists():
         kept, before = read_kept(folder), provenance_of(folder)
-        stays = _stays(kept, fresh, before["sources"], sources)
-        same = {
-            d: _split_of(settings_of(folder), d) == _split_of(study.config, d)
-            for d in kept["dataset"].unique()
-        }
-        stays &= kept["dataset"].map(same).to_numpy(dtype=bool)
+        stays, earlier = _stays(kept, fresh, before["sources"], sources), settings_of(folder)
+        splits = ((_split_of(earlier, d), _split_of(study.config, d)) for d in kept["dataset"])
+        stays &= [one == other for one, other in splits]
         fresh = pd.concat([kept[stays], fresh], ignore_index=True)
         sources = before["sources"] | sources
         origins = _joined(before["origins"], origins)

@@ -442,18 +442,15 @@ def _check_names(config, registry, methods, root):
             registry[name]  # names what is wrong, like the data sets in use
     overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
     shown = [config.get("own_cost", []), *config.get("staircases", {}).values()]
-    other = config.get("seconds_of")
     # A call may take a part of a study's methods; the overrides of the others wait.
     for method in itertools.chain(*overrides):
         known(method, methods, "method in overrides", config["methods_file"])
-    for kind, names in (
-        ("method in a figure", itertools.chain(*shown)),
-        ("method in seconds_of", [] if other is None else [other]),
-    ):
-        for method in names:
-            known(method, _named_methods(config), kind, "the study")
-    if other is not None and config.get("tries") is None:
-        raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
+    for method in itertools.chain(*shown):
+        known(method, _named_methods(config), "method in a figure", "the study")
+    if (other := config.get("seconds_of")) is not None:
+        known(other, _named_methods(config), "method in seconds_of", "the study")
+        if config.get("tries") is None:
+            raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
     tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
     for name in config.get("published", []):
         known(name, tables, "published table", PUBLISHED)
