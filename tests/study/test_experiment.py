@@ -138,6 +138,14 @@ def test_an_answer_of_another_form_is_a_failure_and_no_score(wine_runs, name):
     assert (numbers["status"], numbers["cost"]) == ("ok", 0)
 
 
+@pytest.mark.filterwarnings("ignore:R.2 score is not well-defined")
+def test_a_part_without_a_score_is_a_failure(regression_run):
+    X, y = regression_run.test
+    single = replace(regression_run, test=(X[:1], y[:1]), choosing=None)
+    (row,) = run_method("constant", {"class": "budgetlearn.peers.FreeConstantRegressor"}, single)
+    assert row["status"] == "failed: ValueError: r2 of 1 rows is nan: enlarge that part"
+
+
 def test_controls_bracket_the_cost(wine_runs):
     run = wine_runs[0]
     (free,) = run_method("constant", CONSTANT, run)

@@ -302,6 +302,9 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         acquired = np.asarray(stage.acquired, dtype=bool)
         paid = run.costs.total(acquired)
         score = _scorer(model, scoring, stage, y, queries)
+        of_all = score(np.arange(len(y)))
+        if not np.isfinite(of_all):  # a point without a number would stop the whole report
+            raise ValueError(f"{scoring} of {len(y)} rows is {of_all}: enlarge that part")
         sides = [()] * 2 if choosing is None else map(np.flatnonzero, (choosing, ~choosing))
         # NaN where they are too few for a score.
         choice, held_out = (score(side) if len(side) > 1 else np.nan for side in sides)
@@ -310,7 +313,7 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         yield (
             stage,
             {
-                "score": score(np.arange(len(y))),
+                "score": of_all,
                 "choice_score": choice,
                 "held_out_score": held_out,
                 "test_mse": float(square),
