@@ -139,7 +139,8 @@ class Horizons(Section):
 @lru_cache(1)  # two sections share them
 def _winners(report):
     results = report.results
-    return winner_sentences(results.horizons, report.display) if results.completed else []
+    compared = len(results.completed) > 1  # one that ran alone is first among failures
+    return winner_sentences(results.horizons, report.display) if compared else []
 
 
 def winner_sentences(horizons, display):
