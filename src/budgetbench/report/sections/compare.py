@@ -36,18 +36,27 @@ class Overview(Section):
         return {"overview": wide, "overview_narrow": narrow}
 
     def context(self, report):
-        return {"case": report.display.case_title(*report.cases[0]) if report.cases else ""}
+        case, _ = _pictured(report)
+        return {"case": report.display.case_title(*case) if case else ""}
+
+
+def _pictured(report):
+    """Return the first case of those that are ranked, None without one, and its best methods."""
+    results = report.results
+    best = [name for name in results.ranking.mean.index if name in results.completed]
+    case = next((case for case in report.cases if case in results.ranking.means.index), None)
+    return case, best[:SHOWN]
 
 
 def overview_figure(report, narrow=False):
-    """Draw the mean curves of the best methods on the first data set.
+    """Draw the mean curves of the best methods on the first data set of those that are ranked.
 
     Names stand at the ends of the lines, or below the narrow picture, which a phone shows.
     """
-    names = report.results.ranking.mean.index[:SHOWN]
-    if not report.cases or not len(names):
+    case, names = _pictured(report)
+    if case is None or not names:
         return message_figure("No method completed a run.")
-    display, case = report.display, report.cases[0]
+    display = report.display
     frame = of_case(report.results.schedules, *case)
     free, ends = free_scores(frame), []
     with drawing(*((4.0, 2.7) if narrow else (7.6, 3.9))) as (figure, axes):

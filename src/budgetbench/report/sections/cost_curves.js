@@ -188,9 +188,11 @@ function legendButton(method) {
   return button;
 }
 
+// Methods that have a line somewhere.
+const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
+
 function addLegend() {
   const legend = document.getElementById("curve-legend");
-  const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
   const listed = study.methods.filter(({ id }) => present.has(id));
   legend.append(...listed.map(legendButton));
   for (const [name, wanted] of [["all", true], ["none", false], ["best", null]]) {
@@ -203,7 +205,8 @@ function addLegend() {
 
 // Shows controls, the five best of the comparison, and what the reader asked for.
 function update() {
-  const { best, cases } = window.comparison;
+  const { order, cases } = window.comparison;
+  const best = order.filter((id) => present.has(id)).slice(0, 5);
   const rivals = new Set(Object.values(study.cases).flatMap(({ compare }) => Object.keys(compare.mean)));
   hidden.clear();
   for (const { id } of study.methods) {
