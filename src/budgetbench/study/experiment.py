@@ -463,8 +463,7 @@ def schedule_points(points, importance, time_limit=None):
         seconds = fits["fit_seconds"]
         if time_limit is not None and seconds > time_limit:
             status = f"timeout: its sequences took {seconds:.1f} s together, limit {time_limit:g} s"
-            names = part.head(1)[["dataset", "costs", "method", "run"]]
-            frames.append(names.assign(status=status))
+            frames.append(part.head(1)[["dataset", "costs", "method", "run"]].assign(status=status))
             continue
         merged = _merge(part[part["status"] == OK])
         frames.append(merged.assign(**fits))

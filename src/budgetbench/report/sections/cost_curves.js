@@ -9,6 +9,7 @@ const asked = new Map(); // method → whether the reader wants it; null: as the
 const drawn = new Map(); // figure that has come near the window → its latest drawing
 
 const methods = new Map(study.methods.map((method) => [method.id, method]));
+const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
 
 // The channel that shows a method by one of its marks of recognition.
 function byMethod(mark) {
@@ -187,9 +188,6 @@ function legendButton(method) {
   });
   return button;
 }
-
-// Methods that have a line somewhere.
-const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
 
 function addLegend() {
   const legend = document.getElementById("curve-legend");
