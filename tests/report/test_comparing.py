@@ -7,11 +7,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from budgetbench import report
 from budgetbench.analysis.areas import HORIZONS
 from budgetbench.report.sections.compare import Overview, overview_figure
-from tests.factories import METHODS, fail, make_points, make_report, make_study
+from tests.factories import (
+    METHODS,
+    fail,
+    make_points,
+    make_report,
+    make_sheets,
+    make_study,
+)
 from tests.looping import check_each
 from tests.report.browsing import WIDTHS, emulate, press_key, resize, wait_for
 from tests.report.test_browser import chart, choose, drawing, every, one, redraw, texts, wait
@@ -224,6 +232,25 @@ def test_the_first_picture_is_of_ranked_data_and_of_methods_with_a_line(failing)
     axes = overview_figure(made).axes[0]
     shown = {line.get_label() for line in axes.lines} & {"msB", "logitB"}
     assert shown == ({"logitB"} if failing else {"msB", "logitB"})
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_long_names_and_titles_stay_within_the_first_picture(narrow):
+    long = "A name that says all settings of a method in full, as some do, "
+    methods = {name: given | {"label": long + name} for name, given in METHODS.items()}
+    study = make_study(2, methods=methods)
+    title = "One title that is as long as those of tables sometimes are, or longer than that"
+    made = make_report(make_points(n_runs=2), study, make_sheets(study, title=title))
+    figure = overview_figure(made, narrow)
+    FigureCanvasAgg(figure).draw()
+    (axes,) = figure.axes
+    said = [axes.title, axes._left_title, *axes.texts]
+    said += [text for legend in figure.legends for text in legend.get_texts()]
+    for text in said:
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+    assert axes.get_window_extent().width > 0.7 * figure.bbox.width
 
 
 def test_a_method_without_a_line_says_why(page):

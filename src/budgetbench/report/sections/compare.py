@@ -15,6 +15,7 @@ from ..style import drawing, label_ends, legend_below, marked_line, message_figu
 from ..text import listed, mean_rank
 
 SHOWN = 5  # methods in the first picture
+LONG_NAME = 45  # characters that would take the room of the lines they stand beside
 
 
 class Overview(Section):
@@ -74,8 +75,9 @@ def overview_figure(report, narrow=False):
         ends.append((constant.label, free.mean(), constant.colour))
         split_axis(axes)
         axes.set(xlim=(0, 1), xlabel="budget (% of what all features cost)")
-        axes.set(ylabel=f"test {display.score(case[0])}", title=display.case_title(*case))
-        if narrow:
+        axes.set(ylabel=f"test {display.score(case[0])}")
+        axes.set_title(display.case_title(*case), wrap=True)
+        if narrow or max(len(name) for name, *_ in ends) > LONG_NAME:
             legend_below(figure, *axes.get_legend_handles_labels())
         else:
             label_ends(axes, ends)
