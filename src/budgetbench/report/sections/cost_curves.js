@@ -232,7 +232,7 @@ const watcher = new IntersectionObserver((entries) => {
 }, { rootMargin: "400px" });
 for (const figure of document.querySelectorAll("[data-curves]")) {
   const { runs_shown: shown, n_runs: all, absent } = study.cases[figure.dataset.curves].curves;
-  const some = shown < all ? ` (points: the first ${shown} of ${all} runs)` : ` (${all} runs)`;
+  const some = shown < all ? ` (points: the first ${shown} of ${all} runs)` : ` (${all} ${all === 1 ? "run" : "runs"})`;
   figure.querySelector(".runs").textContent = some;
   figure.querySelector(".absent").textContent = absent.length ? ` No line: ${absent.join("; ")}.` : "";
   watcher.observe(figure);

@@ -24,13 +24,12 @@ class Standings(Section):
     names = ("areas", "summary", "ranks", "leads", "controls")
 
     def tables(self, report):
-        results, display = report.results, report.display
-        known = display.test_ratios, display.bounded
+        results, display, areas = report.results, report.display, report.results.areas
         return {
-            "areas": results.areas,
+            "areas": areas,
             "summary": results.summary,
             "ranks": rank_table(results.ranking),
-            "leads": lead_table(results.areas, display.competitors, *known),
+            "leads": lead_table(areas, display.competitors, display.test_ratios, display.bounded),
             "controls": score_table(results.by_cost, display.controls),
         }
 
