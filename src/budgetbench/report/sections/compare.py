@@ -1,6 +1,7 @@
 """Who is first, at what price: the first screen, ranks up to each horizon, a filter for both."""
 
 from functools import lru_cache
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -57,8 +58,7 @@ def overview_figure(report, narrow=False):
     case, names = _pictured(report)
     if case is None or not names:
         return message_figure("No method completed a run.")
-    display = report.display
-    frame = of_case(report.results.schedules, *case)
+    display, frame = report.display, of_case(report.results.schedules, *case)
     free, ends = free_scores(frame), []
     with drawing(*((4.0, 2.7) if narrow else (7.6, 3.9))) as (figure, axes):
         for method in map(display.methods.get, names):
@@ -75,8 +75,8 @@ def overview_figure(report, narrow=False):
         ends.append((constant.label, free.mean(), constant.colour))
         split_axis(axes)
         axes.set(xlim=(0, 1), xlabel="budget (% of what all features cost)")
-        axes.set(ylabel=f"test {display.score(case[0])}")
-        axes.set_title(display.case_title(*case), wrap=True)
+        title = fill(display.case_title(*case), 34 if narrow else 68)
+        axes.set(ylabel=f"test {display.score(case[0])}", title=title)
         if narrow or max(len(name) for name, *_ in ends) > LONG_NAME:
             legend_below(figure, *axes.get_legend_handles_labels())
         else:
@@ -149,9 +149,8 @@ class Horizons(Section):
 
 @lru_cache(1)  # two sections share them
 def _winners(report):
-    results = report.results
-    compared = len(results.completed) > 1  # one that ran alone is first among failures
-    return winner_sentences(results.horizons, report.display) if compared else []
+    compared = len(report.results.completed) > 1  # one that ran alone is first among failures
+    return winner_sentences(report.results.horizons, report.display) if compared else []
 
 
 def winner_sentences(horizons, display):

@@ -1,5 +1,7 @@
 """Cost–accuracy curves of every data set: still pictures, and charts that a script draws."""
 
+from textwrap import fill
+
 import numpy as np
 import pandas as pd
 
@@ -72,8 +74,7 @@ def curve_figure(schedules, display, dataset, costs):
             own = frame[frame["method"] == method.id]
             if len(own):
                 (_draw_control if method.control else _draw_curve)(axes, own, method)
-        axes.set(ylabel=f"test {score}")
-        axes.set_title(display.case_title(dataset, costs), wrap=True)
+        axes.set(ylabel=f"test {score}", title=fill(display.case_title(dataset, costs), 56))
         # Papers with given costs print errors, those with random ones accuracies.
         if score == "accuracy" and costs != "random":
             errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)
