@@ -7,10 +7,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from budgetbench import report
 from budgetbench.analysis.areas import HORIZONS
-from tests.factories import METHODS, fail, make_points, make_report, make_study
+from budgetbench.report.sections.compare import Overview, overview_figure
+from tests.factories import (
+    METHODS,
+    fail,
+    make_points,
+    make_report,
+    make_sheets,
+    make_study,
+)
 from tests.looping import check_each
 from tests.report.browsing import WIDTHS, emulate, press_key, resize, wait_for
 from tests.report.test_browser import chart, choose, drawing, every, one, redraw, texts, wait
@@ -181,20 +190,67 @@ def test_the_address_keeps_the_choice(page, wide):
     assert one(page, "#filter [name=horizon][value='10 %']").is_selected()
 
 
+def pressed(page):
+    """Return the methods whose lines are shown."""
+    buttons = every(page, "#curve-legend button[aria-pressed=true]")
+    return {button.get_attribute("data-method") for button in buttons}
+
+
 def test_five_best_are_drawn_and_others_on_request(page):
     figure = chart(page)
     best = list(table_of(page).index[:5])
-    pressed = {
-        button.get_attribute("data-method"): button.get_attribute("aria-pressed") == "true"
-        for button in every(page, "#curve-legend button")
-    }
-    assert {name for name, shown in pressed.items() if shown} == {*best, "all_features", "constant"}
+    assert pressed(page) == {*best, "all_features", "constant"}
     assert one(page, "#curve-legend [data-method=m3]").get_attribute("aria-pressed") == "false"
     before = len(figure.find_elements("css selector", ".chart svg .mark-line path"))
     redraw(figure, one(page, "#curve-legend [data-method=m3]").click)
     assert len(figure.find_elements("css selector", ".chart svg .mark-line path")) == before + 1
     redraw(figure, one(page, "#curve-controls button[name=best]").click)
     assert len(figure.find_elements("css selector", ".chart svg .mark-line path")) == before
+
+
+def test_the_five_best_are_of_those_that_have_a_line(page):
+    before = pressed(page)
+    page.execute_script(
+        "window.comparison.order.unshift('m4');"  # as where it comes before others
+        "document.dispatchEvent(new Event('comparison'));"
+    )
+    assert pressed(page) == before
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_the_first_picture_is_of_ranked_data_and_of_methods_with_a_line(failing):
+    points = make_points(n_runs=2)
+    # Fewer methods compete on the first data set: ranks are those on the other one.
+    points = points[(points["method"] != "logitb") | (points["dataset"] != "wine")]
+    for run in (0, 1) if failing else ():
+        points = fail(points, "msb", run, "breast_cancer")
+        points = fail(points, "msb", run, "wine")
+    some = {"wine": {"methods": [name for name in METHODS if name != "logitb"]}}
+    made = make_report(points, make_study(2, by_dataset=some))
+    assert made.cases[0] == ("wine", "random")
+    assert Overview(made.study).context(made)["case"].startswith("Breast cancer")
+    axes = overview_figure(made).axes[0]
+    shown = {line.get_label() for line in axes.lines} & {"msB", "logitB"}
+    assert shown == ({"logitB"} if failing else {"msB", "logitB"})
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_long_names_and_titles_stay_within_the_first_picture(narrow):
+    long = "A name that says all settings of a method in full, as some do, "
+    methods = {name: given | {"label": long + name} for name, given in METHODS.items()}
+    study = make_study(2, methods=methods)
+    title = "One title that is as long as those of tables sometimes are, or longer than that"
+    made = make_report(make_points(n_runs=2), study, make_sheets(study, title=title))
+    figure = overview_figure(made, narrow)
+    FigureCanvasAgg(figure).draw()
+    (axes,) = figure.axes
+    said = [axes.title, axes._left_title, *axes.texts]
+    said += [text for legend in figure.legends for text in legend.get_texts()]
+    for text in said:
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+    assert axes.get_window_extent().width > 0.7 * figure.bbox.width
 
 
 def test_a_method_without_a_line_says_why(page):

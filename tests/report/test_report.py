@@ -224,6 +224,16 @@ def test_a_study_of_which_everything_failed_still_has_a_page(tmp_path):
     assert 'Not everything completed: <a href="#coverage">' in page
 
 
+def test_what_ran_alone_is_not_said_to_be_the_best(tmp_path):
+    points = make_points(n_runs=2)
+    for dataset in points["dataset"].unique():
+        for run in (0, 1):
+            points = fail(points, "logitb", run, dataset)
+    page = write_page(make_report(points), tmp_path).read_text(encoding="utf-8")
+    assert "No data set has completed runs of two methods" in page
+    assert "best mean rank however much" not in page
+
+
 def test_a_data_set_that_nobody_has_begun_has_its_files_too(tmp_path):
     report = make_report(small_study(), make_study(2))  # as of a study that is not strict
     write_page(report, tmp_path)

@@ -2,8 +2,10 @@
 
 import pytest
 
-from budgetbench.study.source_code import check_classes
+from budgetbench.study.source_code import check_classes, predicts_numbers
 from budgetlearn.exceptions import ConfigError
+
+KINDS = {"Ridge": "RegressorMixin", "MyRegressor": "object", "Tree": "ClassifierMixin"}
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,15 @@ def test_a_module_of_ones_own_is_imported(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match="No module named 'nowhere_to_be_found'"):
         check_classes("own", {"class": "own_broken.Own"})
+
+
+def test_a_regressor_of_ones_own_is_known_by_its_base(tmp_path, monkeypatch):
+    lines = ["from sklearn.base import ClassifierMixin, RegressorMixin"]
+    lines += [f"class {name}({base}): ..." for name, base in KINDS.items()]
+    (tmp_path / "own_kinds.py").write_text("\n".join([*lines, "Made = 3"]))
+    monkeypatch.syspath_prepend(tmp_path)
+    told = [predicts_numbers(f"own_kinds.{name}") for name in [*KINDS, "Made"]]
+    assert told == [True, True, False, False]
+    assert predicts_numbers("budgetlearn.peers.FreeConstantRegressor")
+    monkeypatch.setattr("budgetbench.study.source_code.resolve", None)  # not imported
+    assert not predicts_numbers("budgetlearn.peers.FreeConstantClassifier")

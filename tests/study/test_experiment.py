@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from budgetbench.analysis.areas import area_table
@@ -79,6 +79,71 @@ class Uneven(FreeConstantClassifier):
 class Stageless(FreeConstantClassifier):
     def stages(self, X, parts=None):
         return iter(())
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    """Of a user, without stages; says `said` in place of one of its answers."""
+
+    def __init__(self, said=None):
+        self.said = said
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def _answer(self, name, array):
+        return self.said[name](array) if self.said and name in self.said else array
+
+    def predict(self, X):
+        return self._answer("output", np.full(len(X), self.classes_[0]))
+
+    def predict_proba(self, X):
+        shares = np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+        return self._answer("probabilities", shares)
+
+    def acquired_features(self, X):
+        return self._answer("acquired", np.zeros(X.shape, dtype=bool))
+
+
+def numbered(array):
+    """The numbers of the columns in place of which of them were acquired."""
+    return np.tile(np.arange(array.shape[1]), (len(array), 1))
+
+
+WRONG = {
+    "a column": ("output", lambda a: a[:, None], "output of shape (36, 1), not (36,)"),
+    "a row less": ("output", lambda a: a[1:], "output of shape (35,), not (36,)"),
+    "a class less": ("probabilities", lambda a: a[:, 1:], "of shape (36, 2), not (36, 3)"),
+    "not known": ("probabilities", lambda a: a * np.nan, "do not sum to 1"),
+    "too much": ("probabilities", lambda a: a * 5, "do not sum to 1"),
+    "some rows": ("acquired", lambda a: a[:5], "acquired of shape (5, 13), not (36, 13)"),
+    "numbers of columns": ("acquired", numbered, "other values than true and false"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_answer_of_another_form_is_a_failure_and_no_score(wine_runs, name):
+    said, change, message = WRONG[name]
+    scoring = "neg_log_loss" if said == "probabilities" else None
+    spec = {"class": f"{__name__}.Constant", "scoring": scoring}
+    (right,) = run_method("own", spec, wine_runs[0])
+    assert right["status"] == "ok"
+    asked = {**spec, "parameters": {"said": {said: change}}}
+    validation = replace(wine_runs[0], valid=wine_runs[0].test)  # as many rows
+    (row,) = run_method("own", asked, validation)
+    assert f"failed: ConfigError: Constant gives {said}" in row["status"]
+    assert message in row["status"]
+    ones = {**spec, "parameters": {"said": {"acquired": lambda array: array.astype(int)}}}
+    (numbers,) = run_method("own", ones, wine_runs[0])
+    assert (numbers["status"], numbers["cost"]) == ("ok", 0)
+
+
+@pytest.mark.filterwarnings("ignore:R.2 score is not well-defined")
+def test_a_part_without_a_score_is_a_failure(regression_run):
+    X, y = regression_run.test
+    single = replace(regression_run, test=(X[:1], y[:1]), choosing=None)
+    (row,) = run_method("constant", {"class": "budgetlearn.peers.FreeConstantRegressor"}, single)
+    assert row["status"] == "failed: ValueError: r2 of 1 rows is nan: enlarge that part"
 
 
 def test_controls_bracket_the_cost(wine_runs):

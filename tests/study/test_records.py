@@ -59,6 +59,16 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_damaged_file_is_named_with_its_folder(tmp_path):
+    path = tmp_path / "msb" / "0.parquet"  # as the file of every method is called
+    path.parent.mkdir()
+    path.write_bytes(b"PAR1 cut off")
+    with pytest.raises(records.RecordError, match=r"0\.parquet cannot be read") as told:
+        records.read(path)
+    assert f"in {path.parent}: " in str(told.value)
+    assert "Delete the file" in str(told.value)
+
+
 def test_unknown_column_is_refused():
     with pytest.raises(records.RecordError, match="colour"):
         records.table([{**ROW, "colour": "red"}])

@@ -115,12 +115,8 @@ def render_page(sections, report, drawings, cases, library):
     environment = template_environment()
     # As images of their own: ids of one drawing cannot reach into another.
     images = {name: data_uri(svg) for name, svg in drawings.items()}
-    bodies = [
-        section.render(
-            environment, report=report, section=section, images=images, **section.context(report)
-        )
-        for section in sections
-    ]
+    known = {"report": report, "images": images}
+    bodies = [s.render(environment, section=s, **known, **s.context(report)) for s in sections]
     coverage = report.results.coverage
     return environment.get_template("page.html.j2").render(
         study=report.study,
@@ -170,13 +166,8 @@ def script_data(cases, display):
     """Return the JSON that the page embeds for its scripts; it may stand in a script element."""
     # Dashes and shapes go along: in print colours alone do not tell methods apart.
     methods = [
-        {
-            "id": m.id,
-            "label": m.label,
-            "colour": m.colour,
-            "dash": _DASHES[m.line],
-            "shape": shape_path(m.marker),
-        }
+        {"id": m.id, "label": m.label, "colour": m.colour}
+        | {"dash": _DASHES[m.line], "shape": shape_path(m.marker)}
         for m in display.methods.values()
     ]
     # NaN, which JSON has not, becomes null; any infinity is refused.

@@ -70,6 +70,5 @@ def prices_of(prices, dataset, costs, run):
 
 def names_of(prices, dataset):
     """Return {index: name} of the features of a data set."""
-    own = prices[prices["dataset"] == dataset]
     # Every run names the features in the same order: the first sight of each is its place.
-    return dict(enumerate(own["feature"].drop_duplicates()))
+    return dict(enumerate(prices.loc[prices["dataset"] == dataset, "feature"].drop_duplicates()))

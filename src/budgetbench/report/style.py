@@ -3,7 +3,7 @@
 import io
 import re
 from contextlib import contextmanager
-from textwrap import fill
+from textwrap import fill, wrap
 
 import numpy as np
 
@@ -153,9 +153,11 @@ def plain_decades(axis, values):
 
 def legend_below(figure, handles, labels):
     """Put a legend below everything else, in as many columns as fit; the figure grows by it."""
-    column = 0.5 + 0.075 * max(map(len, labels))  # inches at this size of print
+    widest = int((figure.get_figwidth() - 0.5) / 0.075)  # inches at this size of print
+    lines = [line for label in labels for line in wrap(label, widest)]
+    labels, column = [fill(label, widest) for label in labels], 0.5 + 0.075 * max(map(len, lines))
     n_columns = min(max(1, int(figure.get_figwidth() / column)), 4, len(labels))
-    n_rows = -(-len(labels) // n_columns)
+    n_rows = -(-len(lines) // n_columns)
     figure.set_figheight(figure.get_figheight() + 0.18 * n_rows)
     figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, fontsize=9)
 

@@ -289,12 +289,14 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         elapsed = time.perf_counter() - start
         # A stage that goes on from the one before needs that one first.
         seconds = seconds + elapsed if stage.incremental else elapsed
-        acquired = stage.acquired
-        if getattr(stage, part) is None:
-            raise ConfigError(f"{type(model).__name__} gives no {part}, which {scoring} is of.")
+        _check_stage(model, scoring, stage, part, X.shape)
         # Charged here, by the run: no method prices itself.
+        acquired = np.asarray(stage.acquired, dtype=bool)
         paid = run.costs.total(acquired)
         score = _scorer(model, scoring, stage, y, queries)
+        of_all = score(np.arange(len(y)))
+        if not np.isfinite(of_all):  # a point without a number would stop the whole report
+            raise ValueError(f"{scoring} of {len(y)} rows is {of_all}: enlarge that part")
         sides = [()] * 2 if choosing is None else map(np.flatnonzero, (choosing, ~choosing))
         # NaN where they are too few for a score.
         choice, held_out = (score(side) if len(side) > 1 else np.nan for side in sides)
@@ -303,7 +305,7 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         yield (
             stage,
             {
-                "score": score(np.arange(len(y))),
+                "score": of_all,
                 "choice_score": choice,
                 "held_out_score": held_out,
                 "test_mse": float(square),
@@ -319,6 +321,21 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         )
         # Scoring and charging above are not the method's time.
         start = time.perf_counter()
+
+
+def _check_stage(model, scoring, stage, part, shape):
+    """Refuse what numpy would spread over other rows, or score, without a word."""
+    who, said = type(model).__name__, getattr(stage, part)
+    if said is None:
+        raise ConfigError(f"{who} gives no {part}, which {scoring} is of.")
+    columns = (len(model.classes_),) if part == "probabilities" else ()
+    for name, expected in ((part, (shape[0], *columns)), ("acquired", shape)):
+        if np.shape(found := getattr(stage, name)) != expected:
+            raise ConfigError(f"{who} gives {name} of shape {np.shape(found)}, not {expected}.")
+    if columns and not np.allclose(np.sum(said, axis=1), 1, atol=1e-3):  # NaN are not either
+        raise ConfigError(f"{who} gives probabilities that do not sum to 1.")
+    if np.asarray(found).dtype != bool and not np.isin(found, (0, 1)).all():
+        raise ConfigError(f"{who} gives acquired with other values than true and false.")
 
 
 def _scorer(model, scoring, stage, y, queries):
@@ -427,18 +444,15 @@ def schedule_points(points, importance, time_limit=None):
         if len(failed):
             frames.append(failed.head(1))
             continue
-        seconds, processor = importance.loc[importance["run"] == number, SECONDS].iloc[0]
-        # What a fit took stands in every row of a sequence; one row a sequence has stage 0.
-        fits = part.loc[part["stage"] == 0, _ADDED].sum()
-        seconds += fits["fit_seconds"]
+        # What a fit took stands in every row of a sequence; one row a sequence has stage 0. Beside
+        # these is the model that importance is of.
+        taken = importance.loc[importance["run"] == number, SECONDS].iloc[0]
+        fits = part.loc[part["stage"] == 0, _ADDED].sum().add([*taken, 1])
+        seconds = fits["fit_seconds"]
         if time_limit is not None and seconds > time_limit:
             status = f"timeout: its sequences took {seconds:.1f} s together, limit {time_limit:g} s"
-            names = part.head(1)[["dataset", "costs", "method", "run"]]
-            frames.append(names.assign(status=status))
+            frames.append(part.head(1)[["dataset", "costs", "method", "run"]].assign(status=status))
             continue
-        fits["fit_seconds"] = seconds
-        fits["processor_seconds"] += processor
-        fits["n_fitted"] += 1  # the model that importance is of
         merged = _merge(part[part["status"] == OK])
         frames.append(merged.assign(**fits))
         partial = part[part["status"] != OK].head(1)

@@ -54,11 +54,8 @@ def settings_tried(spec):
         defaults = {name: parameter.default for name, parameter in parameters.items()}
     spaces = spec.get("space", [])
     drawn = [
-        {
-            name: f"{of['low']:g} to {of['high']:g}" if isinstance(of, dict) else of
-            for name, of in space.items()
-        }
-        for space in (spaces if isinstance(spaces, list) else [spaces])
+        {n: f"{v['low']:g} to {v['high']:g}" if isinstance(v, dict) else v for n, v in one.items()}
+        for one in (spaces if isinstance(spaces, list) else [spaces])
     ]
     # The first setting of a space is the method's own; lists in it are one value each.
     every = defaults | (spec.get("parameters") or {}) | ({} if drawn else spec.get("grid") or {})

@@ -147,9 +147,8 @@ def sources_of_run(method, spec, run):
         costs = run.costs
         groups = (costs.group_of(feature) for feature in range(costs.n_features))
         shared = [(members.tolist(), charge) for members, charge in groups]
-        found[f"the {run.costs_kind} prices of {run.dataset}"] = _digest(
-            [costs.costs.tolist(), shared]
-        )
+        digest = _digest([costs.costs.tolist(), shared])
+        found[f"the {run.costs_kind} prices of {run.dataset}"] = digest
     return found
 
 

@@ -209,7 +209,7 @@ def _reading(path):
         with reading(Path(path), "operating points", (pa.ArrowException,)):
             yield
     except DatasetError as error:
-        raise RecordError(f"{error} {_REMEDY}") from error
+        raise RecordError(f"in {Path(path).parent}: {error} {_REMEDY}") from error
 
 
 def _listed(paths):

@@ -167,6 +167,15 @@ def check_classes(method, spec):
                 raise ConfigError(f"method {method}: {error}") from error
 
 
+def predicts_numbers(name):
+    """Return True if a class is a regressor: by its name, or by its base where it is not ours."""
+    if name.endswith("Regressor") or name.partition(".")[0] in TRUSTED:
+        return name.endswith("Regressor")
+    from sklearn.base import RegressorMixin  # here: few plans need it
+
+    return isinstance(found := resolve(name), type) and issubclass(found, RegressorMixin)
+
+
 def _is_in_source(name):
     """Return True if the source of a package that is not the user's own has the name of a class."""
     module, _, attribute = name.rpartition(".")

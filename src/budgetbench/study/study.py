@@ -22,7 +22,7 @@ from ..datasets.fetching import content_sha256
 from ..datasets.registry import fault_message, load_registry
 from .job_traces import folder_of, split_at_folder
 from .methods import check_parameters, sequence_name
-from .source_code import check_classes, refuse_untrusted
+from .source_code import check_classes, predicts_numbers, refuse_untrusted
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
@@ -45,10 +45,7 @@ def check_schema(config, schema_path, what):
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
     faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
     if faults:
-        lines = [
-            f"  {'.'.join(map(str, fault.path)) or 'top level'}: {_message(fault)}"
-            for fault in faults
-        ]
+        lines = [f"  {'.'.join(map(str, f.path)) or 'top level'}: {_message(f)}" for f in faults]
         raise ConfigError(f"{what} does not follow {Path(schema_path).name}:\n" + "\n".join(lines))
 
 
@@ -165,7 +162,7 @@ class Study:
             if self.budget(name) != ACQUISITION:
                 continue
             number, methods = spec.task == "regression", self._methods(name)
-            regressor = {m: self.spec(m, name)["class"].endswith("Regressor") for m in methods}
+            regressor = {m: predicts_numbers(self.spec(m, name)["class"]) for m in methods}
             wrong = ", ".join(m for m in methods if regressor[m] != number)
             if wrong and not number:
                 raise ConfigError(
@@ -288,9 +285,7 @@ class Study:
     @property
     def cases(self):
         """The (dataset, costs) pairs in which methods are compared."""
-        return [
-            (dataset, kind) for dataset in self.datasets for kind in self._setting("costs", dataset)
-        ]
+        return [(d, kind) for d in self.datasets for kind in self._setting("costs", d)]
 
     def cases_under(self, budget):
         """Return the cases in which methods are compared by a budget."""
@@ -443,18 +438,15 @@ def _check_names(config, registry, methods, root):
             registry[name]  # names what is wrong, like the data sets in use
     overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
     shown = [config.get("own_cost", []), *config.get("staircases", {}).values()]
-    other = config.get("seconds_of")
     # A call may take a part of a study's methods; the overrides of the others wait.
     for method in itertools.chain(*overrides):
         known(method, methods, "method in overrides", config["methods_file"])
-    for kind, names in (
-        ("method in a figure", itertools.chain(*shown)),
-        ("method in seconds_of", [] if other is None else [other]),
-    ):
-        for method in names:
-            known(method, _named_methods(config), kind, "the study")
-    if other is not None and config.get("tries") is None:
-        raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
+    for method in itertools.chain(*shown):
+        known(method, _named_methods(config), "method in a figure", "the study")
+    if (other := config.get("seconds_of")) is not None:
+        known(other, _named_methods(config), "method in seconds_of", "the study")
+        if config.get("tries") is None:
+            raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
     tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
     for name in config.get("published", []):
         known(name, tables, "published table", PUBLISHED)

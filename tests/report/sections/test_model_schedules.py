@@ -9,7 +9,8 @@ import pytest
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.report.sections import what_to_buy
 from budgetbench.report.sheets import prices_of as prices_of_run
-from tests.factories import fail, make_points, make_prices
+from tests.factories import fail, make_points, make_prices, make_report
+from tests.report.writing import write_page
 
 COMPETITORS = ["msb", "logitb"]
 
@@ -32,6 +33,12 @@ def test_methods_that_name_no_variables_have_no_schedule():
     kept = compressed_points(make_points()).assign(variables=None)
     empty = what_to_buy.example_schedule(kept, COMPETITORS, "wine", "random")
     assert empty.empty
+
+
+def test_nothing_to_show_is_said(tmp_path):
+    points = make_points(n_runs=2).assign(variables=pd.NA)
+    page = write_page(make_report(points), tmp_path, "schedules").read_text(encoding="utf-8")
+    assert "No method that completed a run names the variables" in page
 
 
 def test_prices_of_the_variables_add_up_to_the_cost(chosen):

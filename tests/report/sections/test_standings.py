@@ -96,6 +96,8 @@ def test_a_peer_that_wins_is_named(summary, display):
     assert sentence.startswith("On 2 of 2 data sets what users pick today wins: msB on Wine,")
     alone = summary[summary["method"].isin(["msb", "constant"])]  # nobody to win against
     assert peers_ahead(alone, Display(peer, display.datasets)) == []
+    peers = peer | {"logitb": METHODS["logitb"] | {"peer": True}}  # of which some one is best
+    assert peers_ahead(summary, Display(peers, display.datasets)) == []
     # The same area as a method of the papers, but for the last bit, is no win.
     mean = summary.set_index(["dataset", "method"])["mean_test"]
     equal = [mean[d, "msb"] - 1e-16 if m == "logitb" else mean[d, m] for d, m in mean.index]

@@ -72,9 +72,7 @@ def study_settings(study):
     """Return the study's settings in the order in which a reader asks for them."""
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}
-    profiles = {
-        data: ", ".join(costs for name, costs in study.cases if name == data) for data in splits
-    }
+    profiles = {d: ", ".join(c for name, c in study.cases if name == d) for d in splits}
     settings = {
         "runs": config["runs"],
         "split": _same_or_each(splits),

@@ -125,7 +125,7 @@ function update() {
   fillTable(rows, chosen);
   document.getElementById("compared").textContent = words(rows, ranked, chosen, methods);
   window.comparison = {
-    cases: chosen, best: rows.slice(0, 5).map(({ method }) => method.id),
+    cases: chosen, order: rows.map(({ method }) => method.id),
     horizon: horizon.value, hard: charge.value === "hard",
   };
   document.dispatchEvent(new Event("comparison"));

@@ -1,6 +1,7 @@
 """Who is first, at what price: the first screen, ranks up to each horizon, a filter for both."""
 
 from functools import lru_cache
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from ..style import drawing, label_ends, legend_below, marked_line, message_figu
 from ..text import listed, mean_rank
 
 SHOWN = 5  # methods in the first picture
+LONG_NAME = 45  # characters that would take the room of the lines they stand beside
 
 
 class Overview(Section):
@@ -36,19 +38,27 @@ class Overview(Section):
         return {"overview": wide, "overview_narrow": narrow}
 
     def context(self, report):
-        return {"case": report.display.case_title(*report.cases[0]) if report.cases else ""}
+        case, _ = _pictured(report)
+        return {"case": report.display.case_title(*case) if case else ""}
+
+
+def _pictured(report):
+    """Return the first case of those that are ranked, None without one, and its best methods."""
+    results = report.results
+    best = [name for name in results.ranking.mean.index if name in results.completed]
+    case = next((case for case in report.cases if case in results.ranking.means.index), None)
+    return case, best[:SHOWN]
 
 
 def overview_figure(report, narrow=False):
-    """Draw the mean curves of the best methods on the first data set.
+    """Draw the mean curves of the best methods on the first data set of those that are ranked.
 
     Names stand at the ends of the lines, or below the narrow picture, which a phone shows.
     """
-    names = report.results.ranking.mean.index[:SHOWN]
-    if not report.cases or not len(names):
+    case, names = _pictured(report)
+    if case is None or not names:
         return message_figure("No method completed a run.")
-    display, case = report.display, report.cases[0]
-    frame = of_case(report.results.schedules, *case)
+    display, frame = report.display, of_case(report.results.schedules, *case)
     free, ends = free_scores(frame), []
     with drawing(*((4.0, 2.7) if narrow else (7.6, 3.9))) as (figure, axes):
         for method in map(display.methods.get, names):
@@ -65,8 +75,9 @@ def overview_figure(report, narrow=False):
         ends.append((constant.label, free.mean(), constant.colour))
         split_axis(axes)
         axes.set(xlim=(0, 1), xlabel="budget (% of what all features cost)")
-        axes.set(ylabel=f"test {display.score(case[0])}", title=display.case_title(*case))
-        if narrow:
+        title = fill(display.case_title(*case), 34 if narrow else 68)
+        axes.set(ylabel=f"test {display.score(case[0])}", title=title)
+        if narrow or max(len(name) for name, *_ in ends) > LONG_NAME:
             legend_below(figure, *axes.get_legend_handles_labels())
         else:
             label_ends(axes, ends)
@@ -138,8 +149,8 @@ class Horizons(Section):
 
 @lru_cache(1)  # two sections share them
 def _winners(report):
-    results = report.results
-    return winner_sentences(results.horizons, report.display) if results.completed else []
+    compared = len(report.results.completed) > 1  # one that ran alone is first among failures
+    return winner_sentences(report.results.horizons, report.display) if compared else []
 
 
 def winner_sentences(horizons, display):

@@ -9,6 +9,7 @@ const asked = new Map(); // method → whether the reader wants it; null: as the
 const drawn = new Map(); // figure that has come near the window → its latest drawing
 
 const methods = new Map(study.methods.map((method) => [method.id, method]));
+const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
 
 // The channel that shows a method by one of its marks of recognition.
 function byMethod(mark) {
@@ -190,7 +191,6 @@ function legendButton(method) {
 
 function addLegend() {
   const legend = document.getElementById("curve-legend");
-  const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
   const listed = study.methods.filter(({ id }) => present.has(id));
   legend.append(...listed.map(legendButton));
   for (const [name, wanted] of [["all", true], ["none", false], ["best", null]]) {
@@ -203,7 +203,8 @@ function addLegend() {
 
 // Shows controls, the five best of the comparison, and what the reader asked for.
 function update() {
-  const { best, cases } = window.comparison;
+  const { order, cases } = window.comparison;
+  const best = order.filter((id) => present.has(id)).slice(0, 5);
   const rivals = new Set(Object.values(study.cases).flatMap(({ compare }) => Object.keys(compare.mean)));
   hidden.clear();
   for (const { id } of study.methods) {
@@ -231,7 +232,7 @@ const watcher = new IntersectionObserver((entries) => {
 }, { rootMargin: "400px" });
 for (const figure of document.querySelectorAll("[data-curves]")) {
   const { runs_shown: shown, n_runs: all, absent } = study.cases[figure.dataset.curves].curves;
-  const some = shown < all ? ` (points: the first ${shown} of ${all} runs)` : ` (${all} runs)`;
+  const some = shown < all ? ` (points: the first ${shown} of ${all} runs)` : ` (${all} ${all === 1 ? "run" : "runs"})`;
   figure.querySelector(".runs").textContent = some;
   figure.querySelector(".absent").textContent = absent.length ? ` No line: ${absent.join("; ")}.` : "";
   watcher.observe(figure);

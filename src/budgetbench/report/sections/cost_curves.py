@@ -1,5 +1,7 @@
 """Cost–accuracy curves of every data set: still pictures, and charts that a script draws."""
 
+from textwrap import fill
+
 import numpy as np
 import pandas as pd
 
@@ -42,11 +44,8 @@ class CostCurves(Section):
 
     def context(self, report):
         display = report.display
-        cases = [
-            (case_name(*case), display.case_title(*case), display.score(case[0]))
-            for case in report.cases
-        ]
-        return {"score": display.score(), "cases": cases}
+        names = ((case_name(*c), display.case_title(*c), display.score(c[0])) for c in report.cases)
+        return {"score": display.score(), "cases": list(names)}
 
     def script_data(self, report, *case):
         results, display = report.results, report.display
@@ -75,7 +74,7 @@ def curve_figure(schedules, display, dataset, costs):
             own = frame[frame["method"] == method.id]
             if len(own):
                 (_draw_control if method.control else _draw_curve)(axes, own, method)
-        axes.set(ylabel=f"test {score}", title=display.case_title(dataset, costs))
+        axes.set(ylabel=f"test {score}", title=fill(display.case_title(dataset, costs), 56))
         # Papers with given costs print errors, those with random ones accuracies.
         if score == "accuracy" and costs != "random":
             errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)

@@ -25,9 +25,8 @@ class Differences(Section):
 
     @staticmethod
     def _reference(report):
-        if not report.results.completed:  # nobody to compare with
-            return None
-        return paired.reference_of(report.results.ranking, report.display.methods)
+        found = paired.reference_of(report.results.ranking, report.display.methods)
+        return found if report.results.completed else None  # nobody to compare with
 
     def context(self, report):
         reference, display = self._reference(report), report.display

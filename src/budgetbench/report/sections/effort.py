@@ -169,15 +169,11 @@ class Times(Section):
     names = ("times",)
 
     def context(self, report):
-        times = report.results.times
-        parts = ("fit", "predict")
-        return {"times": {part: time_rows(times, report.display, part) for part in parts}}
+        times, display = report.results.times, report.display
+        return {"times": {part: time_rows(times, display, part) for part in ("fit", "predict")}}
 
 
 def time_rows(table, display, part):
     """Return the titles of the cases, and a row of each method's seconds to "fit" or "predict"."""
-
-    def cell(row):
-        return seconds(row.get(f"{part}_mean"), row.get(f"{part}_sd"))
-
-    return display.matrix(table, display.methods, cell)
+    mean, sd = f"{part}_mean", f"{part}_sd"
+    return display.matrix(table, display.methods, lambda row: seconds(row.get(mean), row.get(sd)))

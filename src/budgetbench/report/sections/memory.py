@@ -31,11 +31,7 @@ class Memory(Section):
 
     def tables(self, report):
         # Of several settings only validation data may choose, within each budget of nodes.
-        tuned = [
-            (dataset, method)
-            for dataset, _, method in self.study.cells
-            if "space" in self.study.spec(method, dataset)
-        ]
+        tuned = [(d, m) for d, _, m in self.study.cells if "space" in self.study.spec(m, d)]
         points = report.display.under(MEMORY, report.results.points)
         return {"memory": size_table(points, report.display.competitors, tuned)}
 

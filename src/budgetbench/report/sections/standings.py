@@ -24,13 +24,12 @@ class Standings(Section):
     names = ("areas", "summary", "ranks", "leads", "controls")
 
     def tables(self, report):
-        results, display = report.results, report.display
-        known = display.test_ratios, display.bounded
+        results, display, areas = report.results, report.display, report.results.areas
         return {
-            "areas": results.areas,
+            "areas": areas,
             "summary": results.summary,
             "ranks": rank_table(results.ranking),
-            "leads": lead_table(results.areas, display.competitors, *known),
+            "leads": lead_table(areas, display.competitors, display.test_ratios, display.bounded),
             "controls": score_table(results.by_cost, display.controls),
         }
 
@@ -164,8 +163,9 @@ def peers_ahead(summary, display):
         own = of_case(done, *case).set_index("method")["mean_test"].round(12)
         own = own[[name for name in display.competitors if name in own]]
         best = own.index[own == own.max()]
-        # Equal to a method of the papers, a peer is not ahead of it.
-        if len(own) > 1 and all(display.methods[name].peer for name in best):
+        others = [name for name in own.index if not display.methods[name].peer]
+        # Equal to a method of the papers, a peer is not ahead of it; nor is it where there is none.
+        if others and not best.isin(others).any():
             ahead.setdefault(best[0], []).append(display.case_title(*case))
     if not ahead:
         return []

@@ -28,11 +28,10 @@ class WhatToBuy(Section):
     def tables(self, report):
         # Indices of models mean nothing outside of this process.
         found = report.results.recommendations.drop(columns="models")
-        named = (
-            found["runners_up"]
-            .astype(object)
-            .map(lambda others: "; ".join(f"{one['method']} {one['test']:.4f}" for one in others))
-        )
+        named = [
+            "; ".join(f"{one['method']} {one['test']:.4f}" for one in others)
+            for others in found["runners_up"]
+        ]
         return {"recommendations": found.assign(runners_up=named)}
 
     def script_data(self, report, *case):
