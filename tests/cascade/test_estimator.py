@@ -174,6 +174,16 @@ def test_between_two_stages_a_model_of_what_is_known_answers(table, numbers):
     np.testing.assert_array_equal(model.predict(rest, max_cost=cap, fallback=True), found)
 
 
+def test_points_of_numbers_leave_no_wide_gaps_between_budgets():
+    X, y = make_friedman1(300, random_state=0)
+    model = ScheduleCascadeRegressor(
+        feature_costs=np.arange(1, 11), estimators=LinearRegression(), random_state=0
+    )
+    costs = model.fit(X, y).operating_points_["cost"].to_numpy()[1:]
+    # Corners of the convex hull alone are up to 2.5 times as far apart.
+    assert (costs[1:] / costs[:-1]).max() < 1.25
+
+
 def test_the_largest_budget_is_as_good_as_a_model_of_all_features(fitted, table):
     X, y = table
     models = fitted.models_.models
