@@ -309,13 +309,16 @@ def _values(value, constant, kind, format, n_trees):
 
 def _thresholds(forest, format):
     """Return features and thresholds in the format, and the grids: used, low, step."""
-    far = forest.threshold[np.isfinite(forest.threshold) & (abs(forest.threshold) > LARGEST)]
+    # The largest of all numbers asks for missing values alone.
+    sizes = np.abs(forest.threshold)
+    far = forest.threshold[(sizes > LARGEST) & (sizes < np.finfo(np.float64).max)]
     if far.size:
-        said = (
-            f"a split at {far[0]:g} is beyond the numbers of float32 (up to {LARGEST:g}): devices"
+        warnings.warn(
+            f"a split at {far[0]:g} is beyond the numbers of float32 (up to {LARGEST:g}): devices "
+            "cannot tell such values apart. Fit the forest in a larger unit.",
+            BudgetlearnWarning,
+            stacklevel=3,
         )
-        said = f"{said} cannot tell such values apart. Fit the forest in a larger unit."
-        warnings.warn(said, BudgetlearnWarning, stacklevel=3)
     # C has no literal for what is below all finite numbers; only the least of them goes left here.
     threshold = np.maximum(forest.threshold, np.nextafter(-LARGEST, np.float32(0)))
     if format == "int8":
