@@ -116,11 +116,32 @@ def test_codes_of_missing_values_are_below_all_others_in_single_precision():
 @pytest.mark.parametrize("weight", [None, np.array([1.0, 2, 1, 4])])
 def test_a_missing_value_is_the_mean_and_has_a_column_of_its_own(weight):
     table = np.array([[1.0, 5.0], [np.nan, 6.0], [3.0, 7.0], [5.0, 9.0]])
-    scaled = Scaling.of(table, weight).scaled(table)
+    scaled = Scaling.of(table, weight, False).scaled(table)
     assert scaled.shape == (4, 3)
     assert scaled[1, 0] == pytest.approx(0)
     shares = np.full(4, 0.25) if weight is None else weight / weight.sum()
     np.testing.assert_allclose(shares @ scaled, 0, atol=1e-12)
     np.testing.assert_allclose(shares @ scaled**2, 1)
     # Missing where training had all: the mean.
-    assert Scaling.of(table[[0, 2]]).scaled(table)[1] == pytest.approx([0, 0])
+    assert Scaling.of(table[[0, 2]], None, False).scaled(table)[1] == pytest.approx([0, 0])
+
+
+def test_a_few_codes_leave_all_other_values_their_scale():
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    coded = X.copy()
+    coded[:3] = -999
+    plain = Scaling.of(X, None, True)
+    np.testing.assert_array_equal(plain.scale, Scaling.of(X, None, False).scale)
+    found, ruled = (Scaling.of(coded, None, robust) for robust in (True, False))
+    np.testing.assert_allclose(found.scale, plain.scale, rtol=0.1)
+    assert (ruled.scale > 40).all()
+    assert (found.scaled(coded)[:3] == -3).all()
+
+
+def test_a_column_of_one_value_and_a_few_codes_is_scaled():
+    X = np.zeros((1000, 1))
+    X[0] = 7
+    scaled = Scaling.of(X, None, True).scaled(X)
+    assert scaled[0] == 3
+    assert np.ptp(scaled[1:]) == 0
+    assert abs(scaled[1]) < 0.1

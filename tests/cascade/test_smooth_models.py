@@ -84,5 +84,5 @@ def test_a_row_alone_is_predicted_as_among_others(kind):
 
 
 def test_single_far_values_do_not_rule():
-    scaling = Scaling.of(np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0]]))
+    scaling = Scaling.of(np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0]]), None, True)
     np.testing.assert_array_equal(scaling.scaled(np.array([[1e9, 5.0]])), [[3.0, 0.0]])

@@ -68,8 +68,9 @@ class Objective:
                 return _balanced(y, decided)
             case "neg_log_loss":
                 return np.log(np.maximum(predictions[np.arange(y.size), y], LEAST))
-            case "roc_auc":
-                return _auc(y, predictions)
+            case "roc_auc":  # one class against the rest, averaged: scikit-learn's "roc_auc_ovr"
+                classes = [1] if predictions.shape[1] == 2 else np.unique(y)
+                return np.mean([_auc_of_one(y == k, predictions[:, k]) for k in classes], axis=0)
             case "f1" | "f1_macro":
                 one = self.scoring == "f1" and predictions.shape[1] == 2
                 classes = [self.positive] if one else np.unique(y)
@@ -130,16 +131,8 @@ def _balanced(y, decided):
     return shares[counts > 0].mean() + weights * (right - shares[y])
 
 
-def _auc(y, predictions):
-    """Return the influence of each row on the area under the ROC curve."""
-    if predictions.shape[1] == 2:
-        return _auc_of_one(y == 1, predictions[:, 1])
-    # One class against the rest, averaged: as "roc_auc_ovr" of scikit-learn.
-    return np.mean([_auc_of_one(y == k, predictions[:, k]) for k in np.unique(y)], axis=0)
-
-
 def _auc_of_one(positive, score):
-    """Return the placements of DeLong, centred so that their mean is the area."""
+    """Return DeLong's placements, centred: the influence of each row on the area, their mean."""
     n, n_positive = positive.size, np.count_nonzero(positive)
     if n_positive in (0, n):
         return np.full(n, 0.5)

@@ -13,6 +13,9 @@ from .mixture import scale_of
 
 # Beyond so many standard deviations a value is taken to lie there: single values must not rule.
 FARTHEST = 3.0
+# A few codes such as -999 would make all others alike: where values so cut have less than this
+# share of the deviation, it becomes theirs, and so on.
+LEAST_LEFT, N_CUTS = 0.25, 8
 # The linear model's penalty on its standardised coefficients, and most steps of its search.
 PENALTY = 1.0
 MOST_STEPS = 100
@@ -42,8 +45,8 @@ class Scaling:
     gaps: np.ndarray  # int (n_gaps,): the features with a further column
 
     @classmethod
-    def of(cls, X, weight=None):
-        """Return the scaling of some examples that count so much; None: all alike."""
+    def of(cls, X, weight, robust):
+        """Return the scaling of examples that count so much, None: all alike; `robust` to codes."""
         lacks = np.isnan(X)
         gaps = np.flatnonzero(lacks.any(axis=0))
         if gaps.size:
@@ -51,15 +54,25 @@ class Scaling:
             total = counts.sum(axis=0)
             means = (counts * np.where(lacks, 0.0, X)).sum(axis=0) / np.where(total > 0, total, 1.0)
             X = np.hstack([np.where(lacks, means, X), lacks[:, gaps]])
-        mean = np.average(X, axis=0, weights=weight)
-        scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
-        return cls(mean, np.where(scale > 0, scale, 1.0), gaps)
+        found = moments(X, weight)
+        ruled = robust & (moments(X, weight, found)[1] < LEAST_LEFT * found[1])
+        for _ in range(N_CUTS * ruled.any()):
+            found[:, ruled] = moments(X[:, ruled], weight, found[:, ruled])
+        return cls(found[0], np.where(found[1] > 0, found[1], 1.0), gaps)
 
     def scaled(self, X):
         """Return standardised examples, (n_samples, n_columns)."""
         if self.gaps.size:
             X = np.hstack([X, np.isnan(X[:, self.gaps])])
         return standardised(X, self.mean, self.scale, FARTHEST)
+
+
+def moments(X, weight, known=None):
+    """Return mean and deviation of columns, (2, n_columns), of values cut by `known` ones."""
+    if known is not None:
+        X = np.clip(X, known[0] - FARTHEST * known[1], known[0] + FARTHEST * known[1])
+    mean = np.average(X, axis=0, weights=weight)
+    return np.array([mean, np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))])
 
 
 def targets_of(y, n_classes, weight=None):
@@ -95,7 +108,8 @@ class LinearKind(FoldedKind):
     def fit(self, X, y, n_classes, seed, weight=None):
         """Return a `LinearModel` fitted on these examples, which count so much."""
         count_fit()
-        scaling = Scaling.of(X, weight)
+        # Numbers may be far where a code stands, too, and nothing else would tell these rows.
+        scaling = Scaling.of(X, weight, robust=n_classes is not None)
         Z = scaling.scaled(X)
         if n_classes is None:
             targets, centre = targets_of(y, None, weight)
@@ -185,7 +199,7 @@ class KernelKind:
         """Return the out-of-fold predictions and the model of all examples."""
         X = np.ascontiguousarray(table.X[:, features])
         targets, centre = targets_of(table.y, table.n_classes, table.weight)
-        scaling = Scaling.of(X, table.weight)
+        scaling = Scaling.of(X, table.weight, robust=table.n_classes is not None)
         Z = scaling.scaled(X)
         # Landmarks are chosen without the target: unseen predictions stay unseen.
         landmarks = np.sort(np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS])

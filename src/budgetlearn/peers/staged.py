@@ -65,9 +65,7 @@ class TreeStages(BudgetedEstimator):
 
     def _most_costs(self):
         forests = [model.forest.trees[: model.n_trees] for model in self._models]
-        used = [
-            np.concatenate([tree.feature[~tree.is_leaf] for tree in trees]) for trees in forests
-        ]
+        used = [np.concatenate([t.feature[~t.is_leaf] for t in trees]) for trees in forests]
         return np.array([self.feature_costs_.subset(features) for features in used])
 
     def stored_bytes(self, stage):

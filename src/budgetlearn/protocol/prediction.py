@@ -150,7 +150,9 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         # A missing value was refused earlier, with its name; what is left is the cap.
         rows = np.flatnonzero(~outcome.answered)
         # Who offers the constant as an operating point gives it to those that can pay for no other.
-        if rows.size and not (fallback or (max_cost is not None and _offers_nothing(estimator))):
+        capped = rows.size and max_cost is not None
+        free = capped and (points_to_choose_from(estimator)["cost"] == 0).any()
+        if rows.size and not (fallback or free):
             way = "with the features at hand" if max_cost is None else f"for {max_cost:g}"
             raise BudgetError(
                 f"{rows.size} of {n_samples} examples cannot be predicted {way}, the first "
@@ -169,10 +171,6 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         ledger.order,
         ledger.cost,
     )
-
-
-def _offers_nothing(estimator):
-    return (points_to_choose_from(estimator)["cost"] == 0).any()
 
 
 def fixed_acquisitions(estimator, n_samples, stage):
