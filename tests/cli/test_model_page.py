@@ -191,7 +191,7 @@ def test_the_page_of_a_regression_has_numbers(folder, told):
 
 
 def test_everything_is_scored_by_what_counts(folder, told):
-    words = ("--scoring", "neg_log_loss", "--minutes", "0.00001", "--report", "m.html")
+    words = ("--scoring", "neg_log_loss", "--minutes", "1e-5", "--report", "m.html")
     assert told(*FIT, *words, "--out", "m.joblib")[0] == 0
     saved = SavedModel.load("m.joblib")
     everything = saved.held_out["everything"]

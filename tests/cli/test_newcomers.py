@@ -26,7 +26,7 @@ from tests.cli.conftest import FIT, PRICES, QUICK, patients
 from tests.looping import check_each
 
 ERRORS = "true,predicted,cost\nyes,no,500\nno,yes,40\n"
-AUTO = (*FIT, "--minutes", "0.00001", "--error-costs", "errors.csv")
+AUTO = (*FIT, "--minutes", "1e-5", "--error-costs", "errors.csv")
 
 
 def of_table(told, change, *words):
@@ -153,7 +153,7 @@ def test_errors_that_are_left_out_are_told(folder, told):
 
 def test_so_many_rows_as_are_asked_for_are_enough(folder, told):
     def fit_to(n_rows):
-        words = ("--keep", "age", "--minutes", "0.00001")
+        words = ("--keep", "age", "--minutes", "1e-5")
         return of_table(told, lambda t: t[5 : 5 + n_rows], *words)
 
     fewest = int(re.search(r"Give at least (\d+)", fit_to(8)[2])[1])
@@ -163,7 +163,7 @@ def test_so_many_rows_as_are_asked_for_are_enough(folder, told):
 
 @pytest.mark.parametrize("unit", [1e-6, 1e9])
 def test_scores_in_any_unit_are_shown_with_their_digits(folder, told, unit):
-    words = ("--scoring", "neg_mean_absolute_error", "--minutes", "0.00001", "--report", "page.html")
+    words = ("--scoring", "neg_mean_absolute_error", "--minutes", "1e-5", "--report", "page.html")
     status, out, _ = of_table(told, lambda t: t.assign(ill=t["glucose"] * unit), *words)
     assert status == 0
     head, *steps = [line for line in out.splitlines() if re.match("→? +(price|[0-9.]+) ", line)]
@@ -176,7 +176,7 @@ def test_scores_in_any_unit_are_shown_with_their_digits(folder, told, unit):
 
 
 def test_a_target_that_never_varies_is_not_estimated(folder, told):
-    words = ("--task", "regression", "--minutes", "0.00001")
+    words = ("--task", "regression", "--minutes", "1e-5")
     status, out, err = of_table(told, lambda t: t.assign(ill=1.5), *words)
     assert (status, out) == (2, "")
     assert "for regression, but '1.5' stands in the first row, and hardly another in others" in err
@@ -184,7 +184,7 @@ def test_a_target_that_never_varies_is_not_estimated(folder, told):
 
 @pytest.mark.parametrize("unit", [1e-304, 1e-150, 1e150, 1e305])
 def test_a_target_whose_squares_are_no_numbers_is_refused(folder, told, unit):
-    words = ("--minutes", "0.00001")
+    words = ("--minutes", "1e-5")
     status, out, err = of_table(told, lambda t: t.assign(ill=t["glucose"] * unit), *words)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "must be numbers of up to 1e+100 that differ by 1e-100 or more for regression" in err
@@ -193,7 +193,7 @@ def test_a_target_whose_squares_are_no_numbers_is_refused(folder, told, unit):
 def test_the_cell_of_a_target_that_is_wrong_is_shown(folder, told):
     table = patients()
     numbers = table["glucose"].where(table.index != 6, np.inf)
-    err = of_table(told, lambda t: t.assign(ill=numbers), "--minutes", "0.00001")[2]
+    err = of_table(told, lambda t: t.assign(ill=numbers), "--minutes", "1e-5")[2]
     assert "but 'inf' stands in row 7" in err
     assert "the first is '80.7'" in of_table(told, lambda t: t.iloc[2:], "--date", "glucose")[2]
 
