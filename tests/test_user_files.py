@@ -153,6 +153,12 @@ def test_marks_of_gaps_are_sought_in_all_kinds_of_columns_of_parquet(tmp_path, m
     assert mapped == ["c", "e"]  # numbers are not looked at cell by cell
 
 
+def test_parquet_without_rows_is_named(tmp_path):
+    TABLE.iloc[:0].to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(DatasetError, match=r"a\.parquet has column names, but no rows"):
+        read_table(tmp_path / "a.parquet")
+
+
 def test_a_named_index_of_parquet_is_a_column(tmp_path):
     TABLE.set_index("n").to_parquet(tmp_path / "a.parquet")
     assert read_table(tmp_path / "a.parquet").columns.tolist() == ["n", "Größe", "wort", "ja"]

@@ -412,9 +412,8 @@ def random_costs(n_features, random_state=None):
     -------
     FeatureCosts
     """
-    from sklearn.utils import check_random_state  # here: most uses of prices do without
-
-    return FeatureCosts(check_random_state(random_state).randint(1, 101, size=n_features))
+    rng = random_state if hasattr(random_state, "randint") else np.random.RandomState(random_state)
+    return FeatureCosts(rng.randint(1, 101, size=n_features))
 
 
 COLUMNS = ("feature", "cost", "group", "group_cost")

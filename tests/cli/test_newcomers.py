@@ -121,6 +121,12 @@ def test_costs_of_errors_are_read_as_tables_are(folder, told):
     check_each(forms, check)
 
 
+def test_errors_name_classes_of_numbers_as_the_table_does(folder, told):
+    (folder / "errors.csv").write_text("true,predicted,cost\n1.0,0.0,500\n0.0,1.0,40\n")
+    status, _, err = of_table(told, lambda t: t.assign(ill=1.0 * (t["ill"] == "yes")), *AUTO[-4:])
+    assert (status, err) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -24,7 +24,10 @@ def lay(folder, text, name="a.csv"):
         ("1 2\n3 4 5\n", {"separator": "whitespace", "header": False}, "line 2: 3 fields, but 2"),
         ("x\ny\na,b\n1,2\n3\n", {"skip_rows": 2}, "line 5: 1 fields"),
         ('a,b\n"1\n2",3\n4\n', {}, "line 4: 1 fields"),
-        ('x\na,b\n1,2\n"3,4\n5,6\n', {"skip_rows": 1}, "line 4: 1 fields, but 2"),
+        ('x\na,b\n1,2\n"3,4\n5,6\n', {"skip_rows": 1}, "line 4: a lone quote mark joins"),
+        # The mark closes further on, and the cell goes on behind it.
+        ('a,b,c\n1,"x""y,2\n3,"x",4\n5,x,6\n', {}, "line 2: a lone quote mark joins"),
+        ('a,b,c\n1,"x,2\n3,x"y,4\n5,x,6\n', {}, "up to line 3"),
         ('a,b,c\n1,",x\n2,3,y\n4,",x\n', {}, "line 2: a lone quote mark joins"),
         (
             'a;b;c\n1;x;2\n";3;y\n" ;4;x\n',

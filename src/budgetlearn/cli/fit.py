@@ -151,6 +151,7 @@ def read_error_costs(path):
         raise ConfigError(
             f"{path} needs the columns {','.join(ERROR_COSTS)}, and has {','.join(frame.columns)}."
         )
+    frame[ERROR_COSTS[:2]] = read_table(path)[ERROR_COSTS[:2]]  # classes, as a table has them
     frame = frame.apply(as_words).fillna("")
     lines = [{"line": row, "cost": cost} for row, cost in enumerate(frame["cost"], 2)]
     comma = "," if has_decimal_commas(path, lines) else "."
@@ -164,8 +165,7 @@ def read_error_costs(path):
         )
     if twice.size:
         raise ConfigError(f"{path} names the same error once more {in_row(twice)}.")
-    pairs = zip(frame["true"], frame["predicted"], strict=True)
-    return dict(zip(pairs, costs.tolist(), strict=True))
+    return frame.assign(cost=costs).set_index(ERROR_COSTS[:2])["cost"].to_dict()
 
 
 def make(method, task, costs, seed, jobs):

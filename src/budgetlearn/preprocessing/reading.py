@@ -122,22 +122,28 @@ def _rows(path, stream, separator, line):
             if fields := text.split():
                 yield place, fields
         return
-    reader, first = csv.reader(stream, delimiter=separator, skipinitialspace=True), line + 1
-    for fields in reader:
-        if line + reader.line_num > first and any(_between(cell, separator) for cell in fields):
+    lines, first = [], line + 1  # of a row
+    noted = (lines.append(text) or text for text in stream)
+    for fields in csv.reader(noted, delimiter=separator, skipinitialspace=True):
+        if len(lines) > 1 and _joined(fields, lines, separator):
             raise DatasetError(
                 f"{path.name}, line {first}: a lone quote mark joins it and those after it, up to "
-                f'line {line + reader.line_num}. Write out what it stands for (as a value: """").'
+                f'line {first + len(lines) - 1}. Write out what it stands for (as a value: """").'
             )
         if fields and fields != [""]:
             yield first, fields
-        first = line + reader.line_num + 1
+        first += len(lines)
+        lines.clear()
 
 
-def _between(cell, separator):
-    """Return whether a cell is what stands between two lone quote marks of different lines."""
-    ends = {cell.strip(" ")[:1], cell.strip(" ")[-1:]}
-    return "\n" in cell and separator in ends and ends <= {separator, "\n", "\r"}
+def _joined(fields, lines, separator):
+    """Return whether a lone quote mark joins lines: it closes before other text, or in another."""
+    try:
+        next(csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True))
+    except csv.Error:
+        return True
+    ends = [{cell.strip(" ")[:1], cell.strip(" ")[-1:]} for cell in fields if "\n" in cell]
+    return any(separator in each and each <= {separator, "\n", "\r"} for each in ends)
 
 
 def _check_rows(path, rows, header, max_rows, marks):
@@ -212,6 +218,8 @@ def _read_parquet(path, missing, columns):
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     with reading(path, "a Parquet table", (arrow.ArrowException,)), path.open("rb") as stream:
         file = parquet.ParquetFile(stream)
+        if not file.metadata.num_rows:
+            raise DatasetError(f"{path.name} has column names, but no rows.")
         for batch in file.iter_batches():
             batch.validate(full=True)  # text that is none would come up much later
         stream.seek(0)
