@@ -141,8 +141,7 @@ def print_schedule(saved):
         known = ", ".join(map(shown, words[:6]))
         click.echo(f"  {shown(name)} has the categories: {known}{' …' if len(words) > 6 else ''}")
     click.echo()
-    for line in lines_of(saved, saved.budget):
-        click.echo(line)
+    click.echo("\n".join(lines_of(saved, saved.budget)))
     if saved.budget is not None:
         notes = [how_kept(saved)]
         if "method" in saved.curve and saved.stage() not in saved.steps().index:
