@@ -154,8 +154,7 @@ def check_budgets(model, X):
     cheapest = points["cost"].min()
     if cheapest > 0:
         np.testing.assert_raises(BudgetError, model.predict, X, budget=cheapest / 2)
-        free = model.predict(X, budget=cheapest / 2, fallback=True)
-        assert len(free) == len(X)
+        assert len(model.predict(X, budget=cheapest / 2, fallback=True)) == len(X)
         assert not model.acquired_features(X, budget=cheapest / 2, fallback=True).any()
 
 

@@ -186,6 +186,29 @@ def test_a_class_of_five_rows(fast):
     assert not made.skipped_
 
 
+@pytest.mark.usefixtures("fast")
+def test_of_many_rows_some_compare_and_all_teach_what_is_chosen(monkeypatch):
+    learned, shares = [], set()
+
+    def noted(self, method, examples):
+        learned.append(len(examples.y))
+        shares.add(self.enlarged)
+        return fitted(self, method, examples)
+
+    fitted = Comparison.fitted
+    monkeypatch.setattr(Comparison, "fitted", noted)
+    monkeypatch.setattr(estimator, "MOST_COMPARED", 60)
+    rare = np.r_[np.where(Y[:237] == 0, "no", "yes"), ["rare"] * 3]
+    made = AutoBudgetClassifier(feature_costs=PRICES, max_minutes=60, random_state=0).fit(X, rare)
+    assert made.score(X, rare) > 0.8
+    assert max(count for count in learned if count < 240) <= 41  # two of three parts of 61
+    assert learned[-1] == 240
+    assert shares == {240 / 61}  # the rare class keeps a row
+    learned.clear()
+    made.set_params(max_minutes=None).fit(X, rare)
+    assert min(learned) == 160
+
+
 @pytest.mark.usefixtures("quick_cascade")
 def test_without_time_the_constant_and_all_features_remain(monkeypatch):
     limit_folds(monkeypatch)

@@ -102,8 +102,7 @@ def _prepared(spec, folder):
         table, class_names = make_target(table, spec.task, spec.labels)
         # After the target, so that labels that count rows see the table as it came.
         if spec.unmeasured is not None:
-            measured = np.not_equal(table.X, spec.unmeasured)
-            table = with_rows(table, measured.any(axis=1))
+            table = with_rows(table, np.not_equal(table.X, spec.unmeasured).any(axis=1))
     except DatasetError as error:
         raise DatasetError(f"Data set {spec.id!r}: {error}") from error
     except DAMAGE as error:

@@ -157,8 +157,7 @@ def legend_below(figure, handles, labels):
     lines = [line for label in labels for line in wrap(label, widest)]
     labels, column = [fill(label, widest) for label in labels], 0.5 + 0.075 * max(map(len, lines))
     n_columns = min(max(1, int(figure.get_figwidth() / column)), 4, len(labels))
-    n_rows = -(-len(lines) // n_columns)
-    figure.set_figheight(figure.get_figheight() + 0.18 * n_rows)
+    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(lines) // n_columns))
     figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, fontsize=9)
 
 

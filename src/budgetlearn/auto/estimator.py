@@ -30,6 +30,7 @@ _MEASURED = ("cost", "cost_se", "score", "score_se")
 ALL = frozenset({"output", "probabilities", "acquired"})
 # Costs of two entries that nobody would choose between, as a share of the larger one.
 SAME_COST = 0.01
+MOST_COMPARED = 10_000  # rows; of more, the methods that are chosen learn from all
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         the method of the same name.
     max_minutes : float or None, default=10
         Methods that would take longer, together with those before them, are not compared: see
-        `skipped_`. The constant and the linear model always are. None: no limit.
+        `skipped_`. The constant and the linear model always are. Of more than 10,000 rows so many,
+        drawn at random, compare, and what is chosen learns from all. None: no limit, on all rows.
 
     Attributes
     ----------
@@ -116,13 +118,14 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         self.decision_costs_ = None
         if classifies:
             self.decision_costs_ = self.objective_.decision_costs(train.y, self.classes_.size)
-        comparison = self._comparison(train, seed)
-        given = dict(self.others or {})
-        methods = competitors(classifies, train.X.shape[1])
-        methods = [each for each in methods if each.name not in given]
-        methods += [Method(name, estimator, {}) for name, estimator in given.items()]
-        policies, self.skipped_ = comparison.run(methods)
-        self._keep(comparison, policies)
+        compared, n = train, len(train.y)
+        if self.max_minutes is not None and n > MOST_COMPARED:
+            compared, _ = train.held_out(1 - MOST_COMPARED / n, seeds, self)
+        comparison = self._comparison(compared, seed, n / len(compared.y))
+        methods = {each.name: each for each in competitors(classifies, train.X.shape[1])}
+        methods |= {name: Method(name, other, {}) for name, other in (self.others or {}).items()}
+        policies, self.skipped_ = comparison.run(list(methods.values()))
+        self._keep(comparison, policies, train)
 
     def _objective(self, train):
         scoring = check_scoring(self.scoring, is_classifier(self))
@@ -141,19 +144,18 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             raise ParameterError("error_costs say what counts: give them or scoring, not both.")
         return Objective("total_cost", error_matrix(errors, self.classes_))
 
-    def _comparison(self, train, seed):
+    def _comparison(self, train, seed, enlarged):
         costs = self.feature_costs_.unnamed  # models of parts of the data get arrays
         given = [float(budget) for budget in self.budgets if budget < costs.full]
         budgets = sorted({*given, *(share * costs.full for share in SHARES)})
         classes = self.classes_ if is_classifier(self) else None
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None
-        how = self.objective_, seed, self.n_jobs, deadline, fill, self.constant_
+        how = self.objective_, seed, self.n_jobs, deadline, fill, self.constant_, enlarged
         return evidence.Comparison(train, classes, costs, budgets, *how)
 
-    def _keep(self, comparison, policies):
+    def _keep(self, comparison, policies, train):
         """Fit the chosen methods on all rows and keep the schedule."""
-        train = comparison.train
         field = evidence.Field(
             np.array([policy.rows for policy in policies]),
             [policy.method.name for policy in policies],

@@ -54,6 +54,7 @@ class Comparison:
     # (n_features,): stands for missing values in models that take none; None: nothing is missing.
     fill: np.ndarray | None
     constant: np.ndarray  # class shares, or the number that is predicted for nothing
+    enlarged: float = 1.0  # how many times as many rows the chosen methods learn from at last
 
     @property
     def n_classes(self):
@@ -63,7 +64,7 @@ class Comparison:
     def run(self, methods):
         """Return the policies, and why methods were skipped, by name; the first buys nothing.
 
-        `methods` compete, cheap to fit first. What would take beyond the deadline, or cannot learn
+        `methods` compete in this order. What would take beyond the deadline, or cannot learn
         these rows, is skipped.
         """
         n, random = len(self.train.y), np.random.RandomState(self.seed)
@@ -97,7 +98,8 @@ class Comparison:
         budgets, start = [self.budgets[place] for place in places], monotonic()
         for done, (repeat, out) in enumerate(left_out):
             # One fit for each part that is left out, and one on all rows.
-            ends = start + (monotonic() - start) * (len(left_out) + 1) / (done or np.inf)
+            fits = len(left_out) + self.enlarged
+            ends = start + (monotonic() - start) * fits / (done or np.inf)
             if deadline is not None and ends > deadline:
                 raise BudgetlearnError(TOO_LONG)
             made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)

@@ -1,4 +1,4 @@
-"""The methods that compete, cheap to fit first, and how each keeps a budget."""
+"""The methods that compete, in the order in which time allows, and how each keeps a budget."""
 
 from dataclasses import dataclass, replace
 
@@ -55,7 +55,6 @@ CONSTANT = Method("constant", None, {})  # buys nothing, and is not fitted
 _CLASSIFIERS = (
     Method(_BOOSTED, SubsetClassifier, {"kinds": ("boosting",), **_ALL}, everything=True),
     Method("linear model", SubsetClassifier, {"kinds": ("linear",), **_ALL}, everything=True),
-    Method("sparse linear", peers.SparseLinearClassifier, {}),
     Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),
     Method(
         "BudgetRF",
@@ -63,21 +62,22 @@ _CLASSIFIERS = (
         {**_BUDGETRF, "growth": replace(_GROWTH, impurity="entropy", split="expected")},
     ),
     Method("filter + boosting", peers.FilterBoostingClassifier, {}),
-    Method("average", SubsetClassifier, {}),
     Method(DEFAULT, ScheduleCascadeClassifier, {}),
+    Method("average", SubsetClassifier, {}),
+    Method("sparse linear", peers.SparseLinearClassifier, {}),
     Method("msB", ModelScheduleSearch, {"refit": True}),
 )
 _REGRESSORS = (
     Method(_BOOSTED, SubsetRegressor, {"kinds": ("boosting",), **_ALL}, everything=True),
     Method("linear model", SubsetRegressor, {"kinds": ("linear",), **_ALL}, everything=True),
     Method("BudgetRF", BudgetRFRegressor, _BUDGETRF),
-    Method("average", SubsetRegressor, {}),
     Method(DEFAULT, ScheduleCascadeRegressor, {}),
+    Method("average", SubsetRegressor, {}),
 )
 
 
 def competitors(classifies, n_features):
-    """Return the methods for a task, cheap to fit first.
+    """Return the methods for a task: cheap ones, the default, and what takes longer for less.
 
     `classifies`: whether classes are predicted.
     """

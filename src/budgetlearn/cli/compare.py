@@ -231,8 +231,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     if len(own.y) > rest["max_rows"]:
         options.note(f"each run draws {rest['max_rows']:,} of {len(own.y):,} rows (--max-rows).")
     folder = root / "results" / name
-    settings = {"runs": runs, "time_limit": time_limit, "seed": seed}
-    files = study_files(own, table, name, rest, folder, **settings)
+    files = study_files(own, table, name, rest, folder, runs=runs, time_limit=time_limit, seed=seed)
     # What is wrong with it is said in one line, before anything is written or run.
     with tempfile.TemporaryDirectory() as place:
         registry = Path(place) / REGISTRY

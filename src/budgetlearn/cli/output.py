@@ -256,8 +256,7 @@ def purchases(saved, steps, index):
     rates = thinned(saved.held_out["rates"].reindex(steps.index), index)
     # A purchase that hardly any row makes does not begin a step.
     begins = (rates >= 0.05).to_numpy().argmax(axis=0)
-    order = np.lexsort((-rates.iloc[-1].to_numpy(), begins))
-    rates = rates[rates.columns[order]]
+    rates = rates[rates.columns[np.lexsort((-rates.iloc[-1].to_numpy(), begins))]]
     price = dict(zip(saved.preprocessor.feature_names_in_, saved.costs.costs, strict=True))
     return {
         "prices": [least(cost) for cost in steps.loc[rates.index, "cost"]],

@@ -159,8 +159,7 @@ def widths(n_features, n_splits, n_left):
 def sections(format, votes, n_splits, n_stops, n_trees, n_columns, n_used, width, missing):
     """Return name, type and shape of each array, in the order of the bytes."""
     int8 = format == "int8"
-    unsigned = {1: "|u1", 2: "<u2", 4: "<u4"}
-    feature, offset, head = (unsigned[n] for n in width)
+    feature, offset, head = ({1: "|u1", 2: "<u2", 4: "<u4"}[n] for n in width)
     scaled = int8 and not votes
     return (
         ("constant", "<i4" if scaled else "<f4", (n_columns,)),

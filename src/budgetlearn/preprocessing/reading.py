@@ -118,9 +118,7 @@ def read_frame(
 def _rows(path, stream, separator, line):
     """Yield (line number, fields) of each row that is not blank: the line that it begins in."""
     if separator == WHITESPACE:
-        for place, text in enumerate(stream, line + 1):
-            if fields := text.split():
-                yield place, fields
+        yield from ((at, row.split()) for at, row in enumerate(stream, line + 1) if row.strip())
         return
     lines, first = [], line + 1  # of a row
     noted = (lines.append(text) or text for text in stream)
@@ -172,8 +170,7 @@ def _check_rows(path, rows, header, max_rows, marks):
 
 
 def _refuse_repeated(names, path):
-    counts = Counter(names)
-    repeated = sorted(name for name in counts if name and counts[name] > 1)
+    repeated = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if repeated:
         raise DatasetError(f"{path.name}: column names must differ; repeated: {repeated}.")
 

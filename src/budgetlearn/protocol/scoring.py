@@ -108,8 +108,7 @@ def make_budget_scorer(
     limits = Limits(budget, max_cost, fallback=fallback, budget_mode=budget_mode)
     # The class of scorers has no public name.
     made = isinstance(metric, str | type(get_scorer("accuracy")))
-    scorer = get_scorer(metric) if made else make_scorer(metric)
-    return BudgetScorer(scorer, asdict(limits))
+    return BudgetScorer(get_scorer(metric) if made else make_scorer(metric), asdict(limits))
 
 
 def refuse_unknown_score(estimator):
