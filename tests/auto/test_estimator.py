@@ -192,7 +192,7 @@ def test_of_many_rows_some_compare_and_all_teach_what_is_chosen(monkeypatch):
 
     def noted(self, method, examples):
         learned.append(len(examples.y))
-        shares.add(self.enlarged)
+        shares.add(self.times)
         return fitted(self, method, examples)
 
     fitted = Comparison.fitted

@@ -145,6 +145,13 @@ def test_costs_of_errors_that_cannot_be_right(folder, told, content, said):
     assert said in err
 
 
+def test_a_comparison_on_some_of_the_rows_is_told(folder, told, monkeypatch):
+    quick = *FIT, "--minutes", "1e-5"
+    assert told(*quick)[2] == ""
+    monkeypatch.setattr(sys.modules["budgetlearn.cli.fit"], "MOST_COMPARED", 50)
+    assert "Note: methods are compared on 50 rows" in told(*quick)[2]
+
+
 def test_errors_that_are_left_out_are_told(folder, told):
     (folder / "errors.csv").write_text("true,predicted,cost\nyes,no,500\n")
     status, _, err = told(*AUTO)

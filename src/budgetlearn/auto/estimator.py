@@ -144,14 +144,14 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             raise ParameterError("error_costs say what counts: give them or scoring, not both.")
         return Objective("total_cost", error_matrix(errors, self.classes_))
 
-    def _comparison(self, train, seed, enlarged):
+    def _comparison(self, train, seed, times):
         costs = self.feature_costs_.unnamed  # models of parts of the data get arrays
         given = [float(budget) for budget in self.budgets if budget < costs.full]
         budgets = sorted({*given, *(share * costs.full for share in SHARES)})
         classes = self.classes_ if is_classifier(self) else None
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None
-        how = self.objective_, seed, self.n_jobs, deadline, fill, self.constant_, enlarged
+        how = self.objective_, seed, self.n_jobs, deadline, fill, self.constant_, times
         return evidence.Comparison(train, classes, costs, budgets, *how)
 
     def _keep(self, comparison, policies, train):

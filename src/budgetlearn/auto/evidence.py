@@ -54,7 +54,7 @@ class Comparison:
     # (n_features,): stands for missing values in models that take none; None: nothing is missing.
     fill: np.ndarray | None
     constant: np.ndarray  # class shares, or the number that is predicted for nothing
-    enlarged: float = 1.0  # how many times as many rows the chosen methods learn from at last
+    times: float = 1.0  # how many times as many rows the chosen methods learn from at last
 
     @property
     def n_classes(self):
@@ -98,8 +98,7 @@ class Comparison:
         budgets, start = [self.budgets[place] for place in places], monotonic()
         for done, (repeat, out) in enumerate(left_out):
             # One fit for each part that is left out, and one on all rows.
-            fits = len(left_out) + self.enlarged
-            ends = start + (monotonic() - start) * fits / (done or np.inf)
+            ends = start + (monotonic() - start) * (len(left_out) + self.times) / (done or np.inf)
             if deadline is not None and ends > deadline:
                 raise BudgetlearnError(TOO_LONG)
             made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)

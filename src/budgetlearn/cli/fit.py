@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 import budgetlearn
 
 from ..auto import scores
-from ..auto.estimator import AutoBudget
+from ..auto.estimator import MOST_COMPARED, AutoBudget
 from ..auto.methods import Method
 from ..auto.subset_average import boosted_trees, has_lightgbm
 from ..costs import has_decimal_commas
@@ -238,6 +238,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
     if sys.stderr.isatty():
         click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
+    if auto and train.size > MOST_COMPARED:
+        note(f"methods are compared on {MOST_COMPARED:,} rows; learned from all, they score more.")
     estimator.fit(*train_data, *(() if auto else valid_data), **weights_of(train))
     certificate = None
     if guaranteed:

@@ -47,8 +47,7 @@ class L1Path:
     def decision_function(self, X, step):
         """Return the linear scores of `X`, shape (n_samples, n_outputs), at one step."""
         # Variables whose coefficients are all 0 are not looked at: they may be NaN.
-        used = self.coef[step].any(axis=0)
-        standard = np.where(used, (X - self.mean) / self.scale, 0.0)
+        standard = np.where(self.coef[step].any(axis=0), (X - self.mean) / self.scale, 0.0)
         return standard @ self.coef[step].T + self.intercept[step]
 
     def predict_proba(self, X, step):
