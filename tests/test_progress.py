@@ -2,12 +2,12 @@
 
 import io
 import sys
+import threading
 import time
 
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.tree import DecisionTreeClassifier
-from tqdm import tqdm
 
 from budgetlearn import (
     BudgetRFClassifier,
@@ -34,14 +34,22 @@ def bars(monkeypatch):
     """The bars of a terminal, shown at once: (unit, total, how far they came)."""
     made = []
 
-    class Bar(tqdm):
+    class Bar(parallel.Bar):
         def __init__(self, *arguments, **named):
             super().__init__(*arguments, **named | {"disable": False, "file": io.StringIO()})
             made.append(self)
 
-    monkeypatch.setattr(parallel, "tqdm", Bar)
+    monkeypatch.setattr(parallel, "Bar", Bar)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     return made
+
+
+def test_a_bar_starts_no_thread():
+    # A process that is forked while another thread holds the lock of bars would wait for ever.
+    before = threading.enumerate()
+    with parallel.Bar(total=3, file=io.StringIO()) as bar:
+        bar.update()
+        assert threading.enumerate() == before
 
 
 @pytest.mark.parametrize(

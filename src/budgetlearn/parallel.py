@@ -26,11 +26,17 @@ def one_thread(user_api=None):
     return _libraries().limit(limits=1, user_api=user_api)
 
 
+class Bar(tqdm):
+    """A bar without tqdm's own thread: forked while that holds a lock, a process would wait."""
+
+    monitor_interval = 0
+
+
 def progress(items, unit, total=None):
     """Yield the items (or return a bar to move), with a bar on a terminal after five seconds."""
     if items is not None and not sys.stderr.isatty():
         return items  # even a bar that is never shown takes its time
-    return tqdm(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
+    return Bar(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
 
 
 @contextmanager

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import requests
 import urllib3
-from tqdm import tqdm
 
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.files import is_gzip, write_whole
+from budgetlearn.parallel import Bar
 from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk, reading
 
 from .registry import DatasetSpec
@@ -74,7 +74,7 @@ def _download_once(url, path, label, end):
         length = answer.headers.get("content-length", "")
         # Some servers send none, or a word; the bar then has no end.
         total = int(length) if length.isdecimal() else None
-        bar = tqdm(total=total, desc=label, unit="B", unit_scale=True, mininterval=1.0)
+        bar = Bar(total=total, desc=label, unit="B", unit_scale=True, mininterval=1.0)
         with path.open("wb") as out, bar:
             # `iter_content` would wait until a whole block is there, however slowly it comes.
             while block := answer.raw.read1(1 << 16, decode_content=True):

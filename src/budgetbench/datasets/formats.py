@@ -6,9 +6,9 @@ import struct
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from tqdm import tqdm
 
 from budgetlearn.exceptions import DatasetError
+from budgetlearn.parallel import Bar
 from budgetlearn.preprocessing.reading import reading
 
 from .table_files import Table, parts_of
@@ -96,7 +96,7 @@ def _fill(path, X, y, qid, with_queries):
     row, size = 0, path.stat().st_size
     known = {"n_features": X.shape[1], "dtype": X.dtype, "zero_based": False}
     starts = range(0, size, CHUNK)
-    for start in tqdm(starts, desc=f"reading {path.name}", disable=len(starts) < 2):
+    for start in Bar(starts, desc=f"reading {path.name}", disable=len(starts) < 2):
         with reading(path, "SVMlight: label index:value …"):
             part = {"query_id": with_queries, "offset": start, "length": CHUNK}
             values, labels, *queries = load_svmlight_file(str(path), **known, **part)

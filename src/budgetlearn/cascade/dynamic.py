@@ -59,8 +59,7 @@ class Units:
         # A unit costs its own features, and the charge of each group that is still unpaid.
         prices = np.tile(self._own_prices, (len(acquired), 1))
         if self.costs.groups is not None:
-            unpaid = ~(acquired @ self._needs)
-            prices += (unpaid * self.costs.group_costs) @ self._needs.T
+            prices += (~(acquired @ self._needs) * self.costs.group_costs) @ self._needs.T
         return prices
 
     @cached_property

@@ -381,8 +381,7 @@ def best_informed(table, last, stages, share):
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     lead = share * (constant - table.losses(best)) - (constant - table.losses(last))
     mean, error = mean_and_error(lead, table.weight)
-    knows_more = mean > LEAST_ERRORS * error and len(table.y) <= MOST_PILOT_ROWS
-    return best if knows_more else last
+    return best if mean > LEAST_ERRORS * error and len(table.y) <= MOST_PILOT_ROWS else last
 
 
 def above_constant(pool, constant, share=1.0):

@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from tqdm import tqdm
 
 from ..exceptions import BudgetlearnError
 from ..files import write_whole
 from ..fit_counts import count_fit
-from ..parallel import progress
+from ..parallel import Bar, progress
 from ..protocol.documenting import estimator_class
 from ..validation import ParameterError, check_number
 from .search import SubsetSearch
@@ -140,11 +139,10 @@ class ExhaustiveSearch(SubsetSearch):
         _, seconds = self._trial(data)
         expected = duration(seconds * subsets.size / effective_n_jobs(self.n_jobs))
         size, unit = subsets.size, "models"
-        message = f"exhaustive search: {size:,} models to fit, about {expected}"
-        log.info(message)
+        log.info(message := f"exhaustive search: {size:,} models to fit, about {expected}")
         if self.verbose:
-            tqdm.write(message)
-        with tqdm(total=size, unit=unit) if self.verbose else progress(None, unit, size) as bar:
+            print(message)
+        with Bar(total=size, unit=unit) if self.verbose else progress(None, unit, size) as bar:
             for start in range(0, subsets.size, CHUNK):
                 chunk = subsets[start : start + CHUNK].tolist()
                 # A problem of its own: what it remembers goes with it, so memory stays bounded.

@@ -90,8 +90,7 @@ class AACOClassifier(PolicyClassifier):
         prices = np.take_along_axis(self.feature_costs_.marginal(acquired), order, axis=1)
         loss = kept.max(axis=1, keepdims=True) - kept[:, 1:]
         loss = (loss + 1e-9) / divisors(prices, self.feature_costs_)
-        worst = np.where(own, loss, -np.inf).argmax(axis=1)
-        return order[np.arange(len(order)), worst]
+        return order[np.arange(len(order)), np.where(own, loss, -np.inf).argmax(axis=1)]
 
     def _sets(self, asked):
         """Return sets of features to try, as masks: single ones, and random ones of every size."""

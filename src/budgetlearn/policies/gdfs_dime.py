@@ -114,8 +114,7 @@ class DIMEClassifier(NetworkPolicy):
             more = walks.mask.scatter(1, chosen, 1.0)
             entropy, gain = _entropy_and_gain(training, predictor, X, y, walks.mask, more)
             value = entropy * shares.gather(1, chosen)[:, 0]
-            loss = training.loss(predictor, X, more, y) + (value - gain).square().mean()
-            loss.backward()
+            (training.loss(predictor, X, more, y) + (value - gain).square().mean()).backward()
             walks.advance(chosen[:, 0])
 
     def _worth(self, known, acquired):
