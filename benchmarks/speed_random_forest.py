@@ -24,11 +24,12 @@ def generated(n, p):
     return make_classification(n, p, n_informative=4, n_redundant=0, random_state=0)
 
 
+# How to get each, and how many trees to fit.
 TABLES = {
-    "covertype 36,603 x 54": (covertype(0)[0], 40),
-    "2,000 x 5,000": (generated(2000, 5000), 40),
-    "500 x 20": (generated(500, 20), 100),
-    "200 x 6": (generated(200, 6), 100),
+    "covertype 36,603 x 54": (lambda: covertype(0)[0], 40),
+    "2,000 x 5,000": (partial(generated, 2000, 5000), 40),
+    "500 x 20": (partial(generated, 500, 20), 100),
+    "200 x 6": (partial(generated, 200, 6), 100),
 }
 
 
@@ -39,7 +40,8 @@ def main():
     parser.add_argument("tables", nargs="*", help="names of tables; default: all")
     options = parser.parse_args()
     for name in options.tables or TABLES:
-        (X, y), n_trees = TABLES[name]
+        table, n_trees = TABLES[name]
+        X, y = table()
         for max_bins in (None, 255):
             ours = RandomForestClassifier(n_estimators=n_trees, max_bins=max_bins, random_state=0)
             peer = Peer(n_trees, random_state=0, n_jobs=1)
