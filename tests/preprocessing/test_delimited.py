@@ -65,6 +65,13 @@ def test_names_are_read_as_they_are_written(tmp_path):
     assert list(frame.columns) == ["0", "007", "NA", "None", "null", "a; b", "True"]
 
 
+def test_blanks_behind_a_closing_quote(tmp_path):
+    text = 'a,b,c\n"x\ny" ,1," z\n" \n2,"say ""no"" ,\nso"  ,3\n'
+    frame = read_frame(lay(tmp_path, text), text=True)
+    assert frame["b"].tolist() == ["1", 'say "no" ,\nso  ']
+    assert frame["a"].tolist() == ["x\ny ", "2"]
+
+
 def test_a_cut_file_is_read_to_the_rows_asked_for(tmp_path):
     path = lay(tmp_path, "a,b\n1,2\n3,4\n5")
     assert read_frame(path, max_rows=2).to_numpy().tolist() == [[1, 2], [3, 4]]

@@ -239,7 +239,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     if sys.stderr.isatty():
         click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
     if auto and train.size > MOST_COMPARED:
-        note(f"methods are compared on {MOST_COMPARED:,} rows; learned from all, they score more.")
+        note(f"methods are compared on {MOST_COMPARED:,} rows; all rows may give more.")
     estimator.fit(*train_data, *(() if auto else valid_data), **weights_of(train))
     certificate = None
     if guaranteed:

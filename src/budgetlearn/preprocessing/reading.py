@@ -3,6 +3,7 @@
 import csv
 import errno
 import lzma
+import re
 import struct
 import tarfile
 import zipfile
@@ -136,6 +137,8 @@ def _rows(path, stream, separator, line):
 
 def _joined(fields, lines, separator):
     """Return whether a lone quote mark joins lines: it closes before other text, or in another."""
+    # Blanks between a closing quote and the separator are no other text.
+    lines = [re.sub(f'" +(?=[{re.escape(separator)}\r\n]|$)', '"', line) for line in lines]
     try:
         next(csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True))
     except csv.Error:
