@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+import _real_tables
 import numpy as np
 import pandas as pd
 from accuracy_cascade import N_TREES, SHARES, TRADEOFFS, area, errors_at, points_of
@@ -128,6 +129,7 @@ COLUMNS_OF_NUMBERS = {f"{name}_value": source for name, source in COLUMNS.items(
 STORED_NUMBERS = ["hwang_f5", "hwang_simple", "ct_slice_sample"]
 NUMBERS = list(dict.fromkeys([*USED_NUMBERS, *DRAWN_NUMBERS, *STORED_NUMBERS, *COLUMNS_OF_NUMBERS]))
 NEW = [*APART, *(name for name in NUMBERS if name not in USED_NUMBERS)]
+REAL = [*_real_tables.CLASSES, *_real_tables.NUMBERS]
 # Of 10,000 rows and more; letters are two classes, as LightGBM would take an hour for 26.
 _MANY_ROWS = """
     california letter_width friedman2 friedman3 linear low_rank hwang_f5
@@ -136,6 +138,7 @@ _MANY_ROWS = """
 GROUPS = {
     "": [*APART, *USED],
     "numbers": NUMBERS,
+    "real": REAL,
     "few": [f"{name}_300" for name in NEW],
     "many": [f"{name}_8000" for name in _MANY_ROWS.split()],
 }
@@ -174,11 +177,20 @@ def classes_of(y):
     return thirds(y) if np.unique(y).size > 20 else np.unique(y, return_inverse=True)[1]
 
 
+def of_numbers(name):
+    """Return whether the target of a table is a number."""
+    return name in NUMBERS or name in _real_tables.NUMBERS
+
+
 def parts_of(name, seed):
     """Return rows to learn from and rows to test, (X, y) each."""
     name, size = sized(name)
-    (X, y), numbers = table_of(name, seed, size.drawn), name in NUMBERS
-    y = y.astype(float) if numbers else classes_of(y)
+    numbers = of_numbers(name)
+    if name in REAL:
+        X, y = _real_tables.real_table(name)
+    else:
+        X, y = table_of(name, seed, size.drawn)
+        y = y.astype(float) if numbers else classes_of(y)
     random = np.random.RandomState(seed)
     X = X[:, random.permutation(X.shape[1])[:MOST_COLUMNS]]
     train, test = train_test_split(
@@ -270,7 +282,7 @@ def measure(path, names):
 
 def sum_up(rows):
     """Print how far the cascade is ahead: tables of classes and of numbers, apart, used and all."""
-    numbers = rows["table"].map(lambda name: sized(name)[0] in NUMBERS)
+    numbers = rows["table"].map(lambda name: of_numbers(sized(name)[0]))
     for kind, part in (("classes", rows[~numbers]), ("numbers", rows[numbers])):
         groups = {"apart": part[part["apart"]], "used": part[~part["apart"]], "all": part}
         for group, tables in groups.items():

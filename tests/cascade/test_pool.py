@@ -19,7 +19,7 @@ from budgetlearn.cascade.pool import (
     _Cuts,
     _judged,
     _one_moved,
-    alike_in_cells,
+    settled_in_cells,
     best_at_each_cost,
     between,
     candidates,
@@ -61,14 +61,21 @@ def test_rows_that_a_stage_cannot_tell_apart_are_one():
         [random.integers(0, 3, 300), random.integers(0, 2, 300), random.random(300)]
     )
     X[:4, 0] = 7.0  # four rows are too few for a cell
-    stages, values = ((0,), (0, 1), (0, 1, 2)), random.random((3, 300, 2))
-    alike = alike_in_cells(values, stages, X, weight=np.arange(1.0, 301))
-    for features, before, after in zip(stages[:2], values, alike, strict=False):
+    stages, confidence = ((0,), (0, 1), (0, 1, 2)), random.random((3, 300))
+    asked = []
+
+    def final(stage, rows):
+        asked.append((stage, len(rows)))
+        return 10 * stage + X[rows, : stage + 1].sum(axis=1)
+
+    settled = settled_in_cells(confidence, stages, X, final)
+    for stage, features in enumerate(stages[:2]):
         for row in range(300):
-            same = (X[:, features] == X[row, features]).all(axis=1)
-            mean = np.average(before[same], axis=0, weights=np.arange(1.0, 301)[same])
-            np.testing.assert_allclose(after[row], mean if same.sum() > 5 else before[row])
-    np.testing.assert_array_equal(alike[2], values[2])
+            few = (X[:, features] == X[row, features]).all(axis=1).sum() < 6
+            said = confidence[stage, row] if few else final(stage, np.array([row]))[0]
+            assert settled[stage, row] == said
+    np.testing.assert_array_equal(settled[2], confidence[2])
+    assert asked[:2] == [(0, 3), (1, 6)]  # one row for each cell
 
 
 @pytest.mark.parametrize("kind", [ScheduleCascadeClassifier, ScheduleCascadeRegressor])

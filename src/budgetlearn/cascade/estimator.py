@@ -36,7 +36,6 @@ from .pool import (
     ROUNDING,
     Trace,
     above_constant,
-    alike_in_cells,
     at_stop,
     best_at_each_cost,
     best_informed,
@@ -45,6 +44,7 @@ from .pool import (
     class_evidence,
     cost_of_rows,
     number_evidence,
+    settled_in_cells,
     under_cap,
 )
 
@@ -303,21 +303,22 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         bill = trace.spent, trace.n_acquired, table.weight, table.counted
         if table.n_classes is not None:
             evidence = class_evidence(trace.predictions, table.y, reference, *bill)
-            shown = self._alike(trace, trace.predictions, table)
-            return replace(evidence, confidence=shown.max(axis=2))
-        predictions, reference = trace.predictions[:, :, 0], reference[:, 0]
-        changes = trace.remaining
-        if changes is None:
-            self._say(f"what {trace.route.name} can still expect to change")
-            changes = _changes(trace.route, (reference - predictions) ** 2, table, models, seed)
-        changes = self._alike(trace, changes, table)
-        return number_evidence(predictions, changes, table.y, reference, *bill)
-
-    def _alike(self, trace, values, table):
-        """Return what stages say of each row, the same of rows that a fixed order's cannot tell."""
+        else:
+            predictions, reference = trace.predictions[:, :, 0], reference[:, 0]
+            changes = trace.remaining
+            if changes is None:
+                self._say(f"what {trace.route.name} can still expect to change")
+                changes = _changes(trace.route, (reference - predictions) ** 2, table, models, seed)
+            evidence = number_evidence(predictions, changes, table.y, reference, *bill)
         if trace.route.dynamic:
-            return values
-        return alike_in_cells(values, trace.route.stages, table.X, table.counted)
+            return evidence
+        reader = trace.route.reader(models, table.X, Answers(len(table.y)))
+
+        def final(stage, rows):
+            return reader.confidence(stage, reader.predict(stage, rows), rows)
+
+        settled = settled_in_cells(evidence.confidence, trace.route.stages, table.X, final)
+        return replace(evidence, confidence=settled)
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""

@@ -236,32 +236,32 @@ def number_evidence(
     return Evidence(-changes, losses, scores, best, *bill, targets / np.sqrt(unit))
 
 
-def alike_in_cells(values, stages, X, weight=None):
-    """Return what stages say of each row, its mean over the rows that the stage cannot tell apart.
+def settled_in_cells(confidence, stages, X, final):
+    """Return confidences, of rows that a stage cannot tell apart as the final models have them.
 
-    Models of different folds say slightly different things of the same features. A threshold
-    between these would part rows that the final models send one way, and promise a cost that
-    nobody pays. Cells of few rows are left as they are: none of them moves the mean cost much.
+    Models of the folds say slightly different things of the same features. A threshold between
+    these, or near them, would part rows that the final models send one way, and promise a cost that
+    nobody pays. Cells of few rows are left as they are: none of them moves the mean cost much, and
+    a final model has learned their targets by heart.
 
-    `values` have the shape (n_stages, n_samples, ...), `stages` are nested features of X.
+    `confidence` is (n_stages, n_samples), `stages` are nested features of X, and `final` is a
+    function of a stage and rows to the final models' confidence.
     """
-    values, n = values.copy(), len(X)
+    confidence, n = confidence.copy(), len(X)
     cell, known = np.zeros(n, dtype=np.intp), 0
-    weight = np.ones(n) if weight is None else weight
-    for stage, features in enumerate(stages):
+    for stage, features in enumerate(stages[:-1]):  # at the last one all stop
         for feature in features[known:]:
             code = np.unique(X[:, feature], return_inverse=True)[1]
             cell = np.unique(cell * n + code, return_inverse=True)[1]
-        known, large = len(features), np.bincount(cell) >= LEAST_CELL * n
+        known = len(features)
+        first, sizes = np.unique(cell, return_index=True, return_counts=True)[1:]
+        large = sizes >= LEAST_CELL * n
         if not large.any():
             break  # the stages after it tell more rows apart
-        within = np.where(large[cell], cell, large.size)
-        masses = np.maximum(np.bincount(within, weight), ROUNDING)
-        flat = values[stage].reshape(n, -1)
-        means = [np.bincount(within, weight * column) / masses for column in flat.T]
-        flat[large[cell]] = np.transpose(means)[within[large[cell]]]
-        values[stage] = flat.reshape(values[stage].shape)
-    return values
+        said = np.empty(sizes.size)
+        said[large] = final(stage, first[large])
+        confidence[stage] = np.where(large[cell], said[cell], confidence[stage])
+    return confidence
 
 
 def candidates(cascade, evidence, full_cost):

