@@ -16,7 +16,6 @@ from ..fit_counts import count_fit
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
-from .gini import GiniSplitter
 from .grower import (
     ExponentialCandidates,
     RandomWindow,
@@ -28,7 +27,7 @@ from .grower import (
 from .imported import ImportedNodes
 from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, byte_codes, compact, path_sums
-from .variance import VarianceSplitter
+from .splitters import GiniSplitter, VarianceSplitter
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
 # Samples that a forest keeps for its nodes, all trees together: 256 MB.
