@@ -1,7 +1,7 @@
 """Forests for devices: a compact format in bytes, and C code without malloc or libm.
 
 Trees (`tree.predictor`) become `serialization.StoredTrees`, these a `CompactForest`, and that bytes
-(`serialization`), C99 (`c_code`, `unrolled`) or ONNX (`exporting`, which has the methods that
+(`serialization`), C99 (`c_code`) or ONNX (`exporting`, which has the methods that
 forests inherit).
 """
 
