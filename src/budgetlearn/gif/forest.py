@@ -17,7 +17,8 @@ from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
-from .fitting import SIZES, grown_forest
+from .fitting import grown_forest
+from .pruning import SIZES
 
 
 def in_columns(X):
