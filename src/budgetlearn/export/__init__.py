@@ -5,8 +5,8 @@ Trees (`tree.predictor`) become `serialization.StoredTrees`, these a `CompactFor
 and those of other libraries).
 """
 
-from .compact_forest import FORMATS as FORMATS
-from .compact_forest import CompactForest as CompactForest
-from .compact_network import CompactNetwork as CompactNetwork
+from .compact_models import CompactForest as CompactForest
+from .compact_models import CompactNetwork as CompactNetwork
 from .exporting import ImportedForest as ImportedForest
 from .exporting import quantization_errors as quantization_errors
+from .formats import FORMATS as FORMATS

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..exceptions import extra
 from ..protocol.checked_data import checked_table
 from ..tree import convert
-from .compact_forest import FORMATS, CompactForest
+from .compact_models import CompactForest
+from .formats import FORMATS
 from .serialization import REGRESSION, VOTES
 
 # Of operators and of the file: old enough for the runtimes of the last years.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csc_array
 
-from ..export.compact_forest import LARGEST
+from ..export.formats import LARGEST
 from ..export.serialization import size
 from ..tree.predictor import LEAF, ForestPredictor
 from .nodes import FOREST_NODE_DTYPE
