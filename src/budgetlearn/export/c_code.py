@@ -92,7 +92,7 @@ def _small(forest):
 
 def _fast(forest):
     """Return the parts of straight code, which adds tree after tree, as `scores` does."""
-    code, values = unrolled(forest)
+    used, code, values = unrolled(forest)
     total_type, add, scores = _sums(forest)
     sum_type, lanes, constant = total_type, forest.n_columns, forest.constant
     # Converting two bytes a number each time would take too long: float16 stands as float32.
@@ -114,7 +114,6 @@ def _fast(forest):
         start = "for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }"
     else:  # from 0, so that few bits hold the sums
         scores = scores.replace("sums[k]", "(@name@_constant[k] + sums[k])")
-    used, _ = keys(forest)
     # Where NaN goes left, its key lies below all thresholds.
     n_above = int((used < forest.n_features).sum())
     nan = "UINT32_MAX" if n_above else "0"
@@ -208,27 +207,22 @@ def _float(value):
 
 
 def unrolled(forest):
-    """Return for each tree the C that sets `stop`, and the values of all stops in this order."""
-    _, place = keys(forest)
+    """Return the feature of each key, for each tree the C that sets `stop`, and all stops' values.
+
+    First come the keys in which NaN is above all numbers, then those in which it is least, whose
+    features count from `n_features` on.
+    """
+    second = np.where(forest.missing_left, forest.n_features, 0)
+    used, place = np.unique(forest.features() + second, return_inverse=True)
     thresholds = ordered(forest.thresholds()).astype(np.int64)
     trees = rebuilt(forest.n_splits, place, thresholds, forest.n_left)
-    code, values = [], [np.empty((0, forest.value.shape[1]), dtype=forest.value.dtype)]
-    n_stops = 0
+    code, values, n_stops = [], [], 0
     for tree, own in zip(trees, forest.stop_values(), strict=True):
         writer = _Writer(tree, n_stops)
         code.append(writer.branches(0, 0))
         values.append(own[writer.stops])
         n_stops += len(own)
-    return code, np.concatenate(values)
-
-
-def keys(forest):
-    """Return the feature of each key, after all of them once more where NaN is least; their places.
-
-    The first ones are those in which NaN is above all numbers.
-    """
-    second = np.where(forest.missing_left, forest.n_features, 0)
-    return np.unique(forest.features() + second, return_inverse=True)
+    return used, code, np.concatenate(values)
 
 
 def ordered(numbers):
