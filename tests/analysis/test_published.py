@@ -22,7 +22,7 @@ def printed(tmp_path, *lines, head=HEAD):
 def compared(points, printed, stand_ins=None):
     """Return the table of printed numbers, areas computed from the same points."""
     values = OurValues(points, lambda: area_table(points, compressed_points(points)))
-    return published_table(values, printed, stand_ins)
+    return published_table(values, printed, stand_ins or {})
 
 
 def points():

@@ -9,8 +9,9 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
-from budgetlearn.budgetrf import growing as module
-from budgetlearn.budgetrf.growing import (
+from budgetlearn.budgetrf import regrowing as module
+from budgetlearn.budgetrf.leaf_refit import prefix_sizes
+from budgetlearn.budgetrf.regrowing import (
     LEAF_SIZES,
     LEAST_SHARES,
     SLACK,
@@ -19,7 +20,6 @@ from budgetlearn.budgetrf.growing import (
     drops,
     found_sets,
     near_front,
-    prefix_sizes,
 )
 from budgetlearn.curves import pareto_indices
 from budgetlearn.protocol.checked_data import Examples

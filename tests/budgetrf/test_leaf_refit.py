@@ -8,7 +8,7 @@ from scipy.special import softmax
 from sklearn.datasets import make_classification
 
 from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
-from budgetlearn.budgetrf.growing import PRIOR, LogisticRefit, prefix_sizes
+from budgetlearn.budgetrf.leaf_refit import PRIOR, LogisticRefit, prefix_sizes
 from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.testing import check_budgeted_estimator
 

@@ -7,7 +7,8 @@ import pytest
 
 from budgetlearn import FeatureCosts
 from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
-from budgetlearn.budgetrf.growing import PRIOR, _cut, class_losses, pruned
+from budgetlearn.budgetrf.growing import _cut, class_losses, pruned
+from budgetlearn.budgetrf.leaf_refit import PRIOR
 from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.tree.growth import Acquisitions
 from budgetlearn.validation import ParameterError

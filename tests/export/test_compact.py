@@ -15,7 +15,7 @@ from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, 
 from budgetlearn.exceptions import BudgetlearnWarning
 from budgetlearn.export import FORMATS, CompactForest, quantization_errors
 from budgetlearn.export.c_code import c_header
-from budgetlearn.export.compact_forest import binned, float32_below
+from budgetlearn.export.formats import binned, float32_below
 from budgetlearn.export.serialization import FormatError, stored
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.gif import GIFClassifier, GIFRegressor

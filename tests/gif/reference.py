@@ -3,10 +3,9 @@
 import numpy as np
 
 from budgetlearn.gif.fitting import candidates
-from budgetlearn.gif.gini import GiniSplitter
 from budgetlearn.gif.grower import grow, grow_on_residuals
 from budgetlearn.gif.nodes import NodeTable
-from budgetlearn.gif.variance import VarianceSplitter
+from budgetlearn.gif.splitters import GiniSplitter, VarianceSplitter
 
 
 class SlowSquared:

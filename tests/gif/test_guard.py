@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, r2_score
 
 from budgetlearn.gif import GIFClassifier, GIFRegressor
-from budgetlearn.gif.fitting import SIZES
+from budgetlearn.gif.pruning import SIZES
 
 pytestmark = pytest.mark.usefixtures("quick_scores")
 

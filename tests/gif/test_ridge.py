@@ -10,10 +10,10 @@ from sklearn.datasets import load_wine, make_friedman1
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 
-from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting
+from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting, pruning
 from budgetlearn.gif import weights as logit
 from budgetlearn.gif import weights as ridge
-from budgetlearn.gif.fitting import SIZES
+from budgetlearn.gif.pruning import SIZES
 from budgetlearn.gif.weights import NodeLogit, NodeRidge
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
@@ -126,9 +126,9 @@ def test_of_large_tables_a_sample_tells_what_is_dropped(monkeypatch, kind):
         return GIFClassifier(60, **options).fit(X[:600], y[:600])
 
     by_all = fitted()
-    monkeypatch.setattr(fitting, "MOST_ROWS", 500)
-    monkeypatch.setattr(fitting, "MOST_PAIRS", 600 * 400)
-    monkeypatch.setattr(fitting, "LEAST_JUDGES", 100)
+    monkeypatch.setattr(pruning, "MOST_ROWS", 500)
+    monkeypatch.setattr(pruning, "MOST_PAIRS", 600 * 400)
+    monkeypatch.setattr(pruning, "LEAST_JUDGES", 100)
     model = fitted()
     assert all(58 <= each.n_nodes_ <= 60 for each in (model, by_all))
     thresholds = [np.concatenate([tree.threshold for tree in m.trees_]) for m in (model, by_all)]
@@ -168,7 +168,7 @@ def test_rounding_does_not_choose_among_leaves_of_the_same_examples():
     nodes = SimpleNamespace(ids=ids, parent=np.full(4, -1), tree=ids)
     for rounding in (1e-15, -1e-15):
         weights = np.array([[0.3], [0.3 + rounding], [0.1 + rounding], [0.1]])
-        stays = fitting._without_small_leaves(nodes, ids, weights, np.ones(4), excess=2)
+        stays = pruning._without_small_leaves(nodes, ids, weights, np.ones(4), excess=2)
         assert stays.tolist() == [True, True, False, True]
 
 

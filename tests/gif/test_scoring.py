@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification, make_friedman1
 from sklearn.metrics import balanced_accuracy_score, get_scorer, mean_absolute_error
 
 from budgetlearn import GIFClassifier, GIFRegressor
-from budgetlearn.gif.fitting import SIZES
+from budgetlearn.gif.pruning import SIZES
 
 pytestmark = pytest.mark.usefixtures("quick_scores")
 SMALL = {"n_estimators": 20, "learning_rate": 0.5, "random_state": 0}

@@ -22,7 +22,6 @@ TAGS = {
     "ranking": "ranking",
     "sample weights": "sample_weight",
 }
-IDS = [type(each).__name__ for each in EXAMPLES]
 
 
 @pytest.fixture(autouse=True)
@@ -51,10 +50,10 @@ def test_every_estimator_keeps_the_promises_of_the_protocol(estimator):
 
 @pytest.mark.filterwarnings("ignore::budgetlearn.exceptions.BudgetlearnWarning")
 @pytest.mark.usefixtures("quick_scores")
-@pytest.mark.parametrize("place", range(len(EXAMPLES)), ids=IDS)
-def test_tags_say_what_an_estimator_can_do(place, tried):
-    can = tried[place] = SCRIPT["abilities"](EXAMPLES[place])
-    tags = get_tags(clone(EXAMPLES[place]))
+@for_each("place, estimator", enumerate(EXAMPLES))
+def test_tags_say_what_an_estimator_can_do(place, estimator, tried):
+    can = tried[place] = SCRIPT["abilities"](estimator)
+    tags = get_tags(clone(estimator))
     assert {name: can[name] for name in TAGS} == {name: getattr(tags, TAGS[name]) for name in TAGS}
     assert can["missing values"] == tags.input_tags.allow_nan
     assert can["shared charges"]

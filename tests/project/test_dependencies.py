@@ -5,13 +5,14 @@ import os
 import re
 import subprocess
 import tomllib
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
-import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.looping import for_each
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -66,8 +67,7 @@ def test_lock_satisfies_pyproject():
     assert wrong == [], "run make lock"
 
 
-@pytest.mark.parametrize("minor", [11, 12, 13])
-@pytest.mark.parametrize("platform", ["linux", "darwin"])
+@for_each("minor, platform", product([11, 12, 13], ["linux", "darwin"]))
 def test_lock_has_one_version_for_each_machine(minor, platform):
     machine = {
         "python_version": f"3.{minor}",

@@ -4,9 +4,8 @@ import doctest
 import importlib
 from pathlib import Path
 
-import pytest
-
 from tests.auto.conftest import limit_methods
+from tests.looping import for_each
 
 SOURCE = Path(__file__).parents[2] / "src"
 # Found by their text: importing all modules takes seconds.
@@ -21,7 +20,7 @@ def test_examples_are_found():
     assert len(MODULES) > 10
 
 
-@pytest.mark.parametrize("name", MODULES)
+@for_each("name", MODULES)
 def test_examples_print_what_they_say(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     limit_methods(monkeypatch)

@@ -23,6 +23,7 @@ from budgetlearn import (
     ScheduleCascadeClassifier,
     ScheduleCascadeRegressor,
 )
+from tests.looping import for_each
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
 
@@ -219,7 +220,7 @@ def page_table():
 
 
 @pytest.mark.usefixtures("quick_scores")
-@pytest.mark.parametrize("row", TRIED)
+@for_each("row", TRIED)
 def test_the_table_says_what_was_tried(row, tmp_path):
     told = {column: page_table()[row][column] for column in COLUMNS}
     assert told == {column: "yes" if works(row, column, tmp_path) else "no" for column in COLUMNS}

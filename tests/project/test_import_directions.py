@@ -5,7 +5,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
+from tests.looping import for_each
 
 ROOT = Path(__file__).parents[2] / "src"
 
@@ -195,8 +195,8 @@ def test_the_library_reaches_the_benchmark_only_in_calls_of_the_commands_that_co
         assert not [unit for unit in reached if unit.startswith("budgetbench")], path
 
 
-@pytest.mark.parametrize(
-    ("suffix", "source", "unit"),
+@for_each(
+    "suffix, source, unit",
     [
         (".py", "import budgetlearn.gif.forest", "budgetlearn.gif"),
         (".py", "from budgetlearn import forests", "budgetlearn.forests"),

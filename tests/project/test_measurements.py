@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.looping import for_each
+
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = {path.name for path in FOLDER.glob("*.py") if not path.name.startswith("_")}
 HELPERS = {path.stem for path in FOLDER.glob("_*.py")}
@@ -25,20 +27,6 @@ def test_the_readme_lists_every_script():
     assert sorted(listed) == sorted(SCRIPTS)
 
 
-@pytest.fixture(scope="module", params=sorted(SCRIPTS))
-def script(request):
-    """Return the names of a script, imported but not run, and its syntax tree."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(FOLDER)
-        try:
-            names = runpy.run_path(str(FOLDER / request.param))
-        except ModuleNotFoundError as error:
-            if error.name.partition(".")[0] in OWN:
-                raise
-            pytest.skip(f"{error.name}, a peer, is not installed")
-    return names, ast.parse((FOLDER / request.param).read_text())
-
-
 def called(names, function):
     """Return what a call calls, if it is the project's and the names of the script tell."""
     if isinstance(function, ast.Name):
@@ -51,9 +39,16 @@ def called(names, function):
     return None
 
 
-def test_a_script_calls_the_project_with_arguments_that_it_takes(script):
-    names, tree = script
-    n_checked = 0
+@for_each("script", sorted(SCRIPTS))
+def test_a_script_calls_the_project_with_arguments_that_it_takes(script, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    try:
+        names = runpy.run_path(str(FOLDER / script))  # imported, but not run
+    except ModuleNotFoundError as error:
+        if error.name.partition(".")[0] in OWN:
+            raise
+        return  # a peer that is not installed
+    n_checked, tree = 0, ast.parse((FOLDER / script).read_text())
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         function = called(names, call.func)
         if (getattr(function, "__module__", None) or "").partition(".")[0] not in OWN:

@@ -9,7 +9,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
+from tests.looping import for_each
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 PROTOCOL = ("budgetlearn", "protocol")
@@ -92,7 +92,7 @@ def test_no_room_uses_private_names_of_another():
     assert list(borrowed(modules)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "source",
     [
         "def f(model):\n    return model._chosen(3)",
@@ -114,7 +114,7 @@ def test_a_borrowed_name_is_seen(source):
     assert len(list(borrowed(modules))) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "source",
     [
         "class Own:\n    def _chosen(self):\n        return super()._chosen()",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import LONGEST
+from tests.looping import for_each
 
 ROOT = Path(__file__).parents[2]
 # Homes and scratch folders of one machine, as absolute paths; not the tail of an address or a path.
@@ -49,7 +50,7 @@ def test_no_fetched_data():
     assert not [name for name in names if raw.search(name) and not name.startswith(ours)]
 
 
-@pytest.mark.parametrize("folder", ["work", "tmp", "root", "home/me", "Users/me"])
+@for_each("folder", ["work", "tmp", "root", "home/me", "Users/me"])
 def test_machine_path_is_seen(folder):
     assert MACHINE_PATH.search(f'open("/{folder}/data.csv")')
     assert not MACHINE_PATH.search(f"https://example.org/{folder}/data.csv")

@@ -15,7 +15,8 @@ from sklearn.utils import all_estimators
 from budgetbench.study.experiment import fit, run_method
 from budgetbench.study.methods import build
 from budgetlearn.auto.subset_average import SubsetClassifier, SubsetRegressor
-from budgetlearn.budgetrf.growing import Regrowth, TreeSource
+from budgetlearn.budgetrf.growing import TreeSource
+from budgetlearn.budgetrf.regrowing import Regrowth
 from budgetlearn.cascade import bayes
 from budgetlearn.cascade.smooth_models import KernelFit, LinearKind
 from budgetlearn.costs import FeatureCosts

@@ -6,13 +6,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetbench.study import records
-from budgetbench.study.experiment import (
-    importance_table,
-    run_method,
-    schedule_points,
-    sequence_points,
-)
+from budgetbench.study.experiment import run_method
 from budgetbench.study.methods import sequence_name
+from budgetbench.study.model_sequences import importance_table, schedule_points, sequence_points
 from budgetbench.study.records import parse_variables
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.msb import ImportanceSequence, RemovalSequence

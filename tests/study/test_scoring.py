@@ -9,13 +9,9 @@ from sklearn import metrics
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.datasets.dataset import Dataset
 from budgetbench.study import job_traces, records
-from budgetbench.study.experiment import (
-    importance_table,
-    run_method,
-    schedule_points,
-    sequence_points,
-)
+from budgetbench.study.experiment import run_method
 from budgetbench.study.methods import build
+from budgetbench.study.model_sequences import importance_table, schedule_points, sequence_points
 from budgetbench.study.provenance import scoring_of, sources_of_run
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetbench.study.study import Study, with_defaults

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from budgetbench.study.experiment import solution_space
+from budgetbench.study.model_sequences import solution_space
 
 FEATURES = [("a", 1, "g", 10), ("b", 2, "g", 10), ("c", 4, None, None)]
 PRICES = pd.DataFrame(

@@ -1,6 +1,6 @@
 from budgetbench.study import job_traces
-from budgetbench.study.experiment import importance_table
 from budgetbench.study.jobs import close_job, job_log, limits_of, load_runs, write_csv
+from budgetbench.study.model_sequences import importance_table
 
 params, threads = snakemake.params, snakemake.threads
 with job_log(snakemake.log[0], threads):

@@ -1,8 +1,8 @@
 import pandas as pd
 
 from budgetbench.study import records
-from budgetbench.study.experiment import schedule_points
 from budgetbench.study.jobs import job_log, write_points
+from budgetbench.study.model_sequences import schedule_points
 
 files, config = snakemake.input, snakemake.config
 with job_log(snakemake.log[0]):

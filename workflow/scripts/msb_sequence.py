@@ -1,8 +1,8 @@
 import pandas as pd
 
 from budgetbench.study import job_traces
-from budgetbench.study.experiment import sequence_points
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_csv, write_points
+from budgetbench.study.model_sequences import sequence_points
 from budgetbench.study.provenance import sources_of_run
 
 wildcards, params = snakemake.wildcards, snakemake.params

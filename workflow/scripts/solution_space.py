@@ -1,6 +1,6 @@
 from budgetbench.study import records
-from budgetbench.study.experiment import solution_space
 from budgetbench.study.jobs import job_log, write_csv
+from budgetbench.study.model_sequences import solution_space
 from budgetlearn.costs import read_prices
 
 files = snakemake.input

@@ -59,7 +59,7 @@ QUANTITIES = {
 MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}
 
 
-def published_table(values, printed, stand_ins=None):
+def published_table(values, printed, stand_ins):
     """Put the mean over our runs beside each printed number.
 
     `values` are `OurValues`, `stand_ins` says for which data set of the paper one of ours stands
@@ -69,7 +69,6 @@ def published_table(values, printed, stand_ins=None):
     setting that a number belongs to, the one with the best validation score counts: that is how the
     papers choose.
     """
-    stand_ins = stand_ins or {}
     cases = values.cases.rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
     rows = printed.merge(cases, how="left", on="dataset")

@@ -130,11 +130,11 @@ def budgetrf_example(n_samples=1024, seed=0):
     return X.astype(np.float64), np.where(number % 256 == 0, (quarter + 1) % 4, quarter)
 
 
-def _bits(label, place, width):
-    """Return the three bits of each label, low bit first, at its place; half elsewhere."""
-    X = np.full((len(label), width), 0.5)
-    for bit in range(3):
-        X[np.arange(len(label)), (place + bit) % width] = label >> bit & 1
+def _bits(label):
+    """Return ten features of each label: its three bits at the place it names, half elsewhere."""
+    X = np.full((len(label), 10), 0.5)
+    for bit in range(3):  # low bit first
+        X[np.arange(len(label)), (label + bit) % 10] = label >> bit & 1
     return X
 
 
@@ -147,7 +147,7 @@ def cube(n_samples, seed, noise=0.3):
     """
     rng = np.random.default_rng(seed)
     y = rng.integers(8, size=n_samples)
-    X = np.hstack([_bits(y, y, 10), np.full((n_samples, 10), 0.5)])
+    X = np.hstack([_bits(y), np.full((n_samples, 10), 0.5)])
     return X + noise * rng.standard_normal(X.shape), y
 
 
@@ -162,7 +162,7 @@ def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
     rng = np.random.default_rng(seed)
     y, context = rng.integers(8, size=n_samples), rng.integers(5, size=n_samples)
     blocks = np.full((n_samples, 5, 10), 0.5)
-    blocks[np.arange(n_samples), context] = _bits(y, y, 10)
+    blocks[np.arange(n_samples), context] = _bits(y)
     blocks += noise * rng.standard_normal(blocks.shape)
     shown = np.eye(5)[context] + context_noise * rng.standard_normal((n_samples, 5))
     return np.hstack([shown, blocks.reshape(n_samples, 50)]), y

@@ -17,10 +17,9 @@ from ..analysis import Results
 from ..analysis.schedules import RUN, check_points
 from ..study.study import ACQUISITION, Study
 from .labels import Display
-from .section import case_name
+from .section import case_name, template_environment
 from .sections import sections_of
 from .style import svg_bytes
-from .text import as_text, first_upper
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,25 +127,6 @@ def render_page(sections, report, drawings, cases, library):
         script_data=script_data(cases, report.display),
         library=library if cases else "",
     )
-
-
-def template_environment():
-    """Return the template environment: escapes everything, refuses unknown names."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    # Page, sections, then head and style, which the model page shares.
-    folders = {"budgetbench.report": ["templates", "sections"], "budgetlearn.cli": ["templates"]}
-    loaders = [PackageLoader(name, path) for name, paths in folders.items() for path in paths]
-    environment = Environment(
-        loader=ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"as_text": as_text, "first_upper": first_upper}
-    environment.globals["m"] = environment.get_template("macros.html.j2").module
-    return environment
 
 
 def data_uri(svg):

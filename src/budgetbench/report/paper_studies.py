@@ -22,7 +22,7 @@ from ..analysis.areas import area_table
 from ..study import records, stored_results
 from ..study.stored_results import keep
 from ..study.study import PUBLISHED, Study, merged, with_defaults
-from .page import template_environment
+from .section import template_environment
 from .sections.printed import read_published, read_reasons
 
 PLACE, PAGE = "docs/reproduction.md", "results/papers/report.html"

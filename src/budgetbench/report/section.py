@@ -1,10 +1,12 @@
-"""The base of all sections in `budgetbench.report.sections`, and the files that they announce."""
+"""The base of all sections in `budgetbench.report.sections`, their files, and their templates."""
 
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
 from budgetlearn.files import read_yaml
+
+from .text import as_text, first_upper
 
 FIGURE, TABLE, FILE = "figure", "table", "file"
 
@@ -136,3 +138,22 @@ class Section:
         module = type(self).__module__.rpartition(".")[2]
         template = environment.get_template(f"{module}.html.j2")
         return "".join(template.blocks[self.block](template.new_context(values)))
+
+
+def template_environment():
+    """Return the template environment: escapes everything, refuses unknown names."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    # Page, sections, then head and style, which the model page shares.
+    folders = {"budgetbench.report": ["templates", "sections"], "budgetlearn.cli": ["templates"]}
+    loaders = [PackageLoader(name, path) for name, paths in folders.items() for path in paths]
+    environment = Environment(
+        loader=ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"as_text": as_text, "first_upper": first_upper}
+    environment.globals["m"] = environment.get_template("macros.html.j2").module
+    return environment

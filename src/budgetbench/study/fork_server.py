@@ -27,7 +27,7 @@ LEAVE = "from budgetbench.study.fork_server import leave_to_server\nleave_to_ser
 _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
-    *("budgetbench.study.jobs", "budgetbench.study.experiment", "budgetbench.study.job_traces"),
+    *("budgetbench.study.jobs", "budgetbench.study.model_sequences"),
     *("lightgbm", "pyarrow.dataset", "sklearn.ensemble", "sklearn.linear_model"),
     "snakemake.script",
     *(f"budgetlearn.{room}" for room in ("budgetrf", "cascade", "forests", "gif", "msb", "peers")),

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.files import whole_file
+from budgetlearn.files import write_whole
 
 from ..datasets.dataset import Dataset
 from . import records
@@ -120,5 +120,4 @@ def write_points(rows, job, sources, origins=None):
 
 def write_csv(frame, path):
     """Write a frame as csv; the file appears whole or not at all."""
-    with whole_file(path) as partial:
-        frame.to_csv(partial, index=False)
+    write_whole(path, frame.to_csv(index=False))

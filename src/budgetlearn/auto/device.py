@@ -8,8 +8,7 @@ import pandas as pd
 from sklearn.utils import check_random_state, check_X_y
 
 from ..exceptions import BudgetError, BudgetlearnWarning
-from ..export.compact_forest import CompactModel
-from ..export.compact_network import CompactNetwork
+from ..export.compact_models import CompactModel, CompactNetwork
 from ..gif import GIFClassifier, GIFRegressor
 from ..validation import INT32_MAX, check_choice, check_number, holdout
 

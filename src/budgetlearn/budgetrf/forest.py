@@ -24,21 +24,9 @@ from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
 from ..tree.growth import TIES
 from ..validation import ParameterError, check_choice, check_number, is_flag
-from .growing import (
-    PENALTIES,
-    WEIGHTS,
-    Candidates,
-    LogisticRefit,
-    NumberTreeSource,
-    Regrowth,
-    RidgeRefit,
-    TreeSource,
-    Validation,
-    found_sets,
-    grow_within_budget,
-    judging_rows,
-    near_front,
-)
+from .growing import WEIGHTS, NumberTreeSource, TreeSource, Validation, grow_within_budget
+from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
+from .regrowing import Candidates, Regrowth, found_sets, judging_rows, near_front
 
 # How many times as much as the cheapest feature the most expensive one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax

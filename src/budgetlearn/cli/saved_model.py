@@ -21,7 +21,7 @@ from ..files import whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol import Certificate
 
-FORMAT = 5
+FORMAT = 6
 _MAGIC = b"budgetlearn model "
 _HEAD = 64  # bytes, of which the first line has fewer
 

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from ..export.compact_forest import CompactForest
+from ..export.compact_models import CompactForest
 from ..export.exporting import CompactMethods
 from ..parallel import thread_map
 from ..per_feature import PerFeature

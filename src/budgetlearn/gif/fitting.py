@@ -1,22 +1,16 @@
-"""Growing a globally induced forest, fitting the weights of its nodes, and pruning them."""
+"""Growing a globally induced forest, and the model that it becomes."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
-from scipy.sparse import csc_array
 from scipy.special import softmax
 
-from ..export.compact_forest import LARGEST
-from ..export.imported import ImportedForest
-from ..export.serialization import size
+from ..export.exporting import ImportedForest
 from ..fit_counts import count_fit
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
-from .gini import GiniSplitter
 from .grower import (
     ExponentialCandidates,
     RandomWindow,
@@ -25,11 +19,11 @@ from .grower import (
     grow_on_residuals,
     refit,
 )
-from .imported import ImportedNodes
 from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, byte_codes, compact, path_sums
-from .variance import VarianceSplitter
-from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
+from .pruning import AcceptedNodes, ImportedNodes, Memory, prune_and_refit
+from .splitters import GiniSplitter, VarianceSplitter
+from .weights import NodeLogit, NodeRidge, logarithms
 
 # Samples that a forest keeps for its nodes, all trees together: 256 MB.
 MOST_KEPT = 1 << 26
@@ -275,150 +269,3 @@ def _pruned(grown, nodes, targets, weight, params, valid, exponent):
     how = params.ridge, None if valid is None else validate, params.early_stopping
     ranks, weights, intercept, ridge = prune_and_refit(nodes, regress, len(targets), memory, *how)
     return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
-
-
-# Largest share of the nodes that one round drops.
-SHARE = 0.25
-# Numbers of nodes that `early_stopping` compares, an eighth of an octave apart: the same whatever
-# the budget, so that a larger one has the choice among more of them, and is never worse.
-SIZES = np.unique(np.rint(2 ** (np.arange(31 * 8) / 8)).astype(np.int64))
-# Of a table of more rows a sample judges what is dropped: the larger the table, the longer take its
-# growth and the last fit, and the smaller is the sample.
-MOST_ROWS, MOST_PAIRS, LEAST_JUDGES = 20_000, 70_000_000, 2000
-
-
-class AcceptedNodes:
-    """The accepted nodes of a grown forest, by rank of acceptance."""
-
-    def __init__(self, table):
-        self._table = table
-        self.records = records = table.records[: table.n_nodes]
-        # Their places in the table's records, and below those of their parents; `parent` is the
-        # rank of acceptance of that, -1 where it is a root.
-        self.ids = table.accepted()
-        self.tree = records["tree"][self.ids]
-        self.parent_id = records["parent"][self.ids]
-        self.parent = records["step"][self.parent_id]
-
-    def indicators(self, kept, rows):
-        """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
-        place = np.full(self._table.n_samples, -1, dtype=np.int32)
-        place[rows] = np.arange(rows.size)
-        reached = [place[self._table.samples(node)] for node in self.ids[kept]]
-        reached = [column[column >= 0] for column in reached]
-        ends = np.cumsum([0, *(column.size for column in reached)])
-        data = np.ones(ends[-1], dtype=np.float32), np.concatenate(reached), ends
-        matrix = csc_array(data, shape=(rows.size, kept.size))
-        matrix.sort_indices()
-        return matrix
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Limits of a model's memory, and of its time."""
-
-    n_nodes: int  # most nodes, the roots of trees included; >= 2
-    n_bytes: int | None = None  # most bytes in the compact format
-    format: str = "float32"
-    n_columns: int = 1  # of the values
-    n_features: int = 1  # columns of the examples
-    n_steps: float | None = None  # most tests that a training example takes, on average
-
-    def excess(self, nodes, kept):
-        """Return about how many nodes are too many, 0 where these fit."""
-        n_nodes = kept.size + np.unique(nodes.tree[kept]).size
-        excess = max(0, n_nodes - self.n_nodes)
-        # Bytes and tests grow about as nodes do; the next round counts them anew.
-        share = 0.0 if self.n_bytes is None else 1 - self.n_bytes / self._bytes(nodes, kept)
-        if self.n_steps is not None:
-            size = nodes.records["size"]
-            steps = size[np.unique(nodes.parent_id[kept])].sum() / max(size[0], 1)
-            share = max(share, 1 - self.n_steps / max(steps, 1))
-        return max(excess, int(np.ceil(share * n_nodes)))
-
-    def _bytes(self, nodes, kept):
-        """Return the bytes of a model of these nodes, or a few more."""
-        splits, first, children = np.unique(
-            nodes.parent_id[kept], return_index=True, return_counts=True
-        )
-        n_splits = np.unique(nodes.tree[kept[first]], return_counts=True)[1]
-        # The side of a root that was not accepted says nothing, and takes no value.
-        rootless = (nodes.parent[kept[first]] < 0) & (children == 1)
-        n_stops = int(splits.size + n_splits.size - rootless.sum())
-        split, used = nodes.records[splits], 0
-        if self.format == "int8":  # infinite thresholds have a grid of their own
-            far = split["feature"][split["threshold"] >= LARGEST]
-            used = np.unique(split["feature"]).size + np.unique(far).size
-        sizes = n_splits, n_splits - 1, n_stops, self.n_columns, self.n_features, used
-        return size(self.format, *sizes, missing=split["missing_left"].any())
-
-
-def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, best=False):
-    """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
-
-    Of large tables a sample tells which to drop, and all rows fit those that stay. With ridge
-    "auto" the penalty is chosen before the first round and after the last one, by `validate` (the
-    errors of solutions on validation data) or generalised cross-validation. With `best`, go on to a
-    single node, in steps that no budget changes, and take what validates best within it.
-    """
-    kept, rows, found, fresh = np.arange(nodes.ids.size), np.arange(n_samples), [], True
-    sampled = n_samples > MOST_ROWS and kept.size > 1 and (best or memory.excess(nodes, kept) > 0)
-    judges = rows
-    if sampled:
-        n_judges = max(LEAST_JUDGES, MOST_PAIRS // n_samples)
-        judges = np.sort(np.random.default_rng(0).choice(n_samples, n_judges, replace=False))
-    regression = regress(kept, judges)
-    chosen, solution = _solve(regression, kept, ridge, validate)
-    while True:
-        excess = memory.excess(nodes, kept)
-        if not excess or kept.size == 1:
-            last = chosen, solution
-            if sampled or (ridge == "auto" and not fresh):
-                last = _solve(regress(kept, rows) if sampled else regression, kept, ridge, validate)
-            found.append((kept, *last[1], last[0]))
-            if not best:
-                return found[0]
-            if kept.size == 1:
-                errors = [validate(kept, (weights, start))[0] for kept, weights, start, _ in found]
-                return found[len(found) - 1 - int(np.argmin(errors[::-1]))]
-        if best:
-            n_nodes = kept.size + np.unique(nodes.tree[kept]).size
-            excess = n_nodes - max(SIZES[n_nodes > SIZES])
-        # Only leaves go: an inner node carries the paths of those below it.
-        stays = _without_small_leaves(nodes, kept, solution[0], regression.spread, excess)
-        kept, fresh = kept[stays], False
-        regression.keep(stays)
-        # While pruning goes on the first choice holds; the last round may choose its penalty anew.
-        _, solution = _solve(regression, kept, chosen, validate)
-
-
-def _solve(regression, kept, ridge, validate):
-    """Return the penalty in use, and the weights and intercept that it gives."""
-    if ridge != "auto":
-        return ridge, regression.solve(ridge * regression.scale)
-    solutions, scores = regression.path(ALPHAS * regression.scale)
-    if validate is not None:
-        scores = validate(kept, *solutions)
-    best = int(np.argmin(scores))
-    return float(ALPHAS[best]), solutions[best]
-
-
-def _without_small_leaves(nodes, kept, weights, spread, excess):
-    """Return a mask of `kept` without its least useful leaves, `excess` nodes or a share."""
-    parents = nodes.parent[kept]
-    leaf = np.ones(nodes.ids.size, dtype=bool)
-    leaf[parents[parents >= 0]] = False
-    # Without which the predictions on the training data change least. In single precision, where
-    # nodes of the same examples tie: in double, how this machine rounds would choose among them.
-    use = (np.square(weights).sum(axis=1) * spread).astype(np.float32)
-    leaves = np.flatnonzero(leaf[kept])
-    leaves = leaves[np.argsort(use[leaves], kind="stable")]
-    most = min(max(1, int(SHARE * kept.size)), excess)
-    # The last node of a tree takes its root along.
-    tree = nodes.tree[kept]
-    of_tree = pd.Series(tree[leaves])
-    place = of_tree.groupby(of_tree).cumcount().to_numpy()
-    price = 1 + (place + 1 == np.bincount(tree)[tree[leaves]])
-    stays = np.ones(kept.size, dtype=bool)
-    stays[leaves[np.cumsum(price) - price < most]] = False
-    return stays

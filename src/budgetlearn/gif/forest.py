@@ -10,14 +10,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetError, BudgetlearnWarning
-from ..export.compact_forest import FORMATS, MOST_FEATURES, CompactForest, refuse_above
+from ..export.compact_models import CompactForest
 from ..export.exporting import CompactMethods
+from ..export.formats import FORMATS, MOST_FEATURES, refuse_above
 from ..export.serialization import stored_bytes
 from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
-from .fitting import SIZES, grown_forest
+from .fitting import grown_forest
+from .pruning import SIZES
 
 
 def in_columns(X):

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from ..curves import pareto_indices
 from ..exceptions import IncompletePathWarning, extra
 from ..fit_counts import fit_counted
 from ..protocol.documenting import estimator_class
+from ..tree.boosting import predictions_of
 from ..validation import check_number
 from .schedule_classifier import ScheduleClassifier
 
@@ -53,10 +53,7 @@ class L1Path:
     def predict_proba(self, X, step):
         """Return class probabilities of `X`, shape (n_samples, n_classes), at one step."""
         scores = self.decision_function(X, step)
-        if scores.shape[1] == 1:
-            right = expit(scores[:, 0])
-            return np.column_stack([1 - right, right])
-        return softmax(scores, axis=1)
+        return predictions_of(scores, max(scores.shape[1], 2))
 
     def predict(self, X, step):
         """Return class indices of `X`, shape (n_samples,), at one step."""

@@ -66,7 +66,7 @@ cdef class Blocks:
     cdef double* numbers(self, Py_ssize_t n) except NULL
 
 
-cdef class Builder:
+cdef class Builder(Blocks):
     cdef:
         GrownNode* nodes
         double* counts                # (n_nodes, n_classes), or the means of numbers

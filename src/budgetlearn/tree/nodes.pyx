@@ -40,17 +40,14 @@ cdef class Blocks:
         return <double*> self.get(n * sizeof(double))
 
 
-cdef class Builder:
+cdef class Builder(Blocks):
     """Nodes and tasks of one tree, without the GIL."""
 
     def __cinit__(self, Py_ssize_t n_classes):
         self.n_classes = n_classes
-        self.lanes = <double*> malloc(LANES * n_classes * sizeof(double))
-        if self.lanes == NULL:
-            raise MemoryError(f"no memory left to count {n_classes} classes")
+        self.lanes = self.numbers(LANES * n_classes)
 
     def __dealloc__(self):
-        free(self.lanes)
         free(self.nodes)
         free(self.counts)
         free(self.tasks)

@@ -1,0 +1,151 @@
+"""msB in jobs of its own: importance, each sequence, their schedule; and the solution space."""
+
+import inspect
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn.curves import pareto_indices
+from budgetlearn.exceptions import ConfigError
+from budgetlearn.msb.sequences import SEQUENCES
+
+from .experiment import failed_row, in_own_process, run_method
+from .methods import build, resolve, sequence_name
+from .records import OK, is_failure, parse_variables, variables_text
+from .runs import profiles_of
+
+SECONDS = ["seconds", "processor_seconds"]
+_ADDED = ["fit_seconds", "processor_seconds", "n_fitted"]
+
+
+def importance_table(method, spec, runs, n_jobs=1, **limits):
+    """Return the permutation importance of each variable in each run, for all cost profiles.
+
+    A run without a result is one row that says why.
+    """
+    frames, columns = [], ["variable", "importance", *SECONDS]
+    for run in runs:
+        # Isolated like every fit: a death here is a row, too.
+        found, problem = in_own_process(_importance, method, spec, run, n_jobs, **limits)
+        frame = pd.DataFrame(columns=columns, index=[0]) if problem else found[0]
+        frames.append(frame.assign(run=run.number, status=problem or OK))
+    return pd.concat(frames, ignore_index=True)[["run", *columns, "status"]]
+
+
+def _importance(method, spec, run, n_jobs):
+    """Yield the frame of the variables in one run: importance, and the `SECONDS` that it took."""
+    # The same seed as in the sequences: all of them share one importance.
+    search = build(spec, random_state=run.seed(spec.get("seed_as", method)), n_jobs=n_jobs)
+    start, processor = time.perf_counter(), time.process_time()
+    importance = search.variable_importance(*run.train, *run.valid)
+    taken = time.perf_counter() - start, time.process_time() - processor
+    frame = pd.DataFrame({"importance": importance}).rename_axis("variable").reset_index()
+    yield frame.assign(**dict(zip(SECONDS, taken, strict=True)))
+
+
+def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits):
+    """Return the operating points of one sequence, its own schedule, and a frame of all it visited.
+
+    Only these can be in msB's schedule: a model that a cheaper one of its own sequence beats is
+    beaten in the union as well. `importance` is an `importance_table`.
+    """
+    entries = {sequence_name(entry): entry for entry in spec["parameters"]["sequences"]}
+    part = importance[importance["run"] == run.number].sort_values("variable")
+    status = part["status"].iloc[0]
+    if status != OK:
+        return [failed_row(method, run, status)], _visited([], run.number, sequence)
+    entry = _with_importance(entries[sequence], part["importance"].tolist())
+    alone = {**spec, "parameters": {**spec["parameters"], "sequences": [entry]}}
+    # The importance was computed in a job of its own, but it is part of this run.
+    if limits.get("time_limit") is not None:
+        limits["time_limit"] -= part["seconds"].iloc[0]
+    found, problem = in_own_process(_sequence, method, alone, run, n_jobs, **limits)
+    # What it visited comes last, if it came so far.
+    models = found.pop() if found and isinstance(found[-1], list) else []
+    if problem is not None:
+        found.append(failed_row(method, run, problem, found))
+    return found, _visited(models, run.number, sequence)
+
+
+def _sequence(method, spec, run, n_jobs):
+    """Yield the operating points of a search with one sequence, then a list of what it visited."""
+    fitted = []
+    yield from run_method(method, spec, run, n_jobs, fitted=fitted)
+    models = (model for search in fitted for model in next(iter(search.sequences_.values())))
+    yield [(variables_text(model.variables), model.cost, model.score) for model in models]
+
+
+def _visited(models, run, sequence):
+    rows = [(run, sequence, step, *model) for step, model in enumerate(models)]
+    return pd.DataFrame(rows, columns=["run", "sequence", "step", "variables", "cost", "score"])
+
+
+def _with_importance(entry, importance):
+    """Return a sequence's entry as {class, parameters}, with the importance where it wants one."""
+    if isinstance(entry, str):
+        if entry not in SEQUENCES:
+            raise ConfigError(f"unknown sequence {entry!r}; known: {', '.join(SEQUENCES)}.")
+        entry = {"class": f"{SEQUENCES[entry].__module__}.{SEQUENCES[entry].__name__}"}
+    wants = "importance" in inspect.signature(resolve(entry["class"])).parameters
+    given = {"importance": importance} if wants else {}
+    return {"class": entry["class"], "parameters": given | entry.get("parameters", {})}
+
+
+def schedule_points(points, importance, time_limit=None):
+    """Merge the sequences of each run into msB's schedule (algorithm 3.1 of Yan et al.).
+
+    `time_limit` is for the importance and all sequences of a run together, which are jobs of their
+    own. A run in which a sequence failed, or all of them took too long, is a row that says so; one
+    that ended early, a row beside the others.
+    """
+    frames = []
+    for number, part in points.groupby("run", sort=True):
+        failed = part[part["status"].map(is_failure)]
+        if len(failed):
+            frames.append(failed.head(1))
+            continue
+        # What a fit took stands in every row of a sequence; one row a sequence has stage 0. Beside
+        # these is the model that importance is of.
+        taken = importance.loc[importance["run"] == number, SECONDS].iloc[0]
+        fits = part.loc[part["stage"] == 0, _ADDED].sum().add([*taken, 1])
+        seconds = fits["fit_seconds"]
+        if time_limit is not None and seconds > time_limit:
+            status = f"timeout: its sequences took {seconds:.1f} s together, limit {time_limit:g} s"
+            frames.append(part.head(1)[["dataset", "costs", "method", "run"]].assign(status=status))
+            continue
+        merged = _merge(part[part["status"] == OK])
+        frames.append(merged.assign(**fits))
+        partial = part[part["status"] != OK].head(1)
+        if len(partial):
+            frames.append(partial.assign(stage=len(merged)))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _merge(part):
+    """Return the rows of the schedule of the union of all sequences of one run."""
+    keys = [parse_variables(text) for text in part["variables"]]
+    # By the subset, not by the file: which of two equal rows stays is then always the same.
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    union = part.iloc[order].drop_duplicates("variables")
+    rows = union.iloc[pareto_indices(union["budget"], union["valid_score"])]
+    return rows.assign(stage=range(len(rows)))
+
+
+def solution_space(points, prices, folder):
+    """Return cost and score of every subset in the lowest run that was searched to the end.
+
+    Bit j of a subset is variable j. `folder` has the scores that `resumable_run` kept; the frame is
+    empty where no run was completed.
+    """
+    names = list(prices.loc[prices["run"] == prices["run"].iloc[0], "feature"])
+    completed = (points["status"] == OK).groupby(points["run"]).all()
+    for run, costs in profiles_of(prices, names).items():
+        path = Path(folder) / f"{run}.csv"
+        if completed.get(run, False) and path.exists():
+            scores = pd.read_csv(path, comment="#")
+            # Bit j of the subset is variable j.
+            chosen = scores["subset"].to_numpy()[:, None] >> np.arange(len(names)) & 1
+            return scores.assign(cost=costs.total(chosen), run=run)
+    return pd.DataFrame(columns=["subset", "score", "seconds", "cost", "run"])
