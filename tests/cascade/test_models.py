@@ -11,6 +11,7 @@ from budgetlearn.cascade import models
 from budgetlearn.cascade.models import (
     KINDS,
     ROUNDS_AT_ONCE,
+    BoostingKind,
     Table,
     as_kind,
     assign_folds,
@@ -98,19 +99,27 @@ def test_boosting_takes_as_many_rounds_as_predict_best_out_of_fold(monkeypatch):
     np.testing.assert_array_equal(held_out, fitted(True)[0])
 
 
-def test_more_examples_may_take_more_rounds_of_boosting(monkeypatch):
+def test_what_takes_more_rounds_of_boosting_gets_them(monkeypatch):
     fewest = ROUNDS_AT_ONCE, boosting_rounds(None)[1]
     monkeypatch.setattr(models, "boosting_rounds", lambda n_classes: fewest)
     X = np.random.default_rng(0).uniform(size=(2500, 2))
     y = np.sin(20 * X[:, 0]) * np.sin(20 * X[:, 1])  # too much for ten trees of 15 leaves
+    data = Table(X, y, None, np.arange(2500) % 2)
+    found = as_kind("boosting", None).fit_both(data, [0, 1], 0)[1].trees.n_trees
+    assert found == models.MOST_TIMES * ROUNDS_AT_ONCE
 
-    def rounds(n, usual):
-        monkeypatch.setattr(models, "USUAL_ROWS", usual)
-        data = Table(X[:n], y[:n], None, np.arange(n) % 2)
-        return as_kind("boosting", None).fit_both(data, [0, 1], 0)[1].trees.n_trees
 
-    found = rounds(500, 500), rounds(2000, 1000), rounds(2500, 500)
-    assert found == (ROUNDS_AT_ONCE, 2 * ROUNDS_AT_ONCE, models.MOST_TIMES * ROUNDS_AT_ONCE)
+def test_leaves_are_small_where_that_predicts_clearly_better():
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.integers(0, 60, 1200), random.normal(size=1200)])
+    folds = np.arange(1200) % 5
+
+    def chosen(y):
+        return BoostingKind.chosen(Table(X.astype(float), y, None, folds)).min_leaf
+
+    levels = random.normal(size=60)[X[:, 0].astype(int)]  # each of 60 values has its own number
+    assert chosen(levels + 0.1 * random.normal(size=1200)) == models.SMALL_LEAF
+    assert chosen(X[:, 1] + random.normal(size=1200)) == models.LARGE_LEAF
 
 
 def test_own_estimators_are_not_changed():

@@ -19,7 +19,6 @@ from budgetlearn.cascade.pool import (
     _Cuts,
     _judged,
     _one_moved,
-    settled_in_cells,
     best_at_each_cost,
     between,
     candidates,
@@ -28,6 +27,7 @@ from budgetlearn.cascade.pool import (
     exit_thresholds,
     expected_accuracy,
     number_evidence,
+    settled_in_cells,
     under_cap,
 )
 from budgetlearn.costs import FeatureCosts

@@ -20,6 +20,7 @@ from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
 from .mixture import Mixture, origin_and_unit, variance
 from .models import (
+    BoostingKind,
     ConstantModel,
     MaskedModel,
     OnDemand,
@@ -77,7 +78,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     estimators : sequence of str, classifier or regressor, \
             default=("forest", "boosting", "linear", "kernel")
         Models of each stage, mixed with the weights of least log loss or squared error out of fold:
-        "forest" (100 trees), "boosting" (at most 60 rounds of trees of 15 leaves), "linear"
+        "forest" (100 trees), "boosting" (at most 240 rounds of trees of 15 leaves), "linear"
         (logistic or ridge regression), "kernel" (ridge regression on Gaussian kernels),
         "extra_trees", or any regressor, or classifier with `predict_proba`, of scikit-learn. Linear
         and kernel models are left out above 20,000 examples, and kinds without weight at the first
@@ -175,6 +176,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             train = replace(train, y=(train.y - self._origin) / self._unit)
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
+        if "boosting" in kinds:
+            kinds["boosting"] = BoostingKind.chosen(table)
         orders, units = self._stages_of_orders(table, seed)
         if self._only_dynamic:  # one stage of each order: the reference
             orders = {name: stages[-1:] for name, stages in orders.items()}

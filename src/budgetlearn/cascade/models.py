@@ -29,8 +29,11 @@ MAX_BINS = 255
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
 # They are judged out of fold, so many at a time, as long as that is better: few features are soon
-# learned. Of more than the usual rows they may be more, up to so many times.
-ROUNDS_AT_ONCE, PILOT_ROUNDS, USUAL_ROWS, MOST_TIMES = 10, 30, 2_000, 4
+# learned. A pilot takes the usual number, the others up to so many times that.
+ROUNDS_AT_ONCE, PILOT_ROUNDS, MOST_TIMES = 10, 30, 4
+# Examples that a leaf holds at least; the fewer ones where the loss is less than so many times that
+# of the others: small leaves find what is sharp, and are sooner fitted to chance.
+LARGE_LEAF, SMALL_LEAF, CLEARLY_LESS = 20, 5, 0.97
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +254,19 @@ def boosting_rounds(n_classes):
     return n_rounds, min(0.3, 10 / n_rounds)
 
 
+@dataclass(frozen=True)
 class BoostingKind:
     """Gradient boosting; out of fold."""
+
+    min_leaf: int = LARGE_LEAF
+
+    @classmethod
+    def chosen(cls, table):
+        """Return the kind whose leaves predict better from all features."""
+        kinds, features = [cls(LARGE_LEAF), cls(SMALL_LEAF)], np.arange(table.X.shape[1])
+        found = [table.calibrated_losses(kind.held_out(table, features)[0]) for kind in kinds]
+        large, small = map(table.mean, found)
+        return kinds[int(small < CLEARLY_LESS * large)]
 
     def fit(self, X, y, n_classes, seed, weight=None):
         """Return the model of a pilot: of these examples, which count so much."""
@@ -261,12 +275,16 @@ class BoostingKind:
 
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model, of the rounds that predict best so."""
+        held_out, n_rounds = self.held_out(table, features)
+        return held_out, self.fit_whole(table, features, seed, n_rounds)
+
+    def held_out(self, table, features):
+        """Return the out-of-fold predictions of the rounds that predict best, and how many."""
         coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
         left_out = [table.folds == fold for fold in np.unique(table.folds)]
         parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
         least, done = np.inf, 0
-        times = np.clip(len(table.y) / USUAL_ROWS, 1, MOST_TIMES)
-        while done < times * boosting_rounds(table.n_classes)[0]:
+        while done < MOST_TIMES * boosting_rounds(table.n_classes)[0]:
             for out, boosting in parts:
                 boosting.grow(ROUNDS_AT_ONCE)
                 # Scores of all rows grow along: those left out are predicted without a model.
@@ -275,7 +293,7 @@ class BoostingKind:
             if loss >= least:
                 break
             least, best, held_out = loss, done, found.copy()
-        return held_out, self.fit_whole(table, features, seed, best)
+        return held_out, best
 
     def fit_whole(self, table, features, seed, n_rounds=None):
         """Return the model of all examples, after so many rounds; None: the most."""
@@ -284,10 +302,9 @@ class BoostingKind:
         boosting.grow(n_rounds or boosting_rounds(table.n_classes)[0])
         return boosting.model()
 
-    @staticmethod
-    def _begun(table, coded, rows, keep=False):
+    def _begun(self, table, coded, rows, keep=False):
         rate = boosting_rounds(table.n_classes)[1]
-        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(20, max(2, len(rows) // 30))}
+        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(self.min_leaf, max(2, len(rows) // 30))}
         return Boosting(
             coded, table.y, table.n_classes, rows, table.weight, **sizes, rate=rate, keep=keep
         )
