@@ -400,7 +400,7 @@ class BudgetedEstimator(BaseEstimator):
         y : array-like of shape (n_samples,)
             True targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples.
+            Weights of the examples, finite and >= 0.
 
         Returns
         -------
