@@ -275,8 +275,9 @@ def test_the_constant_is_the_most_frequent_class(table):
 def test_nullable_labels_of_pandas_stay_what_they_are(table, nullable, plain):
     X, y, *_ = table
     labels = (np.asarray(y) == np.asarray(y)[0]).astype(np.int64)
-    search = ModelScheduleSearch(random_state=0).fit(X, pd.Series(labels).astype(nullable))
-    assert search.classes_.dtype == search.predict(X).dtype == plain
+    for given in (pd.Series(labels), pd.DataFrame({"class": labels})):
+        search = ModelScheduleSearch(random_state=0).fit(X, given.astype(nullable))
+        assert search.classes_.dtype == search.predict(X).dtype == plain
     gaps = pd.Series(labels).astype(nullable)
     gaps[0] = pd.NA
     with pytest.raises(ValueError, match="NaN"):

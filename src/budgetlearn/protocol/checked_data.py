@@ -301,6 +301,7 @@ def _labels(y):
     """Return labels, none missing; scikit-learn makes decimals of pandas' nullable ones."""
     if (rows := np.flatnonzero(y is not None and pd.isna(y))).size:
         raise ParameterError(f"y contains NaN or None {in_row(rows)}. Leave these rows out.")
+    y = y.iloc[:, 0] if hasattr(y, "iloc") and y.shape[1:] == (1,) else y
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     return y if kind is None else np.asarray(y, dtype=kind)
 
