@@ -196,6 +196,8 @@ def test_text_and_numbers_are_no_labels_of_one_target(table):
     labels[4] = 1
     with pytest.raises(ParameterError, match="y mixes text and numbers"):
         SignOfFirst().fit(X, labels)
+    with pytest.raises(ParameterError, match="or is bytes: write all as text"):
+        SignOfFirst().fit(X, np.array(y, dtype=bytes))
 
 
 def test_a_missing_cell_is_named_or_done_without(table):
