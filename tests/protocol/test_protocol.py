@@ -286,6 +286,19 @@ def test_nullable_labels_of_pandas_stay_what_they_are(table, nullable, plain):
         ModelScheduleSearch(random_state=0).fit(X, gaps)
 
 
+def test_a_table_of_pyarrow_has_names():
+    pyarrow = pytest.importorskip("pyarrow")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["age", "dose"])
+    y, given = np.asarray(X["age"] > 0), pyarrow.Table.from_pandas(X)
+    model = SignOfFirst({"dose": 2, "age": 1}).fit(given, y, given, y)
+    assert model.feature_costs_.names == ("age", "dose")
+    np.testing.assert_array_equal(model.predict(given), model.predict(X))
+    pd.testing.assert_frame_equal(model.measure(given, y), model.measure(X, y))
+    words = pyarrow.Table.from_pandas(X.assign(dose="much"))
+    with pytest.raises(ParameterError, match="feature 'dose' holds 'much' in row 1"):
+        SignOfFirst().fit(words, y)
+
+
 @pytest.mark.parametrize("kind", ["int8", "bool", "float16"])
 def test_numbers_of_few_bytes_are_learned_from_as_floats(kind):
     X = np.random.default_rng(0).normal(size=(60, 3))
