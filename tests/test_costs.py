@@ -110,6 +110,12 @@ def test_subset_takes_indices_or_a_mask():
     assert costs.subset([]) == 0
 
 
+@pytest.mark.parametrize("features", [["age"], [0.5], [3], {0}])
+def test_a_subset_of_what_is_no_index_is_refused(features):
+    with pytest.raises(CostError, match="indices of 3 features, from 0, or a mask, got "):
+        FeatureCosts({"age": 1, "glucose": 2, "insulin": 3}).subset(features)
+
+
 def test_ones_and_zeros_are_truth_values():
     costs = FeatureCosts([1, 2])
     assert costs.total([[1, 0], [2, 1]]).tolist() == [1, 3]

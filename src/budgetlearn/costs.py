@@ -302,7 +302,11 @@ class FeatureCosts:
         values = np.asarray(features, dtype=None if len(features) else np.intp)
         if values.dtype == bool:
             values = self._mask(features)
-        mask[values] = True
+        try:
+            mask[values] = True
+        except IndexError as error:
+            wanted = f"indices of {self.n_features} features, from 0, or a mask"
+            raise CostError(f"features must be {wanted}, got {features!r}.") from error
         return float(self.total(mask[None, :])[0])
 
     def _mask(self, acquired, ndim=1):

@@ -25,7 +25,9 @@ def columns_of(X):
 
 def _labels(values, attribute):
     """Return an attribute that is a list as a tuple; None where there is none, or a method."""
-    labels = getattr(values, attribute, None)
+    # What pyarrow calls the columns of a table are their values.
+    own = "column_names" if hasattr(type(values), "column_names") else attribute
+    labels = getattr(values, own, None)
     return None if labels is None or callable(labels) else tuple(labels)
 
 
@@ -38,11 +40,10 @@ def own_names(names):
 def check_same_columns(X, names):
     """Refuse a frame whose columns are called by numbers, but not those of the training table."""
     given = _labels(X, "columns")
-    # scikit-learn checks names that are text, and overlooks all others.
-    if given is None or _is_text(names):
+    # scikit-learn checks names that are text, and overlooks all others. Where training has no names
+    # any others stand for nothing: columns count by their place.
+    if given is None or _is_text(names) or (names is None and not _is_count(given)):
         return
-    if names is None and not _is_count(given):
-        return  # names that training knows nothing of: columns count by their place
     # A frame with columns 0, 1, 2 … is as good as an array, in this order only.
     expected = tuple(range(len(given))) if names is None else names
     if given != expected:

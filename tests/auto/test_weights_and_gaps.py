@@ -68,6 +68,14 @@ def test_rows_without_weight_are_of_no_effect_and_equal_weights_change_nothing()
     assert made.operating_points_["score"].iloc[0] == alone.operating_points_["score"].iloc[0]
 
 
+@pytest.mark.usefixtures("fast")
+def test_a_target_is_wanted_for_each_row():
+    made = fitted(X[TRAIN], Y[TRAIN])
+    for measure in (made.score, made.measure):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[200, 1\]"):
+            measure(X[TEST], Y[:1])
+
+
 def test_weighted_scores_are_those_of_scikit_learn():
     random = np.random.default_rng(0)
     y, made, weight = random.normal(size=80), random.normal(size=(80, 1)), random.random(80)

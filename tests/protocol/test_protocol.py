@@ -196,6 +196,8 @@ def test_text_and_numbers_are_no_labels_of_one_target(table):
     labels[4] = 1
     with pytest.raises(ParameterError, match="y mixes text and numbers"):
         SignOfFirst().fit(X, labels)
+    with pytest.raises(ParameterError, match="or is bytes: write all as text"):
+        SignOfFirst().fit(X, np.array(y, dtype=bytes))
 
 
 def test_a_missing_cell_is_named_or_done_without(table):
@@ -275,12 +277,26 @@ def test_the_constant_is_the_most_frequent_class(table):
 def test_nullable_labels_of_pandas_stay_what_they_are(table, nullable, plain):
     X, y, *_ = table
     labels = (np.asarray(y) == np.asarray(y)[0]).astype(np.int64)
-    search = ModelScheduleSearch(random_state=0).fit(X, pd.Series(labels).astype(nullable))
-    assert search.classes_.dtype == search.predict(X).dtype == plain
+    for given in (pd.Series(labels), pd.DataFrame({"class": labels})):
+        search = ModelScheduleSearch(random_state=0).fit(X, given.astype(nullable))
+        assert search.classes_.dtype == search.predict(X).dtype == plain
     gaps = pd.Series(labels).astype(nullable)
     gaps[0] = pd.NA
     with pytest.raises(ValueError, match="NaN"):
         ModelScheduleSearch(random_state=0).fit(X, gaps)
+
+
+def test_a_table_of_pyarrow_has_names():
+    pyarrow = pytest.importorskip("pyarrow")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["age", "dose"])
+    y, given = np.asarray(X["age"] > 0), pyarrow.Table.from_pandas(X)
+    model = SignOfFirst({"dose": 2, "age": 1}).fit(given, y, given, y)
+    assert model.feature_costs_.names == ("age", "dose")
+    np.testing.assert_array_equal(model.predict(given), model.predict(X))
+    pd.testing.assert_frame_equal(model.measure(given, y), model.measure(X, y))
+    words = pyarrow.Table.from_pandas(X.assign(dose="much"))
+    with pytest.raises(ParameterError, match="feature 'dose' holds 'much' in row 1"):
+        SignOfFirst().fit(words, y)
 
 
 @pytest.mark.parametrize("kind", ["int8", "bool", "float16"])

@@ -101,6 +101,23 @@ def test_the_score_is_that_of_the_predictions_within_the_budget(first, table, bu
     assert make_budget_scorer("neg_log_loss", budget=budget)(first, X, y) == -log_loss(y, shares)
 
 
+@pytest.mark.parametrize("scoring", [None, "roc_auc", "neg_log_loss"])
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0, 2.0], r"sample_weight.shape == \(2,\), expected \(90,\)"),
+        (np.ones((90, 1)), "Expected either a scalar value or a 1D array of length 90"),
+        (np.zeros(90), "at least one non-zero|must not be 0 everywhere"),
+        (np.full(90, -1.0), "Negative values in data passed to `sample_weight`"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused_by_their_name(table, scoring, weight, message):
+    X, y = table
+    model = BudgetRFClassifier(n_estimators=2, scoring=scoring, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.score(X, y, sample_weight=weight)
+
+
 def test_a_cap_is_kept(single, table):
     X, y = table
     scorer = make_budget_scorer("accuracy", max_cost=3)

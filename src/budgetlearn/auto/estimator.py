@@ -289,6 +289,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     def _score_rows(self, stage, y, weight=None):
         """Return the contribution of each row to the score of a stage, whose cost is set."""
         y, stage.cost = self._targets(y, "y"), self.feature_costs_.total(stage.acquired)
+        check_consistent_length(stage.output, y)
         if weight is not None:
             weight = checked_weight(weight, y)
             weight = weight / weight.mean()
@@ -318,7 +319,6 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         pandas.DataFrame
             Like `operating_points_`: one row per stage, in the same order.
         """
-        check_consistent_length(X, y, sample_weight)
         points = []
         for stage in each_stage(self, X, ALL):
             rows = self._score_rows(stage, y, sample_weight)

@@ -506,7 +506,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _acquisitions(self, n_samples, stage, ledger):
         blank = Outcome.constant(self, n_samples)
         point = self.points_[stage]
-        if ledger.capped:
+        if ledger.max_cost < np.inf:
             point = under_cap(point, self._routes, ledger.costs, ledger.max_cost)
         label = partial(self._label, leaning=point.leaning)
         acquisitions = point.cascade.acquisitions(point, self.models_, blank, label)

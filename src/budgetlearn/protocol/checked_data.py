@@ -53,6 +53,7 @@ def _validated(estimator, X, *y, **how):
     try:
         return validate_data(estimator, X, *y, **how)
     except (np.exceptions.DTypePromotionError, ValueError, OverflowError) as error:
+        X = X.to_pandas() if hasattr(type(X), "to_pandas") else X  # a table of pyarrow
         for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 and np.isrealobj(X) else ():
             # Cell by cell only where there may be words: tables of numbers are large.
             plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
@@ -301,6 +302,7 @@ def _labels(y):
     """Return labels, none missing; scikit-learn makes decimals of pandas' nullable ones."""
     if (rows := np.flatnonzero(y is not None and pd.isna(y))).size:
         raise ParameterError(f"y contains NaN or None {in_row(rows)}. Leave these rows out.")
+    y = y.iloc[:, 0] if hasattr(y, "iloc") and y.shape[1:] == (1,) else y
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     return y if kind is None else np.asarray(y, dtype=kind)
 
@@ -332,10 +334,9 @@ def words_by_target(estimator, train, valid=None):
 
 def table_for(other, estimator, X):
     """Return a checked table of one estimator as another codes it that knows the same words."""
-    labels = estimator.feature_costs_.labels
     codes = {
         at: pd.Index(other.categories_[name]).get_indexer(estimator.categories_[name])
-        for at, name in enumerate(labels)
+        for at, name in enumerate(estimator.feature_costs_.labels)
         if name in estimator.categories_
     }
     return recoded(X, codes)

@@ -372,8 +372,7 @@ class BudgetedEstimator(BaseEstimator):
         ndarray of shape (n_samples,)
             In the unit of `feature_costs`; each feature is charged once per example.
         """
-        acquired = prediction.decided(self, X, {"acquired"}, limits).acquired
-        return self.feature_costs_.total(acquired)
+        return self.feature_costs_.total(prediction.decided(self, X, {"acquired"}, limits).acquired)
 
     @limited
     def predict_with_cost(self, X: ArrayLike, limits: Limits) -> tuple[Array, Array]:
@@ -400,7 +399,7 @@ class BudgetedEstimator(BaseEstimator):
         y : array-like of shape (n_samples,)
             True targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples.
+            Weights of the examples, finite and >= 0.
 
         Returns
         -------

@@ -169,11 +169,6 @@ class Ledger:
         self.cost = np.zeros(n_samples)
         self._n_acquired = np.zeros(n_samples, dtype=np.intp)
 
-    @property
-    def capped(self):
-        """True where spending is limited."""
-        return self.max_cost < np.inf
-
     def marginal(self, rows, feature):
         """Return the price of a feature for each row, an unpaid group's charge included."""
         price = np.full(rows.size, self.costs.costs[feature])
@@ -185,7 +180,7 @@ class Ledger:
 
     def affordable(self, rows, feature):
         """Return the mask of rows whose cap allows a feature."""
-        if not self.capped:
+        if self.max_cost == np.inf:
             return np.ones(rows.size, dtype=bool)
         return affords(self.max_cost, self.cost[rows] + self.marginal(rows, feature))
 

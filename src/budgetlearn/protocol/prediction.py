@@ -359,8 +359,7 @@ class Session:
     @property
     def probability(self) -> float | None:
         """Probability of the predicted class on what is known; None where there is none."""
-        classes = getattr(self._estimator, "classes_", None)
-        probability = self._current().probability(classes)
+        probability = self._current().probability(getattr(self._estimator, "classes_", None))
         return None if probability is None else float(probability[0])
 
     @property

@@ -18,6 +18,7 @@ from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from ..validation import ParameterError
+from .checked_data import checked_weight
 from .documenting import EXPECTED, Limits, described
 
 RESAMPLES = 100
@@ -124,7 +125,7 @@ def refuse_unknown_score(estimator):
 def score_outcome(estimator, scoring, stage, y, weight=None):
     """Return the score of a stage's predictions by `scoring`; None: accuracy, in regression R²."""
     check_consistent_length(stage.output, y)
-    weight = None if weight is None else np.asarray(weight)
+    weight = None if weight is None else checked_weight(weight, y)
     return stage_scorer(estimator, scoring, stage, y)(np.arange(len(y)), weight)
 
 
