@@ -344,9 +344,8 @@ def _by_query(dataset, counts, rng):
     """Deal whole queries, in random order, to the part in which their middle row falls."""
     queries, code, length = np.unique(dataset.groups, return_inverse=True, return_counts=True)
     order = rng.permutation(queries.size)
-    ends = np.cumsum(length[order])
     # By its middle: a query across a border goes where most of it lies.
-    middle = ends - length[order] / 2
+    middle = np.cumsum(length[order]) - length[order] / 2
     part_of_query = np.empty(queries.size, np.int8)
     part_of_query[order] = np.searchsorted(np.cumsum(counts), middle, side="right")
     part = part_of_query[code]

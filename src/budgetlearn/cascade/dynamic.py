@@ -202,8 +202,7 @@ class DynamicAcquisitions(Acquisitions):
             for unit in np.unique(chosen):
                 buyers = rows[chosen == unit]
                 for feature in self._order.units.features[unit]:
-                    refused = yield from self._ask(buyers, feature)
-                    self._had[buyers] |= ~refused
+                    self._had[buyers] |= ~(yield from self._ask(buyers, feature))
                 # Refused values stay unknown, and were not charged: the ledger knows.
                 walk.owned[buyers, unit], walk.spent[buyers] = True, ledger.cost[buyers]
             rows = self._going(stage, rows)

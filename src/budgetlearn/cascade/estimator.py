@@ -235,6 +235,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         reference = best_informed(table, reference, stages, share)
         pool = []
         for trace in traces:
+            self._say(f"the points of {trace.route.name}")
             evidence = self._evidence(trace, reference, table, models, seed)
             found = candidates(trace.route, evidence, self.feature_costs_.full)
             # Steps of a dynamic order come in blocks, so that its budgets are hardly kept between.
@@ -308,10 +309,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             evidence = class_evidence(trace.predictions, table.y, reference, *bill)
         else:
             predictions, reference = trace.predictions[:, :, 0], reference[:, 0]
-            changes = trace.remaining
-            if changes is None:
-                self._say(f"what {trace.route.name} can still expect to change")
-                changes = _changes(trace.route, (reference - predictions) ** 2, table, models, seed)
+            changes = _changes(trace.route, (reference - predictions) ** 2, table, models, seed)
             evidence = number_evidence(predictions, changes, table.y, reference, *bill)
         if trace.route.dynamic:
             return evidence
@@ -320,8 +318,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         def final(stage, rows):
             return reader.confidence(stage, reader.predict(stage, rows), rows)
 
-        settled = settled_in_cells(evidence.confidence, trace.route.stages, table.X, final)
-        return replace(evidence, confidence=settled)
+        said = evidence.confidence, trace.route.stages, table.without_gaps
+        return replace(evidence, confidence=settled_in_cells(*said, final))
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""
@@ -332,7 +330,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         ones = None if table.n_classes is None else np.ones(1)
         mixture = Mixture(("constant",), np.ones(1), ones)
         route = Cascade("constant", ((),), free[0], (mixture,), ones)
-        trace = Trace(route, predictions, free, free, np.zeros(predictions.shape[:2]))
+        trace = Trace(route, predictions, free, free)
         evidence = self._evidence(trace, reference, table, models, seed)
         found = candidates(route, evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
         return self._scored(found, evidence, trace, table)[0]
@@ -514,10 +512,10 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
 
 def _changes(cascade, squares, table, models, seed):
-    """Fit and keep the models of the change at each stage; return it out of fold."""
+    """Fit and keep the models of the change at each stage but the last; return it out of fold."""
     changes, name = np.zeros(squares.shape), cascade.change_kind
     unit = variance(table.y, table.weight) or 1.0
-    for stage, features in enumerate(cascade.stages):
+    for stage, features in enumerate(cascade.stages[:-1]):
         # The change is a target of its own, out of fold like the predictions.
         about = Table(table.X, squares[stage] / unit, None, table.folds, table.weight)
         one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)

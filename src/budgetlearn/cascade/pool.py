@@ -150,8 +150,6 @@ class Trace:
     # Broadcast to (n_stages, n_samples): cost, and number of features acquired.
     spent: np.ndarray
     n_acquired: np.ndarray
-    # (n_stages, n_samples): in regression the loss that the route itself expects there.
-    remaining: np.ndarray | None = None
 
     def calibrated(self, table):
         """Return the trace with probabilities as sure as they are right; numbers as they are."""
@@ -244,18 +242,14 @@ def settled_in_cells(confidence, stages, X, final):
     nobody pays. Cells of few rows are left as they are: none of them moves the mean cost much, and
     a final model has learned their targets by heart.
 
-    `confidence` is (n_stages, n_samples), `stages` are nested features of X, and `final` is a
-    function of a stage and rows to the final models' confidence.
+    `confidence` is (n_stages, n_samples), `stages` are nested features of X, without gaps, and
+    `final` is a function of a stage and rows to the final models' confidence.
     """
-    confidence, n = confidence.copy(), len(X)
-    cell, known = np.zeros(n, dtype=np.intp), 0
+    confidence, wanted = confidence.copy(), ("return_index", "return_inverse", "return_counts")
     for stage, features in enumerate(stages[:-1]):  # at the last one all stop
-        for feature in features[known:]:
-            code = np.unique(X[:, feature], return_inverse=True)[1]
-            cell = np.unique(cell * n + code, return_inverse=True)[1]
-        known = len(features)
-        first, sizes = np.unique(cell, return_index=True, return_counts=True)[1:]
-        large = sizes >= LEAST_CELL * n
+        cells = np.unique(X[:, list(features)], axis=0, **dict.fromkeys(wanted, True))
+        first, cell, sizes = map(np.ravel, cells[1:])
+        large = sizes >= LEAST_CELL * len(X)
         if not large.any():
             break  # the stages after it tell more rows apart
         said = np.empty(sizes.size)

@@ -53,9 +53,8 @@ def _grid(thresholds):
     """Return start, step and bins of the grid of ascending thresholds."""
     if thresholds[0] >= LARGEST:
         return LARGEST, 0, 0
-    size = np.abs(thresholds[[0, -1]]).max()
     # Below 2^22 steps from zero, every point of the grid is a float32; so is the step itself.
-    least = max(size * 2.0**-22, 2.0**-120)
+    least = max(np.abs(thresholds[[0, -1]]).max() * 2.0**-22, 2.0**-120)
     step = np.exp2(np.ceil(np.log2(max(np.ptp(thresholds) / (N_BINS - 2), least))))
     whole = _placed(thresholds, step)
     if thresholds.size < MANY or whole[0] < COARSE * thresholds.size**2:

@@ -125,9 +125,8 @@ class ExhaustiveSearch(SubsetSearch):
 
     def _trial(self, data):
         """Return the size of a middling subset and the seconds that fitting and scoring it take."""
-        n_variables = data[0].X.shape[1]
         # Most subsets have about half of the variables: such a model takes the typical time.
-        half = max(1, n_variables // 2)
+        half = max(1, data[0].X.shape[1] // 2)
         start = time.perf_counter()
         self._problem(*data).visit([tuple(range(half))])
         return half, time.perf_counter() - start
