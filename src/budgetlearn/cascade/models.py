@@ -303,11 +303,9 @@ class BoostingKind:
         return boosting.model()
 
     def _begun(self, table, coded, rows, keep=False):
-        rate = boosting_rounds(table.n_classes)[1]
+        data = coded, table.y, table.n_classes, rows, table.weight
         sizes = {"n_leaves": N_LEAVES, "min_leaf": min(self.min_leaf, max(2, len(rows) // 30))}
-        return Boosting(
-            coded, table.y, table.n_classes, rows, table.weight, **sizes, rate=rate, keep=keep
-        )
+        return Boosting(*data, **sizes, rate=boosting_rounds(table.n_classes)[1], keep=keep)
 
 
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):

@@ -372,7 +372,8 @@ class BudgetedEstimator(BaseEstimator):
         ndarray of shape (n_samples,)
             In the unit of `feature_costs`; each feature is charged once per example.
         """
-        return self.feature_costs_.total(prediction.decided(self, X, {"acquired"}, limits).acquired)
+        acquired = prediction.decided(self, X, {"acquired"}, limits).acquired
+        return self.feature_costs_.total(acquired)
 
     @limited
     def predict_with_cost(self, X: ArrayLike, limits: Limits) -> tuple[Array, Array]:
