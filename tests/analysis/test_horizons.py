@@ -41,8 +41,8 @@ def slow_log_area(costs, scores, baseline):
     budgets = np.unique(np.r_[0.01, costs[(costs > 0.01) & (costs < 1)], 1.0])
     total = 0.0
     for start, end in pairwise(budgets):
-        bought = max((c for c in costs if c <= start), default=None)
-        height = baseline if bought is None else scores[list(costs).index(bought)]
+        affordable = np.flatnonzero(costs <= start)  # in the order of the schedule
+        height = scores[affordable[-1]] if affordable.size else baseline
         total += height * (np.log10(end) - np.log10(start)) / 2
     return total
 

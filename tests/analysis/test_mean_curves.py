@@ -15,10 +15,13 @@ def schedules(points, method, dataset="wine"):
     return kept[kept["method"] == method], baselines
 
 
-def test_a_budget_gets_the_most_expensive_model_that_it_affords():
-    costs, values = np.array([3.0, 1.0]), np.array([0.9, 0.7])
-    got = mean_curves.staircase(costs, values, np.array([0.5, 1.0, 2.9, 3.0, 9.0]), 0.4)
-    assert got.tolist() == [0.4, 0.7, 0.7, 0.9, 0.9]
+def test_a_budget_gets_the_last_model_that_it_affords():
+    # Test costs in another order than that of the schedule: no budget is worse off for more.
+    costs, values = np.array([1.0, 3.001, 3.0, 5.0, 5.0]), np.array([0.7, 0.1, 0.9, 0.2, 0.8])
+    budgets = np.array([0.5, 1.0, 2.9, 3.0, 3.001, 5.0, 9.0])
+    got = mean_curves.staircase(costs, values, budgets, 0.4)
+    assert got.tolist() == [0.4, 0.7, 0.7, 0.9, 0.9, 0.8, 0.8]
+    assert mean_curves.staircase(np.zeros(0), np.zeros(0), budgets, 0.4).tolist() == [0.4] * 7
 
 
 @pytest.mark.parametrize("method", ["msb", "logitb"])

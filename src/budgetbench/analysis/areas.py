@@ -25,15 +25,22 @@ LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
 _TEST, _VALID = ["cost_fraction", "test_score"], ["valid_fraction", "valid_score"]
 
 
-def staircase(costs, values, budgets, below):
-    """Return for each budget the value of the most expensive point that it affords, else `below`.
+def never_undercut(costs):
+    """Return the points of a schedule that cost less than every later one.
 
-    `costs` and `values` may come in any order.
+    Validation data order a schedule; where test costs come in another order, by a hair or more, a
+    budget still gets the last model that it affords, and those that a later one undercuts are
+    never used.
     """
-    # Stable: of models of equal cost the later one counts, in every figure alike.
-    order = np.argsort(costs, kind="stable")
-    position = np.searchsorted(costs[order], spendable(budgets), side="right")
-    return np.concatenate(([below], values[order]))[position]
+    cheapest_later = np.minimum.accumulate(np.append(costs, np.inf)[:0:-1])[::-1]
+    return np.flatnonzero(costs < cheapest_later)
+
+
+def staircase(costs, values, budgets, below):
+    """Return for each budget the value of the last point that it affords, else `below`."""
+    kept = never_undercut(costs)
+    position = np.searchsorted(costs[kept], spendable(budgets), side="right")
+    return np.concatenate(([below], values[kept]))[position]
 
 
 def lowess_mean(costs, scores):
@@ -73,10 +80,10 @@ def distinct_budgets(costs, most):
 def mean_curve(points, column, baselines):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
-    In each run a budget gets the most expensive model of the schedule that it affords; where it
-    affords none, the free constant, as in the area under the Pareto (Yan et al., section 5.2), and
-    so in a run that the method did not complete: on shares of the full cost the area under this
-    curve is the mean AUP.
+    In each run a budget gets the last model of the schedule that it affords; where it affords none,
+    the free constant, as in the area under the Pareto (Yan et al., section 5.2), and so in a run
+    that the method did not complete: on shares of the full cost the area under this curve is the
+    mean AUP.
 
     `points` are the schedules of one method in one case, `column` the unit of the budgets,
     "cost_fraction" or "cost", `baselines` the free constant's test score by run; runs that it lacks
@@ -130,15 +137,14 @@ def baselines_of(points, column="test_score"):
 def _each_run(points, schedules, expected):
     """Yield each run that counts: its key, its case and run, and its schedule, maybe empty.
 
-    Of that costs and scores on test data, from cheap to expensive, and those on validation data.
+    Of that costs and scores on test data, where some budget gets the model, and on validation data.
     """
     test, valid = (schedules[names].to_numpy(dtype=float) for names in (_TEST, _VALID))
     places = schedules.groupby(RUN).indices
     for key in counted_runs(points, expected).itertuples(index=False, name=None):
         rows = places.get(key, np.zeros(0, dtype=int))
-        # Stable, so that of models of equal cost the same one counts as in `staircase`.
-        by_cost = rows[np.argsort(test[rows, 0], kind="stable")]
-        yield key, (key[0], key[1], key[3]), test[by_cost].T, valid[rows].T
+        used = rows[never_undercut(test[rows, 0])]
+        yield key, (key[0], key[1], key[3]), test[used].T, valid[rows].T
 
 
 def area_table(points, schedules=None, expected=None):
@@ -157,7 +163,7 @@ def area_table(points, schedules=None, expected=None):
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
     for key, case_run, test, valid in _each_run(points, schedules, expected):
-        baseline, n_points = baselines[case_run], test.shape[1]
+        baseline, n_points = baselines[case_run], valid.shape[1]
         # On validation data the cheapest model's own score is carried left.
         start = valid[1, 0] if n_points else valid_baselines[case_run]
         curves = (CostAccuracyCurve(*test), baseline), (CostAccuracyCurve(*valid), start)
