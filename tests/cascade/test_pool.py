@@ -113,7 +113,8 @@ def test_tradeoffs_are_about_shares_of_the_full_cost(fitted):
     cascade, evidence, *_ = fitted
     expected = exit_thresholds(evidence.confidence, evidence.expected_losses, COSTS[:, None] / 10)
     pool = candidates(cascade, evidence, 10.0)[: TRADEOFFS.size]
-    np.testing.assert_array_equal([each.thresholds for each in pool], expected)
+    found = [exit_stages(evidence.confidence, each.thresholds) for each in pool]
+    np.testing.assert_array_equal(found, [exit_stages(evidence.confidence, e) for e in expected])
 
 
 def test_a_gap_between_two_points_is_filled_where_it_costs_least():
@@ -131,6 +132,20 @@ def test_a_gap_between_two_points_is_filled_where_it_costs_least():
     for each in front:  # by the one threshold that loses least: at the first stage
         assert each.score == pytest.approx(0.7 + 0.3 * (each.cost - 1) / 9)
         assert not each.stops_all or each in corners
+
+
+def test_no_new_example_goes_beyond_what_any_has_come_to():
+    # The last stage gains nothing; the second one gains for the two that the first is unsure of.
+    # There they are surer than the two who have stopped.
+    confidence = np.array([[0.9, 0.9, 0.5, 0.5], [0.6, 0.6, 0.9, 0.8], np.ones(4)])
+    losses = np.array([[0, 0, 0.5, 0.5], np.zeros(4), np.zeros(4)])
+    bill = np.array([[1.0], [2.0], [100.0]]), np.array([[1], [2], [3]])
+    found = candidates(None, Evidence(confidence, losses, 1 - losses, 1.0, *bill), 100.0)
+    two = [each for each in found if not each.stops_all and each.n_features == 1.5]
+    assert two
+    for each in two:
+        assert each.last_stage == 1
+        assert exit_stages(np.array([[0.4], [0.1], [1.0]]), each.thresholds) == [1]
 
 
 def test_moving_one_threshold_comes_to_what_the_examples_say(fitted):

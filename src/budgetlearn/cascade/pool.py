@@ -334,6 +334,8 @@ def mean_and_error(values, weight=None):
 def _judged(cascade, evidence, thresholds, tradeoff):
     """Return the candidate of some thresholds, judged by the examples where they stop."""
     stops = exit_stages(evidence.confidence, thresholds)
+    # No example went beyond the last of these stages: new ones that are less sure must not, either.
+    thresholds = np.where(np.arange(thresholds.size) == stops.max(), -np.inf, thresholds)
     rows, shape = np.arange(stops.size), evidence.confidence.shape
     measured = evidence.scores, evidence.expected_losses, evidence.spent, evidence.n_acquired
     scores, losses, spent, sizes = (np.broadcast_to(each, shape)[stops, rows] for each in measured)
