@@ -350,18 +350,14 @@ class _AllFeatures(_Control):
     random_state: Any
     scoring: Any
 
-class _AutoBudget(BudgetedEstimator):
-    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
+class _AutoBudget(_GroupedFit, BudgetedEstimator):
     def measure(self, X: Any, y: Any, sample_weight: Any = ...) -> Any: ...
     @property
     def score_name_(self) -> Any: ...
     budgets: Any
     comparison_: pd.DataFrame
     max_minutes: float | None
-    n_jobs: int | None
-    operating_points_: pd.DataFrame
     others: dict[Any, Any] | None
-    random_state: Any
     recommended_: int
     scoring: str | None
     skipped_: dict[Any, Any]
@@ -446,6 +442,12 @@ class _ForestClassifier(_Forest):
     class_weight: Any
     classes_: NDArray[Any]
 
+class _GroupedFit:
+    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ..., groups: ArrayLike | None = ...) -> Self: ...
+    n_jobs: int | None
+    operating_points_: pd.DataFrame
+    random_state: Any
+
 class _GrownOnBudget:
     def apply(self, X: Any) -> Any: ...
     def compact(self, format: str = ...) -> Any: ...
@@ -516,19 +518,15 @@ class _NodeShares(_MetaStaged):
     node_budgets_: Any
     percents: Any
 
-class _ScheduleCascade(BudgetedEstimator):
-    def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
+class _ScheduleCascade(_GroupedFit, BudgetedEstimator):
     budget: Any
     cv: int
     dynamic: Any
     estimators: Any
     models_: Any
-    n_jobs: int | None
     n_stages: int
-    operating_points_: pd.DataFrame
     orders: Any
     points_: Any
-    random_state: Any
     scoring: Any
     verbose: bool
 

@@ -105,13 +105,22 @@ def derive_seed(*parts):
     return int.from_bytes(digest[:4], "little")
 
 
-def holdout(y, fraction, random_state, classifies=True):
+def rows_of_groups(groups):
+    """Return the first row of each group, and the place of each row's group among them."""
+    return np.unique(groups, return_index=True, return_inverse=True)[1:]
+
+
+def holdout(y, fraction, random_state, classifies=True, groups=None):
     """Split rows into training and validation rows, class by class; return their ascending indices.
 
     Every class keeps at least one training row; one of a single row has none in the validation
     part. `fraction`, the `validation_fraction` of an estimator, is the share of each class. Numbers
-    (not `classifies`) are split at random.
+    (not `classifies`) are split at random. Rows of one of `groups` go together, by its first row.
     """
+    if groups is not None:
+        first, place = rows_of_groups(groups)
+        apart = np.isin(place, holdout(y[first], fraction, random_state, classifies)[1])
+        return np.flatnonzero(~apart), np.flatnonzero(apart)
     check_number(fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True)
     if not classifies:
         return _holdout_of_numbers(y, fraction, random_state)

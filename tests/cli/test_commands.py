@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from budgetlearn.cli import predict as asking
 from budgetlearn.cli.commands import cli
-from budgetlearn.cli.fit import sampled
+from budgetlearn.cli.fit import parts_of, sampled
 from budgetlearn.cli.output import least
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
@@ -199,6 +199,18 @@ def test_the_rows_that_are_drawn_keep_the_classes_in_proportion(folder, told):
     assert (drawn[0] == drawn[1]).all()
     assert (drawn[0] != drawn[2]).any()
     assert sampled(own, 240, np.random.RandomState(0)).tolist() == list(range(240))
+
+
+@pytest.mark.parametrize("guaranteed", [False, True])
+def test_rows_of_one_id_are_all_in_one_part(folder, guaranteed):
+    table = patients().assign(who=lambda t: (t.index // 4).where(t.index % 20 != 0))
+    table.to_csv("table.csv", index=False)
+    own = read_own_table("table.csv", "ill", None, (), None, row_id="who")
+    rows = sampled(own, 200, np.random.RandomState(0))
+    parts = parts_of(own, rows, np.random.RandomState(0), guaranteed)
+    parts = [set(table["who"][part].dropna()) for part in parts]
+    assert sum(map(len, parts)) == len(set.union(*parts)) > 40
+    assert read_own_table("table.csv", "ill", None, (), None).groups is None
 
 
 def test_the_same_seed_gives_the_same_schedule(folder, told):

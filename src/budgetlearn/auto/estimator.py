@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
-from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
 from ..protocol.checked_data import checked_weight, learned_together, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.operating_points import acquisitions_of, cost_and_error
@@ -53,7 +53,7 @@ class Entry:
 
 
 @estimator_class
-class AutoBudget(WeightedFit, BudgetedEstimator):
+class AutoBudget(GroupedFit, BudgetedEstimator):
     """Compare methods out of fold, and keep the one for each budget that is surely best.
 
     Parameters
@@ -113,6 +113,9 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             check_number(budget, "budgets (each)", low=0)
         if len(train.y) < 10:
             raise ParameterError(f"methods are compared on 10 rows or more, got {len(train.y)}.")
+        n_groups = len(train.y) if train.groups is None else np.unique(train.groups).size
+        if n_groups < (least := evidence.N_FOLDS):
+            raise ParameterError(f"methods are compared on {least} groups or more, got {n_groups}.")
         seed = int(seeds.randint(INT32_MAX))
         self.objective_ = self._objective(train)
         self.decision_costs_ = None

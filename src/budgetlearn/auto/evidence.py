@@ -9,6 +9,7 @@ from time import monotonic
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from ..cascade.mixture import fit_temperature, with_temperature
 from ..cascade.models import assign_folds, filled
@@ -17,6 +18,7 @@ from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.checked_data import stage_of, working_dtype
 from ..protocol.feature_requests import in_all_classes
+from ..validation import rows_of_groups
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
@@ -69,7 +71,7 @@ class Comparison:
         """
         n, random = len(self.train.y), np.random.RandomState(self.seed)
         repeats = [
-            assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random)
+            assign_folds(self.train.y, self.n_classes, min(N_FOLDS, n), random, self.train.groups)
             for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
         ]
         skipped = {}
@@ -134,6 +136,8 @@ class Comparison:
             model.set_params(cv=n // 2)  # folds of two rows or more
         weighs = examples.weight is not None and get_tags(model).sample_weight
         weights = {"sample_weight": examples.weight} if weighs else {}
+        if examples.groups is not None and has_fit_parameter(model, "groups"):
+            weights["groups"] = examples.groups
         return model.fit(self.seen_by(model, examples.X), examples.targets, **weights)
 
     def fill_of(self, model):
@@ -179,6 +183,10 @@ class Comparison:
             decided = [decide(each, costs) for each in found]
         parts = zip(found, decided, spent, strict=True)
         rows = np.mean([self.objective.rows(y, *part, weight) for part in parts], axis=0)
+        if self.train.groups is not None:
+            # Rows of one group are alike: as many independent sums as there are groups.
+            sums = np.bincount(rows_of_groups(self.train.groups)[1], rows)
+            rows = sums * (sums.size / rows.size)
         # Both are means over the same rows, so that their ratio has little noise.
         inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
         return Policy(method, place, rows, spent.mean(axis=0), temperature, inflation)

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from ..msb.search import takes_missing
-from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
 from ..protocol.checked_data import learned_together, n_classes_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
@@ -67,7 +67,7 @@ LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
 
 
 @estimator_class
-class ScheduleCascade(WeightedFit, BudgetedEstimator):
+class ScheduleCascade(GroupedFit, BudgetedEstimator):
     """Acquire features stage by stage, stop where the stage is sure enough.
 
     Parameters
@@ -168,7 +168,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         self._check_parameters(len(train.y))
         seed = int(seeds.randint(INT32_MAX))
         n_classes = n_classes_of(self)
-        folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
+        random, groups = np.random.RandomState(seed), train.groups
+        folds = assign_folds(train.y, n_classes, self.cv, random, groups)
         # Class weights count in what is learned and chosen; costs are averages over the examples.
         weights = train.weighed_for(self).weight, train.weight
         if n_classes is None:
@@ -176,6 +177,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             train = replace(train, y=(train.y - self._origin) / self._unit)
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
+        if groups is not None and len(kinds) > 1:
+            kinds.pop("forest", None)  # what is out of the bag has relatives in it
         if "boosting" in kinds:
             kinds["boosting"] = BoostingKind.chosen(table)
         orders, units = self._stages_of_orders(table, seed)

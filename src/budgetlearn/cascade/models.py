@@ -16,7 +16,7 @@ from ..tree.binning import bin_features
 from ..tree.boosting import Boosting, CodedRows
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, derive_seed
+from ..validation import INT32_MAX, ParameterError, derive_seed, rows_of_groups
 from .mixture import Mixture, fit_temperature, with_temperature
 from .smooth_models import FoldedKind, KernelKind, LinearKind
 
@@ -143,8 +143,11 @@ def medians(X):
     return found
 
 
-def assign_folds(y, n_classes, n_folds, random):
-    """Return a fold for each example; classes are spread evenly over the folds."""
+def assign_folds(y, n_classes, n_folds, random, groups=None):
+    """Return a fold for each example, or group; classes are spread evenly over the folds."""
+    if groups is not None:
+        first, place = rows_of_groups(groups)
+        return assign_folds(y[first], n_classes, n_folds, random)[place]
     shuffled = random.permutation(len(y))
     if n_classes is not None:
         # Sorted by class after the shuffle, dealing in turn spreads each class over all folds.

@@ -29,6 +29,7 @@ from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol.scoring import SCORES, scores_of
 from . import options
 from .fit import AUTO, fit_table, make, sampled
+from .options import note, shown
 from .output import plus_minus, print_schedule
 from .table import CLASSIFICATION, REGRESSION, read_own_table, table_of
 
@@ -226,6 +227,9 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
+    if own.groups is not None:
+        name = shown(own.reading["id"])
+        note(f"rows of the same {name} may be trained on and held out: scores may be too good.")
     rest["drop"] = (*rest["drop"], *own.left_out)
     BudgetPreprocessor(rest["missing"], rest["categorical"]).fit(own.X)
     if len(own.y) > rest["max_rows"]:

@@ -24,7 +24,7 @@ from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..preprocessing.reading import read_table
 from ..validation import holdout, in_row, listed
 from . import options
-from .options import note
+from .options import note, shown
 from .output import print_schedule, write_page
 from .saved_model import SavedModel
 from .table import CLASSIFICATION, REGRESSION, table_of
@@ -104,6 +104,12 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     rows = sampled(own, max_rows, random)
     if rows.size < len(own.y):
         note(f"{rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).")
+    if own.groups is not None:
+        name = shown(own.reading["id"])
+        note(
+            f"rows of the same {name} are held out together, so that scores are those of new ones. "
+            "The ± of what is held out, and guarantees, take rows as independent."
+        )
     estimator = make(method, own.task, own.costs, seed, jobs)
     decided_by(estimator, own, method, budget, rest)
     about = {"method": method, "budget": budget}
@@ -212,7 +218,8 @@ def _refuse_rare_classes(table, rows):
 
 def _split(table, rows, share, random):
     # Classes in proportion, so that a rare one is in every part.
-    first, second = holdout(table.y[rows], share, random, table.task == CLASSIFICATION)
+    groups = None if table.groups is None else table.groups[rows]
+    first, second = holdout(table.y[rows], share, random, table.task == CLASSIFICATION, groups)
     return rows[first], rows[second]
 
 
@@ -240,7 +247,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
     if auto and train.size > MOST_COMPARED:
         note(f"methods are compared on {MOST_COMPARED:,} rows; all rows may give more.")
-    estimator.fit(*train_data, *(() if auto else valid_data), **weights_of(train))
+    together = {"groups": table.groups[train]} if auto and table.groups is not None else {}
+    estimator.fit(*train_data, *(() if auto else valid_data), **weights_of(train), **together)
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}

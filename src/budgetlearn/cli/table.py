@@ -97,6 +97,7 @@ class OwnTable:
     # the rows), dates (column to form) and ranges (column of numbers to least and greatest value).
     reading: dict = field(default_factory=dict)
     weight: np.ndarray | None = None  # how much each row counts; None: all alike
+    groups: np.ndarray | None = None  # the id of each row, where some have the same one
 
 
 def read_own_table(
@@ -138,9 +139,12 @@ def read_own_table(
             "with --keep."
         )
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
-    notes = (*_assumed(frame, left_out, ids, weights), *notes, *_marks_of_gaps(X))
+    names = frame[row_id] if ids else pd.Series()
+    groups = None if names.dropna().is_unique else names.to_numpy()
+    notes = (*_assumed(frame, left_out, weights), *notes, *_marks_of_gaps(X))
     reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
-    return OwnTable(name, X, y, target, task, prices, (*ids, *left_out), notes, reading, weight)
+    left_out = (*ids, *left_out)
+    return OwnTable(name, X, y, target, task, prices, left_out, notes, reading, weight, groups)
 
 
 def _refuse_unknown(name, frame, wanted):
@@ -187,18 +191,12 @@ def _ranges(X):
     }
 
 
-def _assumed(frame, left_out, ids, weights):
-    """Yield notes on columns that are left out, name rows more than once, or weigh them."""
+def _assumed(frame, left_out, weights):
+    """Yield notes on columns that are left out, or weigh rows."""
     for name in left_out:
         yield (
             f"{shown(name)} has a different whole number in each row, as an identifier has, and is "
             f"left out. If it is a measurement: --keep {shlex.quote(name)}"
-        )
-    names = frame[ids[0]].dropna() if ids else pd.Series()
-    if not names.is_unique:
-        yield (
-            f"{shown(ids[0])} names {names.nunique()} different in {len(frame)} rows: what is held "
-            "out may be of the same as what is trained on, and scores may be too good."
         )
     if weights is not None:
         yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")

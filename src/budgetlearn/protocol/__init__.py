@@ -4,6 +4,7 @@ A subclass of `BudgetedEstimator` defines `_fit` and `_stages`; all that users c
 """
 
 from .estimator import BudgetedEstimator as BudgetedEstimator
+from .estimator import GroupedFit as GroupedFit
 from .estimator import WeightedFit as WeightedFit
 from .feature_requests import Answer as Answer
 from .feature_requests import BudgetedTags as BudgetedTags

@@ -199,11 +199,14 @@ class Examples:
     weight: np.ndarray | None = None  # positive, 1 on average in training; None: 1 each
     # Of columns of words that the targets order, by place: where each code's word was given.
     given: dict[int, np.ndarray] = field(default_factory=dict)
+    groups: np.ndarray | None = None  # whole numbers: what a row belongs to; None: no groups
 
     def take(self, rows):
         """Return the examples of these rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        return Examples(self.X[rows], self.y[rows], self.targets[rows], weight, self.given)
+        weight, groups = (
+            None if each is None else each[rows] for each in (self.weight, self.groups)
+        )
+        return Examples(self.X[rows], self.y[rows], self.targets[rows], weight, self.given, groups)
 
     def codes_by_target(self, n_classes):
         """Return the code of each word in the order that these examples teach, by its column.
@@ -241,7 +244,10 @@ class Examples:
         weighed = self.weight is not None or other.weight is not None
         weight = np.concatenate([self.weights, other.weights]) if weighed else None
         pairs = zip((self.X, self.y, self.targets), (other.X, other.y, other.targets), strict=True)
-        return Examples(*map(np.concatenate, pairs), weight, self.given)
+        groups = self.groups  # the other examples are none of these
+        if groups is not None:
+            groups = np.append(groups, groups.max() + 1 + np.arange(len(other.y)))
+        return Examples(*map(np.concatenate, pairs), weight, self.given, groups)
 
     def weighed_for(self, estimator):
         """Return the examples with sample weights times class weights, 1 on average."""
@@ -257,7 +263,7 @@ class Examples:
         return np.ones(len(self.y)) if self.weight is None else self.weight
 
 
-def checked_examples(estimator, X, y, X_val, y_val, weight):
+def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     """Return checked training and validation examples (or None); set what follows from them."""
     takes_missing, classifies = estimator._takes_missing, is_classifier(estimator)
     checks = {
@@ -267,7 +273,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given, kinds = given_codes(dense(estimator, X))
     X, y = _validated(estimator, given, _labels(y) if classifies else y, **checks, **kind)
-    X, y, weight = _weighed(X, y, weight)
+    X, y, weight, groups = _weighed(X, y, weight, _codes_of_groups(groups, X))
     if classifies:
         estimator.classes_, codes = check_classes(y)
     else:  # sums and differences of small whole numbers overflow, of truth values there are none
@@ -284,7 +290,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     estimator.categories_ = {labels[at]: each for at, each in words.items()}
     ranks = {at: np.arange(len(words[at])) for at, kind in kinds.items() if not kind.ordered}
     # Class weights come in by `weighed_for`, once it is settled which examples are learned from.
-    train = Examples(X, codes, y, weight, ranks)
+    train = Examples(X, codes, y, weight, ranks, groups)
     estimator.constant_ = _constant(train, estimator)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
@@ -342,16 +348,28 @@ def table_for(other, estimator, X):
     return recoded(X, codes)
 
 
-def _weighed(X, y, weight):
+def _codes_of_groups(groups, X):
+    """Return the number of each row's group; a row whose group is missing is one by itself."""
+    if groups is None:
+        return None
+    check_consistent_length(X, groups)
+    codes, names = pd.factorize(np.asarray(groups))
+    alone = codes < 0
+    codes[alone] = len(names) + np.arange(alone.sum())
+    return codes
+
+
+def _weighed(X, y, weight, groups):
     """Return the examples that weigh anything, and their weights, 1 on average."""
     if weight is None:
-        return X, y, None
+        return X, y, None, groups
     weight = checked_weight(weight, X)
     counts = weight > 0
     # A row of weight 0 must not count in medians, bins or classes either.
     if not counts.all():
         X, y, weight = X[counts], y[counts], weight[counts]
-    return X, y, _relative(weight)
+        groups = None if groups is None else groups[counts]
+    return X, y, _relative(weight), groups
 
 
 def checked_weight(weight, X):

@@ -236,7 +236,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         return self._learn(X, y, X_val, y_val)
 
-    def _learn(self, X, y, X_val, y_val, weight=None):
+    def _learn(self, X, y, X_val, y_val, weight=None, groups=None):
         """Check the data, learn from them, and count the models that it takes.
 
         What fails leaves the estimator as it was.
@@ -244,7 +244,7 @@ class BudgetedEstimator(BaseEstimator):
         # Validation of the data is part of it: it already sets names and classes.
         with all_or_nothing(self):
             with one_thread(), counting_fits() as count:
-                train, valid = checked_examples(self, X, y, X_val, y_val, weight)
+                train, valid = checked_examples(self, X, y, X_val, y_val, weight, groups)
                 # Of a method that measures its own points, out of fold.
                 self._n_measured = len(train.y) + (0 if valid is None else len(valid.y))
                 self._learn_from(train, valid)
@@ -638,3 +638,32 @@ class WeightedFit:
         self
         """
         return self._learn(X, y, X_val, y_val, sample_weight)
+
+
+class GroupedFit(WeightedFit):
+    """Mixin of estimators whose `fit` takes sample weights, and groups that folds keep together."""
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from examples whose features are all known, and measure out of fold.
+
+        Parameters
+        ----------
+        X, y, X_val, y_val, sample_weight : array-like
+            As for `WeightedFit.fit`; validation data are learned from, too.
+        groups : array-like of shape (n_samples,), default=None
+            What each training row belongs to, such as a patient with several visits. Rows of one
+            group are left out together, so that scores are those of new groups.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y, X_val, y_val, sample_weight, groups)
