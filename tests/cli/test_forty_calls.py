@@ -283,6 +283,12 @@ CALLS = {
         out=(AS_ALWAYS,),
         err=("rows of the same who are held out together, so that scores are those of new",),
     ),
+    "names that repeat, in a cascade": Call(
+        ("fit", "table.csv", "--target", "ill", "--method", "cascade", "--id", "who"),
+        table(lambda t: t.assign(who=t.index // 4)),
+        out=("192 rows to train, 48 held out",),
+        err=("rows of the same who are held out together",),
+    ),
     "a name that is the target": Call((*PRICED, "--id", "ill"), status=2, err=("--target ill is",)),
     "marks for gaps": Call(
         PRICED,

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
 import budgetlearn
 
@@ -229,9 +230,10 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     `preprocessor` holds the parameters of `BudgetPreprocessor`, `about` what else `SavedModel`
     keeps: method, budget. With `page` all is measured that the page of a model shows.
     """
+    auto, grouped = isinstance(estimator, AutoBudget), table.groups is not None
+    grouped = grouped and has_fit_parameter(estimator, "groups")
     # What compares out of fold needs no rows to validate with.
-    auto = isinstance(estimator, AutoBudget)
-    parts = parts_of(table, rows, random, guaranteed, whole=auto)
+    parts = parts_of(table, rows, random, guaranteed, whole=auto or grouped)
     train, test = parts[0], parts[2]
     encoder = BudgetPreprocessor(**preprocessor)
     # Words and kinds are those of the whole table, so that none is unknown; medians are learned.
@@ -247,8 +249,9 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
     if auto and train.size > MOST_COMPARED:
         note(f"methods are compared on {MOST_COMPARED:,} rows; all rows may give more.")
-    together = {"groups": table.groups[train]} if auto and table.groups is not None else {}
-    estimator.fit(*train_data, *(() if auto else valid_data), **weights_of(train), **together)
+    together = {"groups": table.groups[train]} if grouped else {}
+    validation = () if auto or grouped else valid_data
+    estimator.fit(*train_data, *validation, **weights_of(train), **together)
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
@@ -259,7 +262,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
     else:
         kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
-        constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train_data, *valid_data)
+        constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train_data, *validation)
         says = constant.predict(test_data[0])[0]
         row = _curve(constant, *test_data).iloc[0]
     scored = ("score", "score_se", "test_score", "test_score_se")
