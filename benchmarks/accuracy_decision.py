@@ -35,6 +35,7 @@ from sklearn.model_selection import train_test_split
 
 from budgetbench.datasets import load_dataset
 from budgetlearn.auto import evidence
+from budgetlearn.auto.estimator import SHARES
 from budgetlearn.auto.evidence import (
     Comparison,
     Field,
@@ -46,7 +47,6 @@ from budgetlearn.auto.evidence import (
 )
 from budgetlearn.auto.methods import Stages, competitors
 from budgetlearn.auto.scores import Objective, decide
-from budgetlearn.auto.subset_average import SHARES
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.mixture import fit_temperature, with_temperature
 from budgetlearn.cascade.models import assign_folds

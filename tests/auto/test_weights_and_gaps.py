@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 from budgetlearn import AutoBudgetClassifier, AutoBudgetRegressor
+from budgetlearn.auto.everything import CentredRegressor, boosted_trees
 from budgetlearn.auto.evidence import of_all_classes
 from budgetlearn.auto.scores import Objective
-from budgetlearn.auto.subset_average import SubsetRegressor
 from budgetlearn.validation import ParameterError
 
 X, Y = make_classification(
@@ -156,7 +157,7 @@ def test_what_validation_rows_lack_others_may_lack():
 
 def test_numbers_far_from_zero_are_learned_as_well():
     X, y = make_regression(300, 4, noise=5.0, random_state=0)
-    model = SubsetRegressor(kinds=("boosting",), shares=(1.0,), random_state=0)
+    model = CentredRegressor(boosted_trees(False), random_state=0)
     far = 1e9 * y.std()  # beyond the seven digits of single precision
     near, moved = (clone(model).fit(X[:200], y[:200] + centre) for centre in (0.0, far))
     score = near.score(X[200:], y[200:])
@@ -167,7 +168,7 @@ def test_numbers_far_from_zero_are_learned_as_well():
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
 def test_trees_learn_numbers_in_any_unit(unit):
     X, y = make_regression(200, 4, noise=5.0, random_state=0)
-    model = SubsetRegressor(kinds=("forest",), random_state=0)
+    model = CentredRegressor(ExtraTreesRegressor(10), random_state=0)
     usual, other = (clone(model).fit(X, each * y).predict(X) for each in (1.0, unit))
     assert np.ptp(usual) > 0
     np.testing.assert_allclose(other, unit * usual, rtol=1e-9)

@@ -14,7 +14,6 @@ from sklearn.utils import all_estimators
 
 from budgetbench.study.experiment import fit, run_method
 from budgetbench.study.methods import build
-from budgetlearn.auto.subset_average import SubsetClassifier, SubsetRegressor
 from budgetlearn.budgetrf.growing import TreeSource
 from budgetlearn.budgetrf.regrowing import Regrowth
 from budgetlearn.cascade import bayes
@@ -150,14 +149,6 @@ def test_every_method_tells_how_many_models_it_fits(
         watch.total += 2
     assert {row["n_fitted"] for row in points} == {watch.total}
     assert 1 <= fitted[0].n_models_fitted_ <= watch.total
-
-
-@pytest.mark.parametrize("kind", [SubsetClassifier, SubsetRegressor])
-def test_averages_on_subsets_count_their_fits(kind, watch, wine_runs, regression_run):
-    run = little(regression_run if kind is SubsetRegressor else wine_runs[0])
-    model = kind(feature_costs=run.costs, random_state=0)
-    fit(model, run)
-    assert model.n_models_fitted_ == watch.total > 1
 
 
 def test_the_cascade_counts_folds_orders_and_stand_ins(watch, wine_runs):

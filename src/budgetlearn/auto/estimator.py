@@ -24,9 +24,10 @@ from ..validation import INT32_MAX, ParameterError, check_number
 from . import evidence
 from .methods import Method, Stages, competitors
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
-from .subset_average import SHARES
 
 _MEASURED = ("cost", "cost_se", "score", "score_se")
+# Of the full cost: at these methods are compared.
+SHARES = (0.02, 0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0)
 ALL = frozenset({"output", "probabilities", "acquired"})
 # Costs of two entries that nobody would choose between, as a share of the larger one.
 SAME_COST = 0.01
@@ -379,7 +380,7 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     """Find out which method serves a table best at each budget, and predict with that.
 
     The free constant, the cascade, msB, LightGBM that charges for features, boosting on filtered
-    features, BudgetRF, a priced L1 path, averages on subsets, and models on all features are
+    features, BudgetRF, a priced L1 path, and models on all features are
     compared out of fold at several budgets. The schedule begins with what buys nothing and ends
     with what buys everything; the first row between them is better than nothing by half a standard
     error of the paired difference. A budget is spent unless what costs less is surely better; where
@@ -416,5 +417,5 @@ class AutoBudgetRegressor(RegressorMixin, AutoBudget):
     """Find out which method predicts numbers best at each budget, and predict with that.
 
     As `AutoBudgetClassifier`, with the methods that predict numbers: the mean (or median, by the
-    mean absolute error), the cascade, BudgetRF, averages on subsets, and models on all features.
+    mean absolute error), the cascade, BudgetRF, and models on all features.
     """

@@ -13,7 +13,7 @@ from ..cascade.pool import REFIT_ERROR
 from ..costs import affords
 from ..msb import ModelScheduleSearch
 from ..protocol.prediction import each_stage
-from .subset_average import SubsetClassifier, SubsetRegressor, has_lightgbm
+from .everything import CentredRegressor, boosted_trees, has_lightgbm, linear_model
 
 DEFAULT = "cascade"
 # How uncertain the correction of a cost for unseen rows is, as a share of itself: of 0, 1/4, 1/3,
@@ -41,8 +41,6 @@ class Method:
         return made.set_params(**{name: wanted[name] for name in wanted if name in known})
 
 
-_ALL = {"shares": (1.0,)}
-_BOOSTED = "LightGBM" if has_lightgbm() else "boosted trees"
 _BOOSTING = {"cost_weights": None, "n_trees": (20, 40)}
 _GROWTH = Growth(max_depth=8, max_features=0.5, reuse_discount=0.5)
 _BUDGETRF = {
@@ -53,8 +51,6 @@ _BUDGETRF = {
 }
 CONSTANT = Method("constant", None, {})  # buys nothing, and is not fitted
 _CLASSIFIERS = (
-    Method(_BOOSTED, SubsetClassifier, {"kinds": ("boosting",), **_ALL}, everything=True),
-    Method("linear model", SubsetClassifier, {"kinds": ("linear",), **_ALL}, everything=True),
     Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),
     Method(
         "BudgetRF",
@@ -63,16 +59,12 @@ _CLASSIFIERS = (
     ),
     Method("filter + boosting", peers.FilterBoostingClassifier, {}),
     Method(DEFAULT, ScheduleCascadeClassifier, {}),
-    Method("average", SubsetClassifier, {}),
     Method("sparse linear", peers.SparseLinearClassifier, {}),
     Method("msB", ModelScheduleSearch, {"refit": True}),
 )
 _REGRESSORS = (
-    Method(_BOOSTED, SubsetRegressor, {"kinds": ("boosting",), **_ALL}, everything=True),
-    Method("linear model", SubsetRegressor, {"kinds": ("linear",), **_ALL}, everything=True),
     Method("BudgetRF", BudgetRFRegressor, _BUDGETRF),
     Method(DEFAULT, ScheduleCascadeRegressor, {}),
-    Method("average", SubsetRegressor, {}),
 )
 
 
@@ -81,7 +73,11 @@ def competitors(classifies, n_features):
 
     `classifies`: whether classes are predicted.
     """
-    methods = _CLASSIFIERS if classifies else _REGRESSORS
+    kind = peers.AllFeaturesClassifier if classifies else CentredRegressor
+    name = "LightGBM" if has_lightgbm() else "boosted trees"
+    models = {name: boosted_trees(classifies), "linear model": linear_model(classifies)}
+    methods = [Method(name, kind, {"estimator": each}, True) for name, each in models.items()]
+    methods += _CLASSIFIERS if classifies else _REGRESSORS
     return [each for each in methods if each.name != "msB" or n_features <= MOST_FOR_MSB]
 
 

@@ -16,8 +16,8 @@ import budgetlearn
 
 from ..auto import scores
 from ..auto.estimator import MOST_COMPARED, AutoBudget
+from ..auto.everything import boosted_trees, has_lightgbm
 from ..auto.methods import Method
-from ..auto.subset_average import boosted_trees, has_lightgbm
 from ..costs import has_decimal_commas
 from ..exceptions import ConfigError, DatasetError
 from ..preprocessing.categories import MEDIAN, as_words
