@@ -181,3 +181,5 @@ def test_a_schedule_names_its_variables_where_they_have_names():
     assert named.cheapest(0.5) == (5, 0.5, ("a",))
     assert named.variables == plain.variables, "indices stay what columns are taken by"
     assert str(named).splitlines()[-1].split() == ["9", "0.7500", "b,", "c"]
+    with pytest.raises(ValueError, match="names must be 3 or more, got 2"):
+        ModelSchedule.from_points(*points, "ab")

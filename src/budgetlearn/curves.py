@@ -153,6 +153,9 @@ class ModelSchedule(CostAccuracyCurve):
         object.__setattr__(self, "variables", chosen)
         if len(chosen) != len(self):
             raise ValueError(f"variables must list {len(self)} models, got {len(chosen)}.")
+        most = max((variable for subset in chosen for variable in subset), default=-1)
+        if self.names is not None and len(self.names) <= most:
+            raise ValueError(f"names must be {most + 1} or more, got {len(self.names)}.")
         # Strictly: of equal costs or equal scores one model is never the better choice.
         if (np.diff(self.costs) <= 0).any() or (np.diff(self.scores) <= 0).any():
             raise ValueError(
