@@ -473,6 +473,14 @@ def of_zips(folder, told):
     return SavedModel.load("m")
 
 
+def test_an_expected_cost_and_its_error_have_the_same_digits():
+    saved = SimpleNamespace(expected_cost=lambda *_: (7.951, 0.0489))
+    said = "100 new rows are expected to cost 7.95 ± 0.05 on average"
+    assert output.mean_cost(saved, 1, 100) == said
+    saved.expected_cost = lambda *_: (0.0123, 0.00456)
+    assert "cost 0.0123 ± 0.00456 on" in output.mean_cost(saved, 1, 100)
+
+
 def test_numbers_that_name_categories_are_asked_for_as_words(of_zips, told, monkeypatch):
     assert conversation(of_zips, None, None, [])["asked"]["words"] == ["1010", "1020", "8010"]
     (step,) = conversation(of_zips, None, None, [("zip", "1020")])["steps"]
