@@ -216,7 +216,7 @@ def test_the_cell_of_a_target_that_is_wrong_is_shown(folder, told):
     [("smoker", "--categorical smoker"), ("ill", "--task classification")],
 )
 def test_codes_beside_words_lead_to_the_option_that_takes_both(folder, told, column, option):
-    codes = np.resize(["1", "2", "three"], 400)
+    codes = np.resize(["1", "2", "4", "5", "three"], 400)
     status, _, err = of_table(told, lambda t: t.assign(**{column: codes[: len(t)]}), *QUICK[-2:])
     assert (status, option.split()[0] in err) == (2, True)
     words = *QUICK[-2:], *option.split()
