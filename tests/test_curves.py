@@ -162,6 +162,17 @@ def test_area_needs_a_full_cost():
         CostAccuracyCurve([0.0], [0.5]).area(0, 0.5)
 
 
+@pytest.mark.parametrize(("full_cost", "baseline"), [("3", 0.2), (np.inf, 0.2), (3, "0.2")])
+def test_area_says_which_number_is_none(full_cost, baseline):
+    wrong = "baseline" if full_cost == 3 else "full_cost"
+    with pytest.raises(ParameterError, match=f"{wrong} must be a number"):
+        CostAccuracyCurve([0.0], [0.5]).area(full_cost, baseline)
+
+
+def test_area_above_an_unknown_baseline_is_unknown():
+    assert np.isnan(CostAccuracyCurve([0.5], [0.5]).area(1, np.nan))
+
+
 def test_a_schedule_names_its_variables_where_they_have_names():
     points = [5, 9], [0.5, 0.75], [(0,), (2, 1)]
     plain, named = (ModelSchedule.from_points(*points, names) for names in (None, "abc"))
@@ -170,3 +181,5 @@ def test_a_schedule_names_its_variables_where_they_have_names():
     assert named.cheapest(0.5) == (5, 0.5, ("a",))
     assert named.variables == plain.variables, "indices stay what columns are taken by"
     assert str(named).splitlines()[-1].split() == ["9", "0.7500", "b,", "c"]
+    with pytest.raises(ValueError, match="names must be 3 or more, got 2"):
+        ModelSchedule.from_points(*points, "ab")

@@ -7,6 +7,8 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 
 from budgetlearn import (
+    BudgetPipeline,
+    BudgetPreprocessor,
     CostAccuracyDisplay,
     GIFRegressor,
     ModelScheduleSearch,
@@ -44,6 +46,19 @@ def test_cost_accuracy_draws_cost_and_score_of_each_point(wine):
         assert np.isclose(display.line_.get_xdata(), spent).any()
     assert display.ax_.get_legend_handles_labels()[1] == ["msB"]
     assert display.ax_.get_ylabel() == "accuracy"
+
+
+def test_a_pipeline_is_drawn_as_its_last_step(wine):
+    search, X, y = wine
+    encoder = BudgetPreprocessor().fit(X)
+    pipeline = BudgetPipeline([("encode", encoder), ("search", search)])
+    plain, drawn = (CostAccuracyDisplay.from_estimator(each, X, y) for each in (search, pipeline))
+    assert drawn.costs.tolist() == plain.costs.tolist()
+    assert drawn.scores.tolist() == plain.scores.tolist()
+    assert (drawn.chosen.tolist(), drawn.estimator_name) == (
+        plain.chosen.tolist(),
+        "ModelScheduleSearch",
+    )
 
 
 def test_points_that_no_budget_chooses_are_apart():

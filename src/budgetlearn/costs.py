@@ -13,6 +13,7 @@ import pandas as pd
 from .exceptions import BudgetError, CostError, MissingExtraError
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 from .per_feature import PerFeature, own_names
+from .validation import check_number
 
 # Sums of the same prices in another order differ in the last bits; 200 must acquire a model of 200.
 _SLACK = 1e-12
@@ -416,8 +417,10 @@ def random_costs(n_features, random_state=None):
     -------
     FeatureCosts
     """
-    rng = random_state if hasattr(random_state, "randint") else np.random.RandomState(random_state)
-    return FeatureCosts(rng.randint(1, 101, size=n_features))
+    from sklearn.utils import check_random_state  # here: scikit-learn takes a second to load
+
+    check_number(n_features, "n_features", low=0, integer=True)
+    return FeatureCosts(check_random_state(random_state).randint(1, 101, size=n_features))
 
 
 COLUMNS = ("feature", "cost", "group", "group_cost")

@@ -108,7 +108,7 @@ class CostAccuracyCurve:
         Parameters
         ----------
         full_cost : float
-            Cost of the full model; the curve is cut off there.
+            Cost of the full model, above 0; the curve is cut off there.
         baseline : float
             Score left of the cheapest operating point, where nothing is affordable.
 
@@ -116,11 +116,9 @@ class CostAccuracyCurve:
         -------
         float
         """
-        if not full_cost > 0:
-            raise ValueError(
-                f"full_cost must be > 0, got {full_cost!r}: with free features there "
-                "is no trade-off to measure."
-            )
+        check_number(full_cost, "full_cost", low=0, low_open=True, high=np.inf, high_open=True)
+        if baseline == baseline:  # NaN, where none is known, makes the area NaN
+            check_number(baseline, "baseline")
         # Points beyond the full cost get an edge of width 0, and count nothing.
         edges = np.concatenate(([0.0], np.minimum(self.costs / full_cost, 1.0), [1.0]))
         return float(np.diff(edges) @ np.concatenate(([baseline], self.scores)))
@@ -155,6 +153,9 @@ class ModelSchedule(CostAccuracyCurve):
         object.__setattr__(self, "variables", chosen)
         if len(chosen) != len(self):
             raise ValueError(f"variables must list {len(self)} models, got {len(chosen)}.")
+        most = max((variable for subset in chosen for variable in subset), default=-1)
+        if self.names is not None and len(self.names) <= most:
+            raise ValueError(f"names must be {most + 1} or more, got {len(self.names)}.")
         # Strictly: of equal costs or equal scores one model is never the better choice.
         if (np.diff(self.costs) <= 0).any() or (np.diff(self.scores) <= 0).any():
             raise ValueError(

@@ -12,7 +12,7 @@ from .protocol.documenting import described
 
 __all__ = ["CostAccuracyDisplay"]
 SHARED = """\
-estimator : BudgetedEstimator
+estimator : BudgetedEstimator or BudgetPipeline
     Fitted.
 X : array-like of shape (n_samples, n_features)
     Examples; others than those that it was fitted on, for an honest picture.
@@ -74,17 +74,18 @@ class CostAccuracyDisplay:
         -------
         CostAccuracyDisplay
         """
-        scoring, points = getattr(estimator, "scoring", None), estimator.measure(X, y)
+        model = getattr(estimator, "_final_estimator", estimator)  # the last step of a pipeline
+        scoring, points = getattr(model, "scoring", None), estimator.measure(X, y)
         chosen = np.arange(len(points))
         # Budgets choose by what was measured before; where nothing was, by the order of stages.
-        if (known := vars(estimator).get("operating_points_")) is not None:
+        if (known := vars(model).get("operating_points_")) is not None:
             chosen = pareto_indices(known["cost"], known["score"])
         plain = "accuracy" if is_classifier(estimator) else "R²"
         display = cls(
             points["cost"].to_numpy(),
             points["score"].to_numpy(),
             chosen,
-            estimator_name=type(estimator).__name__ if name is None else name,
+            estimator_name=type(model).__name__ if name is None else name,
             score_name=plain if scoring is None else str(getattr(scoring, "__name__", scoring)),
         )
         return display.plot(ax=ax, **kwargs)

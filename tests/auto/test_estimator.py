@@ -408,6 +408,17 @@ def test_the_constant_stays_the_first_row_where_free_features_tell_more(fast):
 
 
 @pytest.mark.usefixtures("fast")
+def test_free_features_are_a_step_of_their_own_beside_others():
+    told = np.abs(np.corrcoef(X.T, Y)[-1, :-1]).argmax()
+    prices = np.where(np.arange(6) == told, 0.0, 1.0)
+    made = AutoBudgetClassifier(feature_costs=prices, random_state=0).fit(X[:160], Y[:160])
+    points = made.operating_points_
+    assert (made.comparison_["budget"].min(), points["cost"].iloc[1]) == (0, 0)
+    assert points["variables"].iloc[1] == (told,)
+    assert points["score"].iloc[1] > points["score"].iloc[0] + 0.1
+
+
+@pytest.mark.usefixtures("fast")
 def test_the_free_prediction_is_that_of_all_rows_that_are_learned_from():
     # Most of the training rows are of the first class, most of all rows of the second.
     first, second = np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)

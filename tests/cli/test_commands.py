@@ -3,6 +3,8 @@
 import io
 import json
 import sys
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -139,6 +141,15 @@ def test_ask_says_which_words_it_knows(folder, told):
     case = asking.Case(SavedModel.load("m.joblib"), None, None)
     with pytest.raises(Exception, match="'maybe' is unknown; known are: former, no, yes"):
         case.give("smoker", "maybe")
+
+
+def test_the_prompt_says_that_there_are_more_words_than_it_shows(capsys):
+    words, state = [f"w{k}" for k in range(9)], {"prediction": 1, "probability": None, "spent": 0}
+    case = SimpleNamespace(next="job", price=1, form=None, words=words, state=lambda: state)
+    stopped = mock.patch("click.prompt", side_effect=KeyboardInterrupt)
+    with stopped as prompt, pytest.raises(KeyboardInterrupt):
+        asking._at_the_prompt(case)
+    assert prompt.call_args.args[0].endswith("w6, w7 and 1 more)")
 
 
 def test_a_target_of_numbers_is_regression(folder, told):

@@ -450,6 +450,12 @@ def test_a_guarantee_that_cannot_be_given_is_refused(folder, told):
     status, out, err = told(*QUICK[:-1], "msb", "--guaranteed", "--budget", "0.5")
     assert (status, out) == (2, "")
     assert "no operating point keeps cost <= 0.5 with confidence 0.95" in err
+    assert err.endswith("Raise --budget, or give more rows.\n")
+    patients(13).to_csv("few.csv", index=False)
+    status, out, err = told("fit", "few.csv", *words[2:], "--budget", 1)
+    assert (status, out) == (2, "")
+    assert "Error: 5 folds need at least 10 examples, got n_samples=7" in err
+    assert err.endswith("Give more rows, or take another --method.\n")
 
 
 def test_where_only_buying_nothing_is_sure_that_is_what_a_guaranteed_budget_buys(folder, told):

@@ -216,7 +216,7 @@ def test_the_cell_of_a_target_that_is_wrong_is_shown(folder, told):
     [("smoker", "--categorical smoker"), ("ill", "--task classification")],
 )
 def test_codes_beside_words_lead_to_the_option_that_takes_both(folder, told, column, option):
-    codes = np.resize(["1", "2", "three"], 400)
+    codes = np.resize(["1", "2", "4", "5", "three"], 400)
     status, _, err = of_table(told, lambda t: t.assign(**{column: codes[: len(t)]}), *QUICK[-2:])
     assert (status, option.split()[0] in err) == (2, True)
     words = *QUICK[-2:], *option.split()
@@ -471,6 +471,14 @@ def of_zips(folder, told):
     words = ("zips.csv", "--target", "ill", "--categorical", "zip", *QUICK[-2:])
     assert told("fit", *words, "--out", "m")[0] == 0
     return SavedModel.load("m")
+
+
+def test_an_expected_cost_and_its_error_have_the_same_digits():
+    saved = SimpleNamespace(expected_cost=lambda *_: (7.951, 0.0489))
+    said = "100 new rows are expected to cost 7.95 ± 0.05 on average"
+    assert output.mean_cost(saved, 1, 100) == said
+    saved.expected_cost = lambda *_: (0.0123, 0.00456)
+    assert "cost 0.0123 ± 0.00456 on" in output.mean_cost(saved, 1, 100)
 
 
 def test_numbers_that_name_categories_are_asked_for_as_words(of_zips, told, monkeypatch):

@@ -25,6 +25,9 @@ def test_a_column_of_numbers_with_an_odd_cell_names_it(odd, categorical):
         caught.value
     )
     assert f"{odd!r} in row 3 " in str(caught.value)
+    assert "name categories: categorical=['v'], on the command line --categorical" in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,6 +42,8 @@ def test_a_column_of_numbers_with_an_odd_cell_names_it(odd, categorical):
         ("1 000", "2 500", "900"),
         ("€5", "$7", "9 €"),
         ("1.5", "unknown", "unknown", "unknown", "2.5", "3.5"),
+        ("1", "2", "3", "?"),
+        ("9", "10", "11", "12", "other"),
     ],
 )
 def test_a_column_of_numbers_in_another_writing_is_refused(cells):
@@ -56,6 +61,9 @@ def test_a_column_of_numbers_in_another_writing_is_refused(cells):
         ("3d", "2d"),
         ("a1", "b2", "c3"),
         ("yes", "no", "1"),
+        ("K", "1", "2", "3", "1", "2"),
+        ("01", "23", "46", "7p", "23"),
+        ("1", "1", "1", "2-10", "over 100"),
     ],
 )
 def test_words_are_coded_by_their_rank_and_listed(cells):

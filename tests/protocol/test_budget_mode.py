@@ -6,6 +6,7 @@ from sklearn.base import ClassifierMixin
 
 from budgetlearn import BudgetedEstimator, Stage
 from budgetlearn.exceptions import BudgetError, BudgetlearnWarning
+from budgetlearn.protocol.documenting import Limits
 from budgetlearn.validation import ParameterError
 
 
@@ -112,3 +113,10 @@ def test_all_methods_take_it(single, table):
     assert session.cost == stage.cost[0]
     with pytest.raises(ParameterError, match="budget_mode must be one of"):
         single.predict(X, budget=3, budget_mode="surely")
+
+
+@pytest.mark.parametrize("word", ["no", 1, None])
+def test_only_a_truth_value_says_whether_to_fall_back(word):
+    with pytest.raises(ParameterError, match="fallback must be True or False"):
+        Limits(3, fallback=word)
+    assert Limits(3, fallback=np.True_).fallback

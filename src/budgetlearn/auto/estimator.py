@@ -64,7 +64,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         "f1" (of two classes that of the one rarer in training, of more their mean) or "f1_macro"
         (their mean); of numbers "r2" (None) or "neg_mean_absolute_error".
     budgets : sequence of float, default=()
-        Budgets at which policies are made, beside shares of the full cost.
+        Budgets to make policies for, beside shares of the full cost and 0 if a feature is free.
     others : dict of str to estimator, default=None
         Further budgeted estimators that compete, unfitted, by what output calls them; in place of
         the method of the same name.
@@ -151,7 +151,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
     def _comparison(self, train, seed, times):
         costs = self.feature_costs_.unnamed  # models of parts of the data get arrays
         given = [float(budget) for budget in self.budgets if budget < costs.full]
-        budgets = sorted({*given, *(share * costs.full for share in SHARES)})
+        free = costs.alone[costs.alone == 0].tolist()  # such features are a step of their own
+        budgets = sorted({*given, *free, *(share * costs.full for share in SHARES)})
         classes = self.classes_ if is_classifier(self) else None
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         fill = medians(train.X) if self.missing_in_training_.any() else None

@@ -170,7 +170,8 @@ def mean_cost(saved, stage, n_rows):
     """Return the expected mean cost of new rows, in words."""
     mean, margin = saved.expected_cost(stage, n_rows)
     rows = "1 new row is" if n_rows == 1 else f"{n_rows:,} new rows are"
-    return f"{rows} expected to cost {money(mean)} ± {money(margin)} on average"
+    error = spread({"cost": mean, "cost_se": margin})
+    return f"{rows} expected to cost {money(mean)}{error} on average"
 
 
 def how_kept(saved):

@@ -342,7 +342,7 @@ def _at_the_prompt(case):
     while case.next is not None:
         state, name = case.state(), case.next
         click.echo(f"next: {shown(name)}, {money(case.price)}; now {_sure(state)}")
-        hint = f" ({', '.join(map(shown, case.words[:8]))})" if case.words else ""
+        hint = f" ({listed(case.words, 8, shown)})" if case.words else ""
         hint = f" (such as {case.form})" if case.form else hint
         text = click.prompt(f"  {shown(name)}{hint}", default="", show_default=False)
         try:

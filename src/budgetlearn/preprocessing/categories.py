@@ -72,13 +72,20 @@ def as_number(cell):
 
 
 def refuse_numbers(column):
-    """Raise `DatasetError` if half the cells, or half the different ones, look like numbers."""
+    """Raise `DatasetError` if half the cells, or half the different ones, look like numbers.
+
+    Whole numbers beside words that are a quarter of the different cells, as K beside the grades 1,
+    2 and 3, name categories.
+    """
     cells = column.dropna().map(str).str.strip().str.lower()
     different = pd.Series(cells.unique(), dtype=object)
     looks = _look_like_numbers(different)
     numbers = set(different[looks])
     # By cells and by different cells: one odd word in many rows must not hide the numbers.
     if not numbers or max(looks.mean(), cells.isin(numbers).mean()) < 0.5:
+        return
+    words, whole = different[~looks], different[looks].str.fullmatch(r"\d+").all()
+    if whole and words.size >= different.size / 4 and words.str.contains(r"\w").all():
         return
     plain = pd.to_numeric(column.map(str).str.strip(), errors="coerce").notna()
     odd = np.flatnonzero(column.notna() & ~plain)
@@ -96,8 +103,9 @@ def refuse_numbers(column):
         f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
         f"plain numbers: {named}{more} (rows counted from 1, without the header). "
         "Write them as 1234.5 (a point, no unit, no sign but - and +), leave out "
-        "rows in which the value is missing, or drop the column. If its cells name categories: on "
-        "the command line --categorical, or --task classification of a target. "
+        "rows in which the value is missing, or drop the column. If its cells name categories: "
+        f"categorical=[{column.name!r}], on the command line --categorical, or --task "
+        "classification of a target. "
         f"{how_to_read(column.iloc[odd])}"
     )
 

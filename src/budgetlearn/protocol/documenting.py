@@ -10,7 +10,7 @@ from typing import dataclass_transform
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ..validation import check_choice, check_number
+from ..validation import ParameterError, check_choice, check_number, is_flag
 
 # How a mean cost keeps a budget: as it was measured, or beyond reasonable doubt.
 EXPECTED, GUARANTEED = "expected", "guaranteed"
@@ -55,6 +55,8 @@ class Limits:
             if getattr(self, name) is not None:
                 check_number(getattr(self, name), name, low=0)
         check_choice(self.budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
+        if not is_flag(self.fallback):
+            raise ParameterError(f"fallback must be True or False, got {self.fallback!r}.")
 
 
 _LIMITS = inspect.signature(Limits).parameters

@@ -127,6 +127,10 @@ class BudgetPipeline(Pipeline):
     def score(self, X: ArrayLike, y: ArrayLike, *limits: Any, **options: Any) -> float:
         return self._final_estimator.score(self._encoded(X), y, *limits, **options)
 
+    @wraps(BudgetedEstimator.measure)
+    def measure(self, X: ArrayLike, y: ArrayLike, **weights: Any) -> pd.DataFrame:
+        return self._final_estimator.measure(self._encoded(X), y, **weights)
+
     @wraps(BudgetedEstimator.certify)
     def certify(self, X_cal: ArrayLike, y_cal: ArrayLike, **limits: Any) -> Certificate:
         return self._final_estimator.certify(self._encoded(X_cal), y_cal, **limits)
