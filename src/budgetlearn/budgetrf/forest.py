@@ -423,8 +423,7 @@ class GrownOnBudget:
 
     def _rules(self, n_features):
         """Return (setting, growth rule) for each setting to try, after checking the parameters."""
-        if self.budget is not None:
-            check_number(self.budget, "budget", low=0)
+        check_number(self.budget, "budget", low=0, none=True)
         growth = self._growth
         ties = check_choice(growth.ties, "growth.ties", TIES)
         discount = check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)

@@ -157,8 +157,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         """Return the rule of growth, after checking the parameters that most forests have."""
         given = self._growth
         prefix = "" if given is self else "growth."
-        if given.max_depth is not None:
-            check_number(given.max_depth, f"{prefix}max_depth", low=1, integer=True)
+        check_number(given.max_depth, f"{prefix}max_depth", low=1, integer=True, none=True)
         check_number(given.min_samples_leaf, f"{prefix}min_samples_leaf", low=1, integer=True)
         return GrowthRule(
             thresholds=check_choice(given.thresholds, f"{prefix}thresholds", ("all", "random")),
