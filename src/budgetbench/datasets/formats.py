@@ -56,11 +56,13 @@ def read_svmlight(
 
 def _parsed(tables, n_columns, dtype, has_qid):
     """Return the table of all files, their targets and queries, and the rows of each."""
-    lengths = [_count_rows(path) for path in tables]
-    for path, length in zip(tables, lengths, strict=True):
-        if not length:
-            raise DatasetError(f"{path.name} is empty: it holds no examples.")
     # Rows are counted before any is parsed: the table is made once, at its size.
+    lengths = []
+    for path in tables:
+        with path.open("rb") as stream:
+            lengths.append(sum(1 for _ in stream))
+        if not lengths[-1]:
+            raise DatasetError(f"{path.name} is empty: it holds no examples.")
     ends = np.cumsum(lengths)
     # Column-major, as the tree kernels read it; a later copy would double the memory.
     X = np.zeros((ends[-1], n_columns), dtype, order="F")
@@ -78,16 +80,6 @@ def _scale(X, low, high, without):
     least, most = X[measured].min(axis=0), X[measured].max(axis=0)
     width = np.where(most > least, most - least, 1.0)
     X[measured] = low + (high - low) * (X[measured] - least) / width
-
-
-def _count_rows(path):
-    rows, last = 0, b"\n"
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            rows += block.count(b"\n")
-            last = block[-1:]
-    # The last line may lack its end.
-    return rows + (last != b"\n")
 
 
 def _fill(path, X, y, qid, with_queries):
