@@ -67,6 +67,12 @@ def test_numbers_outside_their_range_are_refused(value):
         check_number(value, "budget", low=0, high=9, integer=True)
 
 
+def test_none_passes_where_it_is_said_to():
+    assert check_number(None, "budget", low=0, none=True) is None
+    with pytest.raises(ParameterError, match="budget must be a number >= 0, got -1"):
+        check_number(-1, "budget", low=0, none=True)
+
+
 def test_choices_are_listed():
     assert check_choice("a", "kind", ("a", "b")) == "a"
     with pytest.raises(ParameterError, match="kind must be one of 'a', 'b', got 'c'"):

@@ -22,12 +22,14 @@ def is_flag(value):
 
 
 def check_number(
-    value, name, *, low=None, high=None, integer=False, low_open=False, high_open=False
+    value, name, *, low=None, high=None, integer=False, low_open=False, high_open=False, none=False
 ):
     """Return `value` if it is a number inside the bounds, inclusive unless open.
 
-    `high=np.inf, high_open=True` wants a finite number.
+    `high=np.inf, high_open=True` wants a finite number; with `none` there may be None instead.
     """
+    if none and value is None:
+        return None
     kind = numbers.Integral if integer else numbers.Real
     wanted = "an integer" if integer else "a number"
     if low is not None:

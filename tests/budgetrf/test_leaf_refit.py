@@ -42,7 +42,7 @@ def test_values_are_a_minimum():
     trees = grown().fit(X, Y).trees_
     weight = np.random.default_rng(0).uniform(0.5, 2, len(Y))
     weight /= weight.mean()
-    refit = LogisticRefit(trees, Examples(X, Y, Y, weight), 3, None)
+    refit = LogisticRefit(trees, Examples(X, Y, Y, weight), None)
     (penalty, values), *_ = refit._path(5, [2.0])
     Z = refit.table.indicator(5)
     miss = weight[:, None] * (softmax(Z @ values, axis=1) - np.eye(3)[Y])

@@ -265,9 +265,9 @@ def _per_class(dataset, sizes, rng):
     part = np.full(dataset.n_samples, LEFT_OUT, np.int8)
     for label, available in enumerate(dataset.class_counts):
         if sum(counts) > available:
-            raise DatasetError(
-                f"Data set {dataset.id!r}: {sum(counts)} rows per class are asked for, but class "
-                f"{dataset.class_names[label]!r} has {available}. Ask for fewer."
+            dataset._fail(
+                f"{sum(counts)} rows per class are asked for, but class "
+                f"{dataset.class_names[label]!r} has {available}. Ask for fewer"
             )
         rows = rng.permutation(np.flatnonzero(dataset.y == label))
         part[rows[: sum(counts)]] = np.repeat(np.arange(3), counts)
@@ -275,7 +275,7 @@ def _per_class(dataset, sizes, rng):
 
 
 def check_sizes(sizes):
-    """Refuse three sizes of a split that are neither numbers of rows nor shares of all."""
+    """Return whether the sizes of a split are rows, not shares; refuse what is neither."""
     known = [size for size in sizes if size != "rest"]
     plain = all(isinstance(s, numbers.Real) and not isinstance(s, bool) for s in known)
     if len(sizes) != 3 or not plain or len(known) < 2 or min(known) < 0:
@@ -287,13 +287,13 @@ def check_sizes(sizes):
     rows = all(isinstance(size, numbers.Integral) for size in known)
     if not rows and (len(known) < 3 or abs(sum(known) - 1) > 1e-9):
         raise ConfigError(f"Shares of a split must sum to 1, got {sizes}.")
+    return rows
 
 
 def _counts(dataset, sizes):
-    check_sizes(sizes)
-    n_samples, known = dataset.n_samples, [size for size in sizes if size != "rest"]
-    if all(isinstance(size, numbers.Integral) for size in known):
-        left = n_samples - sum(known)
+    n_samples = dataset.n_samples
+    if check_sizes(sizes):
+        left = n_samples - sum(size for size in sizes if size != "rest")
         if left < 0:
             raise ConfigError(
                 f"Data set {dataset.id!r} has {n_samples} rows, the sizes {sizes} ask for more."
@@ -332,10 +332,10 @@ def _stratified(dataset, counts, rng):
         # A class that no row has is no class to miss; one with rows must be in every part.
         present = np.bincount(y[part == code], minlength=len(class_counts))
         for label in np.flatnonzero((present == 0) & (class_counts > 0)) if count else ():
-            raise DatasetError(
-                f"Data set {dataset.id!r}: class {dataset.class_names[label]!r} has "
-                f"{class_counts[label]} of {n_samples} rows, too few to be in the {_NAMES[code]} "
-                f"part of {count} rows. Merge or drop rare classes, or enlarge the part."
+            dataset._fail(
+                f"class {dataset.class_names[label]!r} has {class_counts[label]} of {n_samples} "
+                f"rows, too few to be in the {_NAMES[code]} part of {count} rows. Merge or drop "
+                "rare classes, or enlarge the part"
             )
     return part
 
@@ -352,8 +352,8 @@ def _by_query(dataset, counts, rng):
     part[part == 3] = LEFT_OUT
     for each, count in enumerate(counts):
         if count and not (part == each).any():
-            raise DatasetError(
-                f"Data set {dataset.id!r}: no whole query falls into the {_NAMES[each]} part of "
-                f"{count} rows. Enlarge the part, or use more queries."
+            dataset._fail(
+                f"no whole query falls into the {_NAMES[each]} part of {count} rows. Enlarge the "
+                "part, or use more queries"
             )
     return part

@@ -56,11 +56,13 @@ def read_svmlight(
 
 def _parsed(tables, n_columns, dtype, has_qid):
     """Return the table of all files, their targets and queries, and the rows of each."""
-    lengths = [_count_rows(path) for path in tables]
-    for path, length in zip(tables, lengths, strict=True):
-        if not length:
-            raise DatasetError(f"{path.name} is empty: it holds no examples.")
     # Rows are counted before any is parsed: the table is made once, at its size.
+    lengths = []
+    for path in tables:
+        with path.open("rb") as stream:
+            lengths.append(sum(1 for _ in stream))
+        if not lengths[-1]:
+            raise DatasetError(f"{path.name} is empty: it holds no examples.")
     ends = np.cumsum(lengths)
     # Column-major, as the tree kernels read it; a later copy would double the memory.
     X = np.zeros((ends[-1], n_columns), dtype, order="F")
@@ -78,16 +80,6 @@ def _scale(X, low, high, without):
     least, most = X[measured].min(axis=0), X[measured].max(axis=0)
     width = np.where(most > least, most - least, 1.0)
     X[measured] = low + (high - low) * (X[measured] - least) / width
-
-
-def _count_rows(path):
-    rows, last = 0, b"\n"
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            rows += block.count(b"\n")
-            last = block[-1:]
-    # The last line may lack its end.
-    return rows + (last != b"\n")
 
 
 def _fill(path, X, y, qid, with_queries):
@@ -213,6 +205,12 @@ def _batch(path):
     return rows[:, 1:].reshape(-1, COLOURS, SIDE, SIDE).transpose(0, 2, 3, 1), rows[:, 0]
 
 
+def _patches(images):
+    """Return a view of all patches by image and place, colours of a pixel side by side."""
+    windows = sliding_window_view(images, (PATCH, PATCH), axis=(1, 2))
+    return windows.transpose(0, 1, 2, 4, 5, 3)
+
+
 def _contrasted(patches):
     """Return patches (n, 108) with mean 0 and equal contrast."""
     patches = patches - patches.mean(axis=1, keepdims=True)
@@ -224,12 +222,7 @@ def _learn(images, rng):
     """Return the whitening's shift and the learned patches, whitened, one in each column."""
     which = rng.integers(len(images), size=N_PATCHES)
     top, left = rng.integers(SIDE - PATCH + 1, size=(2, N_PATCHES))
-    patches = np.stack(
-        [
-            images[i, r : r + PATCH, c : c + PATCH].ravel()
-            for i, r, c in zip(which, top, left, strict=True)
-        ]
-    )
+    patches = _patches(images)[which, top, left].reshape(N_PATCHES, -1)
     patches = _contrasted(patches.astype(np.float64))
     shift = patches.mean(axis=0)
     # Zero-phase whitening; 0.1 keeps directions without variance from being blown up.
@@ -257,8 +250,7 @@ def _features(images, shift, filters):
     X = np.empty((len(images), len(_QUARTERS) * N_LEARNED), np.float32)
     for start in range(0, len(images), _BLOCK):
         block = images[start : start + _BLOCK].astype(np.float32)
-        windows = sliding_window_view(block, (PATCH, PATCH), axis=(1, 2))
-        patches = windows.transpose(0, 1, 2, 4, 5, 3).reshape(-1, PATCH * PATCH * COLOURS)
+        patches = _patches(block).reshape(-1, PATCH * PATCH * COLOURS)
         like = (_contrasted(patches) - shift.astype(np.float32)) @ filters.astype(np.float32)
         # Soft thresholds make the features sparse; sums over quarters forget where exactly.
         like = np.maximum(like - THRESHOLD, 0).reshape(len(block), places, places, N_LEARNED)

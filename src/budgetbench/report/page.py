@@ -125,7 +125,7 @@ def render_page(sections, report, drawings, cases, library):
         complete=not coverage[["n_partial", "n_failed", "n_missing"]].to_numpy().any(),
         scripts=[section.script for section in sections if section.script] if cases else [],
         script_data=script_data(cases, report.display),
-        library=library if cases else "",
+        library=library,
     )
 
 

@@ -57,10 +57,9 @@ class Section:
     """A section of the report's page, with the tables and figures that belong to it.
 
     A section is a subclass in a module of `budgetbench.report.sections`, where it is found without
-    being listed anywhere. The module's template has a block called as the class is; it gets
-    `report`, `section`, `images` (figure's name to data URI) and what `context` returns. The
-    Snakefile asks `applies`, `inputs` and `parts` at every start, so modules import drawing
-    libraries only where they draw.
+    being listed anywhere. The module's template has a block for it, which gets `report`, `section`,
+    `images` (figure's name to data URI) and what `context` returns. The Snakefile asks `applies`,
+    `inputs` and `parts` at every start, so modules import drawing libraries only where they draw.
     """
 
     id = ""  # anchor on the page
@@ -72,6 +71,7 @@ class Section:
     stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
     pictures = ()  # name and label of each other figure
     names = ()  # of its tables
+    block = ""  # of its module's template; none: the block called as the class is
 
     def __init__(self, study):
         self.study = study
@@ -128,16 +128,12 @@ class Section:
         """Return the values of the template, by name."""
         return {}
 
-    @property
-    def block(self):
-        """Name of its block in the template of its module."""
-        return type(self).__name__
-
     def render(self, environment, **values):
         """Return the section as HTML."""
         module = type(self).__module__.rpartition(".")[2]
         template = environment.get_template(f"{module}.html.j2")
-        return "".join(template.blocks[self.block](template.new_context(values)))
+        block = template.blocks[self.block or type(self).__name__]
+        return "".join(block(template.new_context(values)))
 
 
 def template_environment():

@@ -28,7 +28,7 @@ MB = 1e6
 _RETRIES = "BUDGETLEARN_RETRIES"
 _SUBMITTED = "BUDGETLEARN_SUBMITTED"
 _PR_SET_PDEATHSIG = 1
-_ITEM, _LOG, _DONE, _FAILED = range(4)
+_ITEM, _LOG, _END = range(3)  # what a child tells: an item, a line of the log, how it ended
 
 
 def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1):
@@ -153,13 +153,13 @@ def _work(sender, parent, threads, function, arguments):
         with threadpool_limits(threads):
             for item in function(*arguments):
                 sender.send((_ITEM, item))
-        sender.send((_DONE, None))
+        sender.send((_END, None))
     # A method that calls sys.exit has died, whatever its exit code says.
     except SystemExit as error:
-        sender.send((_FAILED, f"died: SystemExit: {error.code}"))
+        sender.send((_END, f"died: SystemExit: {error.code}"))
     except Exception as error:
         log.exception("a process of its own failed")
-        sender.send((_FAILED, f"failed: {type(error).__name__}: {' '.join(str(error).split())}"))
+        sender.send((_END, f"failed: {type(error).__name__}: {' '.join(str(error).split())}"))
 
 
 def die_with_parent(parent):

@@ -46,12 +46,14 @@ def failure_file(config, output):
 
 def is_repeated(config, output):
     """Return True if a job has runs without a result that may end otherwise under its settings."""
-    before = _read(failure_file(config, output)) or {"runs": []}
+    before = _failures(config, output)
     return any(_is_repeated(run["status"], before, config) for run in before["runs"])
 
 
-def _read(path):
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+def _failures(config, output):
+    """Return what `keep_failures` wrote of the job that makes an output."""
+    path = failure_file(config, output)
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"runs": []}
 
 
 def _is_repeated(status, before, config):
@@ -92,9 +94,9 @@ def closing_message(study, place_of=str):
     for dataset, costs, method in study.cells:
         for chunk in study.chunks:
             output = place_of(study.points_file(dataset, costs, method, chunk))
-            kept = _read(failure_file(study.config, output)) or {"runs": []}
+            failed = _failures(study.config, output)["runs"]
             where = f"{method} on {dataset}, {costs} costs"
-            lines += [f"  {where}, run {run['run']}: {run['status']}" for run in kept["runs"]]
+            lines += [f"  {where}, run {run['run']}: {run['status']}" for run in failed]
     if not lines:
         return ""
     first = (

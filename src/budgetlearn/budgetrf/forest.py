@@ -151,9 +151,9 @@ KINDS = {"growth": Growth, "leaves": Leaves}
 class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
-    A subclass has what depends on the targets: `_judged` (how splits are), `_source` (the class
-    that grows trees), `_leaf_refit` and `_error`. `_replacing` holds forests
-    that are the stages in place of prefixes: those with refitted leaves, or regrown ones.
+    A subclass has what depends on the targets: `_judged` (how splits are), `_error`, and two
+    classes, `_source` that grows trees and `_leaf_refit`. `_replacing` holds forests that are the
+    stages in place of prefixes: those with refitted leaves, or regrown ones.
 
     Parameters
     ----------
@@ -371,7 +371,8 @@ class GrownOnBudget:
         forests = self._forests(self._grower(train), rules, seeds, valid, known)
         for forest in forests:
             if penalties and forest.trees:
-                forest.refitted = self._leaf_refit(forest, train).chosen(penalties, valid)
+                refit = self._leaf_refit(forest.trees, train, self.n_jobs)
+                forest.refitted = refit.chosen(penalties, valid)
         best = self._choose(forests, valid)
         for name, value in best.setting.items():
             setattr(self, f"{name}_", value)
@@ -401,7 +402,8 @@ class GrownOnBudget:
         forests = self._forests(self._grower(examples), rules, trees, examples)
         best = self._choose(forests, examples)
         if prefixes:
-            best.refitted = self._leaf_refit(best, examples).again(prefixes)
+            refit = self._leaf_refit(best.trees, examples, self.n_jobs)
+            best.refitted = refit.again(prefixes)
             best.trees = best.trees[: best.refitted[-1].n_trees]
         self._set_forest(best.trees, best.refitted, seeds, examples)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
@@ -423,8 +425,7 @@ class GrownOnBudget:
 
     def _rules(self, n_features):
         """Return (setting, growth rule) for each setting to try, after checking the parameters."""
-        if self.budget is not None:
-            check_number(self.budget, "budget", low=0)
+        check_number(self.budget, "budget", low=0, none=True)
         growth = self._growth
         ties = check_choice(growth.ties, "growth.ties", TIES)
         discount = check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
@@ -584,7 +585,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     alpha: Any = 0.0
     class_weight: Any = None
 
-    _source = TreeSource
+    _source, _leaf_refit = TreeSource, LogisticRefit
 
     @property
     def _voting(self):
@@ -598,9 +599,6 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         split = check_choice(self._growth.split, "growth.split", ("minimax", "expected"))
         check_choice(self._voting, "leaves.voting", ("majority", "counts"))
         return {"impurity": self._impurity(setting["alpha"], split), "split": split}
-
-    def _leaf_refit(self, forest, examples):
-        return LogisticRefit(forest.trees, examples, self.classes_.size, self.n_jobs)
 
     def _error(self, scores, n_trees, labels):
         # A class that training lacks is -1 here, and so an error whatever is predicted.
@@ -646,7 +644,7 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
         Predictions of the examples that trees grew on; NaN where no tree left one out.
     """
 
-    _source = NumberTreeSource
+    _source, _leaf_refit = NumberTreeSource, RidgeRefit
 
     def _judged(self, setting):
         of_classes = (self._growth.impurity, self._growth.split, self._leaves.voting)
@@ -657,9 +655,6 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
             )
         # Variance is not monotone: its worse side has no bound by which to skip thresholds.
         return {"impurity": kinds.Variance(), "split": "expected"}
-
-    def _leaf_refit(self, forest, examples):
-        return RidgeRefit(forest.trees, examples, self.n_jobs)
 
     def _error(self, scores, n_trees, targets):
         return float(np.mean((scores[:, 0] / n_trees - targets) ** 2))

@@ -135,11 +135,11 @@ class LeafRefit:
 class LogisticRefit(LeafRefit):
     """Logistic regression of the classes on the leaves, from the log-odds of their counts."""
 
-    def __init__(self, trees, train, n_classes, n_jobs):
+    def __init__(self, trees, train, n_jobs):
         logs = np.log(leaf_values(trees) + PRIOR)
         # With an infinite penalty the trees' probabilities are averaged geometrically.
         super().__init__(trees, train, logs - logs.mean(axis=1, keepdims=True), n_jobs)
-        self.target = np.eye(n_classes)[train.y]
+        self.target = np.eye(logs.shape[1])[train.y]
 
     def objective(self, scores):
         """Return the log-loss, and its slope."""

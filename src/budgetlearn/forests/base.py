@@ -146,7 +146,6 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     _incremental = True  # whether a stage goes on where the one before it ended
     _dtype = X_TYPES
     _takes_sparse = True
-    _pays_by_path = True
 
     @property
     def _growth(self):
@@ -157,8 +156,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         """Return the rule of growth, after checking the parameters that most forests have."""
         given = self._growth
         prefix = "" if given is self else "growth."
-        if given.max_depth is not None:
-            check_number(given.max_depth, f"{prefix}max_depth", low=1, integer=True)
+        check_number(given.max_depth, f"{prefix}max_depth", low=1, integer=True, none=True)
         check_number(given.min_samples_leaf, f"{prefix}min_samples_leaf", low=1, integer=True)
         return GrowthRule(
             thresholds=check_choice(given.thresholds, f"{prefix}thresholds", ("all", "random")),
@@ -275,8 +273,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         which = list(which)
         # Only what is asked for is gathered: votes take most of a walk's time.
         vote = bool(want & {"output", "probabilities"})
-        by_path = "acquired" in want and self._pays_by_path
-        parts = {self._vote_kind: vote, "acquired": by_path, "n_jobs": self.n_jobs}
+        parts = {self._vote_kind: vote, "acquired": "acquired" in want, "n_jobs": self.n_jobs}
         for index, walk in self._walks(X, which, parts):
             predictor, n_trees = self._model(index)
             stage = Stage({"trees": n_trees}, nodes=predictor.node_count(n_trees))
@@ -285,7 +282,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
                 sums = getattr(walk, self._vote_kind)
                 stage.output, stage.probabilities = self._answer(sums, n_trees)
             if "acquired" in want:
-                stage.acquired = self._acquired(walk, index, len(X))
+                stage.acquired = walk.acquired.copy()  # the next walk goes on with the array
             yield stage
 
     def _model(self, index):
@@ -309,10 +306,6 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         # The same walk as `predict` takes, cell by cell: what it asks for is what that is charged.
         what = self._model(stage), n_samples, ledger, self._answer
         return (yield from tree_acquisitions(self, *what, votes=self._vote_kind == "votes"))
-
-    def _acquired(self, walk, index, n_samples):
-        """Return the acquired features of a stage, as an array of its own."""
-        return walk.acquired.copy()
 
     @property
     def feature_importances_(self):
@@ -445,7 +438,6 @@ class UsedFeaturesForest(ForestClassifier):
     """
 
     _groups = True
-    _pays_by_path = False
 
     def _used(self, trees):
         """Return the mask of the features that some node of the trees tests."""
@@ -465,5 +457,10 @@ class UsedFeaturesForest(ForestClassifier):
     def fixed_costs(self):
         return self.feature_costs_.total(self._prefixes)
 
-    def _acquired(self, walk, index, n_samples):
-        return np.tile(self._prefixes[index], (n_samples, 1))
+    def _stages(self, X, which, want):
+        which = list(which)
+        # Walks need not gather what is acquired: it is the same for all examples.
+        for index, stage in zip(which, super()._stages(X, which, want - {"acquired"}), strict=True):
+            if "acquired" in want:
+                stage.acquired = np.tile(self._prefixes[index], (len(X), 1))
+            yield stage

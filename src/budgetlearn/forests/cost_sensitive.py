@@ -231,8 +231,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
     scoring: Any = None
 
     def _fit(self, train, valid, seeds):
-        if self.budget is not None:
-            check_number(self.budget, "budget", low=0)
+        check_number(self.budget, "budget", low=0, none=True)
         data = bin_features(train.X, self.max_bins, self.n_jobs, self.missing_in_training_)
         self.cost_weights_ = self._weights(data, train)
         known = CostSensitiveRFClassifier().get_params()

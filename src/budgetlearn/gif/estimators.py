@@ -1,6 +1,5 @@
 """Globally induced forests (Begon, Joly and Geurts, 2017): forests under a node budget."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,15 +7,14 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from ..protocol.checked_data import complete_table, weighted_quantile
-from ..protocol.documenting import documented
+from ..protocol.documenting import estimator_class
 from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
 from .fitting import Validation
 from .forest import BaseGIF
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     """Globally induced forest for regression, with squared loss and one or more outputs.
 
@@ -75,8 +73,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         return scores[:, 0] if self._single_output else scores, None
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class GIFClassifier(ClassifierMixin, BaseGIF):
     """Globally induced forest for classification.
 

@@ -3,7 +3,7 @@
 import copy
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..export.formats import FORMATS, MOST_FEATURES, refuse_above
 from ..export.serialization import stored_bytes
 from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..protocol.documenting import estimator_class
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
@@ -35,7 +36,7 @@ def in_columns(X):
 NODES_PER_TREE, MOST_TREES = 5, 1000
 
 
-# Limits of the parameters that are numbers, as of `check_number`; those of _OPTIONAL may be None.
+# Limits of the parameters that are numbers, as of `check_number`.
 # Beyond a rate of 2, a step takes the squared loss further up than it was.
 _NUMBERS = {
     "node_budget": {"low": 1, "integer": True},
@@ -44,15 +45,14 @@ _NUMBERS = {
     "prune_factor": {"low": 1, "high": np.inf, "high_open": True},
     "n_thresholds": {"low": 1, "high": INT32_MAX, "integer": True},
     "min_samples_leaf": {"low": 1, "high": INT32_MAX, "integer": True},
-    "candidate_window": {"low": 1, "integer": True},
-    "max_depth": {"low": 1, "high": INT32_MAX, "integer": True},
-    "byte_budget": {"low": 1, "integer": True},
-    "step_budget": {"low": 1},
+    "candidate_window": {"low": 1, "integer": True, "none": True},
+    "max_depth": {"low": 1, "high": INT32_MAX, "integer": True, "none": True},
+    "byte_budget": {"low": 1, "integer": True, "none": True},
+    "step_budget": {"low": 1, "none": True},
 }
-_OPTIONAL = ("candidate_window", "max_depth", "byte_budget", "step_budget")
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator_class
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """Base of the regressor and the classifier: growing, stages, acquired features.
 
@@ -182,8 +182,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _check_parameters(self, loss):
         for name, limits in _NUMBERS.items():
-            if getattr(self, name) is not None or name not in _OPTIONAL:
-                check_number(getattr(self, name), name, **limits)
+            check_number(getattr(self, name), name, **limits)
         check_choice(self.split_on, "split_on", ("targets", "residuals"))
         check_choice(self.byte_format, "byte_format", FORMATS)
         self._number_or("ridge", ("auto",), low=0, low_open=True)

@@ -679,18 +679,15 @@ def refit(
         double[::1] stats = np.empty(loss.width)
         double[::1] step = np.empty(loss.n_outputs)
         ForestNode* node
-        int32_t* samples
         int32_t rank, _n_pass
         Py_ssize_t k
     with nogil:
         for _n_pass in range(n_passes):
             for rank in range(accepted.shape[0]):
                 node = &table.nodes[accepted[rank]]
-                samples = table.samples_of(node)
-                loss.gather(samples, node.size, &stats[0])
+                loss.gather(table.samples_of(node), node.size, &stats[0])
                 if loss.solve(&stats[0], node.size, &step[0]) <= 0.0:
                     continue
+                accept(table, loss, accepted[rank], rank, learning_rate, &step[0], &step[0])
                 for k in range(loss.n_outputs):
-                    step[k] *= learning_rate
                     weights[rank, k] += step[k]
-                loss.update(samples, node.size, &step[0])

@@ -134,15 +134,9 @@ cdef class NodeTable:
         cdef uint8_t goes_left, cut, doubted, missing = <uint8_t> (last - first - 1)
         cdef uint8_t sent = node.missing_left, left = child == node.child
         cdef int32_t i, n_doubted = 0
-        # Invariant: codes before `low` go left, those beyond `high` right.
-        cdef Py_ssize_t low = first, high = last - 1
-        while low < high:
-            if self.highest[(low + high) // 2] <= node.threshold:
-                low = (low + high) // 2 + 1
-            else:
-                high = (low + high) // 2
-        # One code is left, whose values lie on both sides, or all on the right.
-        cut, doubted = <uint8_t> (low - first), self.lowest[low] <= node.threshold
+        # The values of this code lie on both sides, or all on the right.
+        cdef Py_ssize_t place = code_beyond(&self.highest[0], first, last - 1, node.threshold)
+        cut, doubted = <uint8_t> (place - first), self.lowest[place] <= node.threshold
         for i in range(n):
             goes_left = (codes[i] < cut) | ((codes[i] == missing) & sent)
             marked[i] &= (goes_left == left) | ((codes[i] == cut) & doubted)
@@ -172,13 +166,10 @@ cdef class NodeTable:
 
     cdef int32_t add(self, int32_t tree, int32_t parent, int32_t size) noexcept nogil:
         """Append a leaf outside the model; return its id."""
-        cdef ForestNode* node = &self.nodes[self.n_nodes]
-        node.threshold = node.decrease = 0.0
-        node.tree = tree
-        node.parent = parent
-        node.size = size
-        node.start = node.feature = node.child = node.step = -1
-        node.missing_left = False
+        self.nodes[self.n_nodes] = ForestNode(
+            tree=tree, parent=parent, size=size, start=-1, feature=-1, child=-1, step=-1,
+            threshold=0.0, decrease=0.0, missing_left=False,
+        )
         self.n_nodes += 1
         return self.n_nodes - 1
 
@@ -450,13 +441,28 @@ cdef double end_of_code(Splitter splitter, uint8_t code, int32_t n, double sign)
     return sign * found
 
 
+cdef inline Py_ssize_t code_beyond(
+    const double* highest, Py_ssize_t first, Py_ssize_t last, double threshold
+) noexcept nogil:
+    """Return the first of some codes with a value above a threshold; where none has, the last."""
+    cdef Py_ssize_t middle
+    # Invariant: codes before `first` go left, those beyond `last` right.
+    while first < last:
+        middle = (first + last) // 2
+        if highest[middle] <= threshold:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
 cdef double code_cut(Splitter splitter, double threshold, int32_t n) noexcept nogil:
     """Return the largest code that goes left; of its cells those beyond get the next one.
 
     In a root whose cells are counted in tables they keep it, and their places are in `moved`.
     """
-    cdef Py_ssize_t first = splitter.offsets[splitter.feature], low = first, middle
-    cdef Py_ssize_t high = splitter.offsets[splitter.feature + 1] - 1
+    cdef Py_ssize_t first = splitter.offsets[splitter.feature], place
+    cdef Py_ssize_t last = splitter.offsets[splitter.feature + 1] - 1
     cdef uint8_t* cells = &splitter.values[0]
     cdef bint writes = splitter.looked_up == cells
     cdef uint8_t code
@@ -464,15 +470,9 @@ cdef double code_cut(Splitter splitter, double threshold, int32_t n) noexcept no
     for i in range(splitter.n_beyond if writes else 0):  # of the threshold before
         cells[splitter.moved[i]] = <uint8_t> splitter.cut
     splitter.n_beyond = 0
-    # Invariant: codes before `low` go left, those beyond `high` right.
-    while low < high:
-        middle = (low + high) // 2
-        if splitter.code_highest[middle] <= threshold:
-            low = middle + 1
-        else:
-            high = middle
-    code = <uint8_t> (low - first)
-    if splitter.code_lowest[low] > threshold:  # not of the first code: a value goes left
+    place = code_beyond(&splitter.code_highest[0], first, last, threshold)
+    code = <uint8_t> (place - first)
+    if splitter.code_lowest[place] > threshold:  # not of the first code: a value goes left
         return code - 1.0
     for i in range(places_of(splitter, code, n)):
         splitter.moved[n_beyond] = splitter.moved[i]

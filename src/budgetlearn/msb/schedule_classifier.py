@@ -85,8 +85,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         return seed, np.random.RandomState(seed)
 
     def _fit(self, train, valid, seeds):
-        if self.budget is not None:
-            check_number(self.budget, "budget", low=0)
+        check_number(self.budget, "budget", low=0, none=True)
         self._fit_schedule(train, valid, seeds)
 
     @property

@@ -152,7 +152,7 @@ cdef class MarginWalker:
         for q in range(self.n_rest):
             i = self.rest[q]
             # A hard cap: what exceeds it is passed over, not the end of the walk.
-            if not self.affords(i):
+            if self.spent + self.prices[i] > self.max_cost:
                 continue
             # The control follows its own order; threshold and cap hold for it as well.
             if self.forced.shape[0]:
@@ -162,9 +162,6 @@ cdef class MarginWalker:
             if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
                 best, best_worth = i, worth
         return best
-
-    cdef bint affords(self, index_t feature) noexcept nogil:
-        return self.spent + self.prices[feature] <= self.max_cost
 
     cpdef void leave(self, index_t feature) noexcept nogil:
         """Take a feature out of the rest, acquired or not to be had: it is not chosen again."""

@@ -147,8 +147,7 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
     file holds the codes, mapped into memory for as long as they are used, as wide as a column of
     only distinct values would need.
     """
-    if max_bins is not None:
-        check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True)
+    check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True, none=True)
     missing = np.zeros(X.shape[1], dtype=bool) if missing is None else missing
     mapped = None
     if folder is not None:

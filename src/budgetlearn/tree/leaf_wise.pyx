@@ -258,6 +258,7 @@ cdef class LeafWise(Blocks):
         cdef Leaf parent = leaf[0]
         cdef GrownNode* node = self.nodes + parent.node
         cdef Py_ssize_t i, middle = self.send(leaf)
+        cdef bint charged
         node.feature, node.missing_left = parent.feature, parent.missing_left
         node.threshold = self.cuts[self.offsets[parent.feature] + parent.code]
         self.split[parent.node] = parent.code
@@ -280,17 +281,12 @@ cdef class LeafWise(Blocks):
                 self.search(large, small.cells)
                 if self.may_split(small):
                     self.search(small, NULL)
-            if self.prices[parent.feature] > 0:
-                self.acquire(parent.feature, place + 1)
-        self.prices[parent.feature] = 0.0
-
-    cdef void acquire(self, int32_t feature, Py_ssize_t n_grown) noexcept nogil:
-        """Let a feature cost nothing from here on, in leaves that were searched before, too."""
-        cdef Py_ssize_t i
-        self.prices[feature] = 0.0
-        for i in range(n_grown):
-            if self.may_split(self.leaves + i):
-                self.search_feature(self.leaves + i, feature)
+        # The feature costs nothing from here on, in leaves that were searched before, too.
+        charged, self.prices[parent.feature] = self.prices[parent.feature] > 0, 0.0
+        if charged and place + 1 < self.n_leaves:
+            for i in range(place + 1):
+                if self.may_split(self.leaves + i):
+                    self.search_feature(self.leaves + i, parent.feature)
 
     cdef Py_ssize_t send(self, const Leaf* leaf) noexcept nogil:
         """Order a leaf's examples by side, as they were within each; return where right begins."""

@@ -28,9 +28,8 @@ cdef enum:
 @cython.final
 cdef class Table(Blocks):
     cdef:
-        const uint8_t[:, ::1] bytes_of_codes  # owns what `codes` points to
-        const uint8_t* codes          # (n_columns, n_rows), of `width` bytes each
-        Py_ssize_t width, stride      # bytes of a code, and of a column
+        const uint8_t[:, ::1] bytes_of_codes  # (n_columns, n_rows * width)
+        Py_ssize_t width              # bytes of a code
         const int32_t[::1] columns
         const long long[::1] offsets
         const double[::1] lowest, highest
@@ -62,7 +61,7 @@ cdef class Table(Blocks):
     cdef inline Codes stored(self, Py_ssize_t item) noexcept nogil:
         """Return the codes of a feature, or of the bundle item - n_features, in the whole table."""
         if item < self.n_features:
-            return Codes(self.codes + self.columns[item] * self.stride, self.width)
+            return Codes(&self.bytes_of_codes[self.columns[item], 0], self.width)
         return Codes(&self.bytes_of_bundles[item - self.n_features, 0], self.width)
 
     cdef inline uint8_t* copy_of(self, Py_ssize_t item) noexcept nogil:

@@ -23,8 +23,7 @@ cdef class Table(Blocks):
 
     def __cinit__(self, data, bint bundled, Py_ssize_t n_classes):
         self.bytes_of_codes = data.codes.view(np.uint8)
-        self.codes = &self.bytes_of_codes[0, 0]
-        self.width, self.stride = data.codes.itemsize, self.bytes_of_codes.shape[1]
+        self.width = data.codes.itemsize
         self.columns, self.offsets = data.columns, data.offsets
         self.missing = np.where(data.missing, data.n_codes - 1, -1).astype(np.int32)
         self.lowest, self.highest = data.lowest, data.highest
