@@ -200,11 +200,11 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         less than half of what they did.
         """
         model, stage = stages.model, stages.choose(comparison.budgets[policy.place])
-        nothing_is_free = model.feature_costs_.alone.min() > 0
-        if stage is None or (stages.costs[stage] == 0 and nothing_is_free):
+        if stage is None or not stages.buys[stage]:
             return None
         cost, error = stages.quoted(stage, policy.inflation)
-        if cost < policy.spent.mean() / 2:
+        nothing_is_free = model.feature_costs_.alone.min() > 0
+        if (cost == 0 and nothing_is_free) or cost < policy.spent.mean() / 2:
             return None
         fill, shift = comparison.fill_of(model), comparison.shift_of(model)
         corrections = {"temperature": policy.temperature, "fill": fill, "shift": shift}
