@@ -50,7 +50,11 @@ PARAMETERS = {
 PREDICTED = "(self, X: ArrayLike, **params: Any) -> NDArray[Any]"
 INHERITED = {
     b.BudgetedEstimator: PARAMETERS,
-    b.BudgetPreprocessor: PARAMETERS | {"fit_transform": "(self, X: Any, y: Any = ...) -> Any"},
+    b.BudgetPreprocessor: PARAMETERS
+    | {
+        "fit_transform": "(self, X: Any, y: Any = ...) -> Any",
+        "get_feature_names_out": "(self, input_features: Any = ...) -> Any",
+    },
     b.BudgetPipeline: PARAMETERS | {"predict": PREDICTED, "predict_proba": PREDICTED},
 }
 

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -416,6 +417,20 @@ def test_free_features_are_a_step_of_their_own_beside_others():
     assert (made.comparison_["budget"].min(), points["cost"].iloc[1]) == (0, 0)
     assert points["variables"].iloc[1] == (told,)
     assert points["score"].iloc[1] > points["score"].iloc[0] + 0.1
+
+
+@pytest.mark.parametrize(("cost", "is_kept"), [(0.5, False), (1.9, False), (2, True), (5, True)])
+def test_a_model_far_cheaper_than_those_out_of_fold_does_not_get_their_score(cost, is_kept):
+    policy = SimpleNamespace(place=0, spent=np.array([8.0, 0]), inflation=1.0, temperature=1.0)
+    model = SimpleNamespace(feature_costs_=FeatureCosts([1, 9]))
+    stages = SimpleNamespace(model=model, buys=[True])
+    stages.choose, stages.quoted = lambda budget: 0, lambda *_: (cost, 0.0)
+    none = SimpleNamespace(budgets=[9.0], fill_of=lambda _: None, shift_of=lambda _: None)
+    entry = AutoBudgetClassifier()._bought(Entry("any", 0.9, 0.1), policy, stages, none)
+    assert (entry is not None) == is_kept
+    # Also where features are free nobody needs a second constant.
+    stages.buys, model.feature_costs_ = [False], FeatureCosts([0, 9])
+    assert AutoBudgetClassifier()._bought(Entry("any", 0.9, 0.1), policy, stages, none) is None
 
 
 @pytest.mark.usefixtures("fast")

@@ -544,6 +544,8 @@ def test_columns_that_most_rows_buy_come_first():
     assert output.bought(point, 0 * rates) == "on average 1.3 of: age, blood, urine"
     everything = point.replace(1.3, 3.0)
     assert output.bought(everything, rates) == "age, blood, urine"
+    everything["variables"] = ["height, cm", "age", "line\nend"]
+    assert output.bought(everything) == r"'height, cm', age, 'line\nend'"
 
 
 def test_large_numbers_are_shown_in_full_and_small_ones_in_short():

@@ -200,13 +200,16 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         """Return an entry with its model, and its cost.
 
         None where the model of all rows has nothing in the budget, or buys nothing: then it is a
-        constant, whatever the models out of fold were.
+        constant, whatever the models out of fold were. Nor is it theirs, or as good, where it costs
+        less than half of what they did.
         """
         model, stage = stages.model, stages.choose(comparison.budgets[policy.place])
-        nothing_is_free = model.feature_costs_.alone.min() > 0
-        if stage is None or (stages.costs[stage] == 0 and nothing_is_free):
+        if stage is None or not stages.buys[stage]:
             return None
         cost, error = stages.quoted(stage, policy.inflation)
+        nothing_is_free = model.feature_costs_.alone.min() > 0
+        if (cost == 0 and nothing_is_free) or cost < policy.spent.mean() / 2:
+            return None
         fill, shift = comparison.fill_of(model), comparison.shift_of(model)
         corrections = {"temperature": policy.temperature, "fill": fill, "shift": shift}
         return replace(entry, cost=cost, cost_se=error, model=model, stage=stage, **corrections)

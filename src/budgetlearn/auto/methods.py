@@ -91,8 +91,10 @@ class Stages:
 
     def __init__(self, model, X, weighed=False):
         self.model = model
-        stages = each_stage(model, X, {"acquired"})
-        spent = [model.feature_costs_.total(stage.acquired) for stage in stages]
+        spent, self.buys = [], []  # whether any row buys a feature
+        for stage in each_stage(model, X, {"acquired"}):
+            spent.append(model.feature_costs_.total(stage.acquired))
+            self.buys.append(stage.acquired.any())
         self.costs = np.array([each.mean() for each in spent])
         self.errors = np.array([each.std() for each in spent]) / np.sqrt(len(X))
         # Only what `fit` measured: reading the attribute would measure out of fold.

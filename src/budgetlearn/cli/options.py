@@ -138,9 +138,9 @@ def note(text):
 
 
 def shown(name):
-    """Return a name on one line, as a terminal can show it."""
+    """Return a name on one line, as a terminal can show it; in quotes where it would be several."""
     text = str(name)
-    return text if text.isprintable() else repr(text)
+    return text if text.isprintable() and "," not in text else repr(text)
 
 
 def closest(name, names):

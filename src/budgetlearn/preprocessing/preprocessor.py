@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetlearnWarning, DatasetError
@@ -16,7 +16,7 @@ from .categories import INDICATOR, MEDIAN, REFUSE, as_words, holds_words, how_to
 APART = 2.0**-20
 
 
-class BudgetPreprocessor(TransformerMixin, BaseEstimator):
+class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Encode text, categories, truth values and gaps; each original column stays one acquisition.
 
     Put it before an estimator in a `BudgetPipeline` and give that one the prices of the columns:
@@ -167,21 +167,6 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         made |= {name: self._coded(whole[name]) for name in self.categories_}
         names = [name for name in self.feature_names_in_ if name in frame]
         return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
-
-    def get_feature_names_out(self, input_features=None):
-        """Return the names of the columns.
-
-        Parameters
-        ----------
-        input_features : object, default=None
-            Ignored: the names are those of `fit`.
-
-        Returns
-        -------
-        ndarray of str
-        """
-        check_is_fitted(self)
-        return self.feature_names_in_.copy()
 
     def unknown_words(self, X):
         """Return the words of a table that training did not have: they are treated as gaps.
