@@ -95,7 +95,7 @@ def build_cases(sections, report):
     """Return the data of each case for the page's scripts, as `script_data` takes them."""
     scripted, display = [section for section in sections if section.script], report.display
     cases = {}
-    for dataset, costs in report.cases if scripted else ():
+    for dataset, costs in report.cases:
         cases[case_name(dataset, costs)] = {
             "title": display.case_title(dataset, costs),
             "score": display.score(dataset),

@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -239,7 +239,7 @@ class Kept:
         # Of the jobs that fitted, where they were recorded.
         self.hours = sum(one.get("seconds", 0.0) for one in origins) / 3600
         self.commits = sorted({one["commit"] for one in origins})
-        self._judged = {}
+        self.numbers = cache(self.numbers)  # each table is judged once
 
     @classmethod
     def of(cls, folder):
@@ -258,15 +258,10 @@ class Kept:
         return judging.OurValues(self.points, lambda: area_table(self.points))
 
     def numbers(self, table):
-        """Return the printed numbers of a file with ours beside them, judged once.
-
-        Those that were not rerun have a row too.
-        """
-        if table not in self._judged:
-            stand_ins = self.settings.get("stand_ins", {})
-            rows = judging.published_table(self.ours, read_published([table]), stand_ins)
-            self._judged[table] = judging.agreement_table(rows)
-        return self._judged[table]
+        """Return the printed numbers of a file, ours beside them, judged; those not rerun too."""
+        stand_ins = self.settings.get("stand_ins", {})
+        rows = judging.published_table(self.ours, read_published([table]), stand_ins)
+        return judging.agreement_table(rows)
 
 
 class Reproduction:

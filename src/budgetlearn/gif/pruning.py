@@ -22,18 +22,26 @@ SIZES = np.unique(np.rint(2 ** (np.arange(31 * 8) / 8)).astype(np.int64))
 MOST_ROWS, MOST_PAIRS, LEAST_JUDGES = 20_000, 70_000_000, 2000
 
 
-class AcceptedNodes:
+class Nodes:
+    """The nodes of a forest that may be dropped, by rank: their places `ids` in its records."""
+
+    def __init__(self, records, ids):
+        self.records, self.ids, self.tree = records, ids, records["tree"][ids]
+        # Where their parents stand, and the ranks of these, -1 where it is a root.
+        self.parent_id = records["parent"][ids]
+        self.parent = records["step"][self.parent_id]
+
+    def count(self, kept):
+        """Return the nodes of a model of those of some ranks: with the roots of their trees."""
+        return kept.size + np.unique(self.tree[kept]).size
+
+
+class AcceptedNodes(Nodes):
     """The accepted nodes of a grown forest, by rank of acceptance."""
 
     def __init__(self, table):
         self._table = table
-        self.records = records = table.records[: table.n_nodes]
-        # Their places in the table's records, and below those of their parents; `parent` is the
-        # rank of acceptance of that, -1 where it is a root.
-        self.ids = table.accepted()
-        self.tree = records["tree"][self.ids]
-        self.parent_id = records["parent"][self.ids]
-        self.parent = records["step"][self.parent_id]
+        super().__init__(table.records[: table.n_nodes], table.accepted())
 
     def indicators(self, kept, rows):
         """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
@@ -48,13 +56,13 @@ class AcceptedNodes:
         return matrix
 
 
-class ImportedNodes:
+class ImportedNodes(Nodes):
     """All nodes of an `ImportedForest` but its roots; the same to pruning as `AcceptedNodes`."""
 
     def __init__(self, forest, X, targets):
         n_nodes = [tree.node_count for tree in forest.trees]
         self.n_trees, self.n_features = len(n_nodes), X.shape[1]
-        self.records = records = np.zeros(sum(n_nodes), dtype=FOREST_NODE_DTYPE)
+        records = np.zeros(sum(n_nodes), dtype=FOREST_NODE_DTYPE)
         # Of each example the leaf in each tree, by its place among all nodes.
         self._leaves = ForestPredictor(forest.trees, forest.n_features).walk(X, leaves=True).leaves
         # Features without missing values here may have none later: they need no side.
@@ -69,15 +77,14 @@ class ImportedNodes:
             records["parent"][place] = np.where(parent < 0, -1, place[parent])
             if tree.missing_left is not None:
                 records["missing_left"][place] = tree.missing_left & gaps[tree.feature]
-        self._count(targets)
-        self.ids = np.flatnonzero(records["parent"] >= 0)
+        ids = np.flatnonzero(records["parent"] >= 0)
         records["step"] = -1
-        records["step"][self.ids] = np.arange(self.ids.size)
-        self.tree, self.parent_id = records["tree"][self.ids], records["parent"][self.ids]
-        self.parent = records["step"][self.parent_id]
+        records["step"][ids] = np.arange(ids.size)
+        super().__init__(records, ids)
+        self._measure(targets)
 
-    def _count(self, targets):
-        """Count the examples of each node, and what its split explains of the targets."""
+    def _measure(self, targets):
+        """Count the examples of each node, and find what its split explains of the targets."""
         records, parent = self.records, self.records["parent"].tolist()
         sums, each = np.zeros((len(parent), 1 + targets.shape[1])), np.insert(targets, 0, 1, axis=1)
         for leaves in self._leaves.T:
@@ -131,7 +138,7 @@ class Memory:
 
     def excess(self, nodes, kept):
         """Return about how many nodes are too many, 0 where these fit."""
-        n_nodes = kept.size + np.unique(nodes.tree[kept]).size
+        n_nodes = nodes.count(kept)
         excess = max(0, n_nodes - self.n_nodes)
         # Bytes and tests grow about as nodes do; the next round counts them anew.
         share = 0.0 if self.n_bytes is None else 1 - self.n_bytes / self._bytes(nodes, kept)
@@ -166,7 +173,7 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, bes
     errors of solutions on validation data) or generalised cross-validation. With `best`, go on to a
     single node, in steps that no budget changes, and take what validates best within it.
     """
-    kept, rows, found, fresh = np.arange(nodes.ids.size), np.arange(n_samples), [], True
+    kept, rows, found = np.arange(nodes.ids.size), np.arange(n_samples), []
     sampled = n_samples > MOST_ROWS and kept.size > 1 and (best or memory.excess(nodes, kept) > 0)
     judges = rows
     if sampled:
@@ -178,7 +185,7 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, bes
         excess = memory.excess(nodes, kept)
         if not excess or kept.size == 1:
             last = chosen, solution
-            if sampled or (ridge == "auto" and not fresh):
+            if sampled or (ridge == "auto" and kept.size < nodes.ids.size):
                 last = _solve(regress(kept, rows) if sampled else regression, kept, ridge, validate)
             found.append((kept, *last[1], last[0]))
             if not best:
@@ -187,11 +194,11 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, bes
                 errors = [validate(kept, (weights, start))[0] for kept, weights, start, _ in found]
                 return found[len(found) - 1 - int(np.argmin(errors[::-1]))]
         if best:
-            n_nodes = kept.size + np.unique(nodes.tree[kept]).size
+            n_nodes = nodes.count(kept)
             excess = n_nodes - max(SIZES[n_nodes > SIZES])
         # Only leaves go: an inner node carries the paths of those below it.
         stays = _without_small_leaves(nodes, kept, solution[0], regression.spread, excess)
-        kept, fresh = kept[stays], False
+        kept = kept[stays]
         regression.keep(stays)
         # While pruning goes on the first choice holds; the last round may choose its penalty anew.
         _, solution = _solve(regression, kept, chosen, validate)
