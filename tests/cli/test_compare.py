@@ -320,6 +320,26 @@ def test_an_identifier_is_left_out_of_a_comparison_and_may_be_kept(folder, told)
         assert read_study(written, folders()[0])[1].X.columns[-1] == kept
 
 
+def test_rows_of_one_id_are_compared_together(folder, told):
+    table = patients().assign(who=lambda t: t.index // 4)
+    table.to_csv("table.csv", index=False)
+    status, out, err = told("compare", "table.csv", *OWN, "--id", "who", "--dry-run")
+    assert status == 0
+    assert "rows of the same who are held out together" in err
+    shown = map(yaml.safe_load, re.findall(r", not written:\n(.*?\n)\n", out, re.S))
+    files = dict(zip((REGISTRY, STUDY), shown, strict=True))
+    (entry,) = files[REGISTRY]["datasets"].values()
+    assert entry["source"]["group"] == "who"
+    assert "drop" not in entry["source"]
+    write_files(files, folder / "results" / "table")
+    own = read_study(folder / "results" / "table", folders()[0])[1]
+    assert own.groups.tolist() == table["who"].tolist()
+    assert "who" not in own.X
+    table.assign(who=table["who"].where(table.index != 7)).to_csv("table.csv", index=False)
+    status, _, err = told("compare", "table.csv", *OWN, "--id", "who", "--dry-run")
+    assert (status, "who is missing in row 8 (counted from 1" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

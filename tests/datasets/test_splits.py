@@ -1,5 +1,7 @@
 """Splits: sizes, strata, queries, bad requests."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -89,6 +91,16 @@ def test_queries_stay_whole(lengths, seed):
     np.testing.assert_allclose(sizes_of(part), wanted, atol=10)
 
 
+@pytest.mark.parametrize("dataset", [classes([60, 40]), numbers(100)])
+def test_rows_of_one_group_stay_together_whatever_the_target(dataset):
+    grouped = replace(dataset, groups=np.arange(100) // 4)
+    part = split(grouped, 0)
+    assert all(len(set(part[grouped.groups == group])) == 1 for group in range(25))
+    assert sizes_of(part) == [60, 20, 20]
+    with pytest.raises(ConfigError, match="needs classification without groups"):
+        split(grouped, 0, {"per_class": [1, 1, 1]})
+
+
 def test_queries_left_over_are_in_no_part():
     part = split(queries([4] * 10), 0, (20, 8, 8))
     assert sizes_of(part) == [20, 8, 8]
@@ -125,7 +137,7 @@ def test_rare_classes_are_told():
 
 
 def test_no_whole_query_for_a_part():
-    with pytest.raises(DatasetError, match="no whole query falls into the"):
+    with pytest.raises(DatasetError, match="no whole group falls into the"):
         split(queries([30, 30]), 0)
 
 

@@ -97,6 +97,16 @@ def test_whole_queries_choose_between_methods():
     assert abs(len(sides[0]) - len(sides[1])) <= 1
 
 
+def test_rows_of_one_group_are_on_one_side_in_all_that_a_run_splits(wine):
+    grouped = replace(wine, groups=np.arange(178) // 3)
+    (run,) = iterate(
+        grouped, draw_splits(grouped, [0], 5, SIZES), draw_costs(wine, "unit", [0], 5), "unit", 5
+    )
+    assert run.valid_queries is None  # scored by rows; only in ranking by query
+    choosing = choosing_rows(grouped, 5)
+    assert not set(grouped.groups[choosing]) & set(grouped.groups[~choosing])
+
+
 def test_random_costs_are_whole_numbers_of_the_range(wine):
     cost = draw_costs(wine, "random", range(50), 5)["cost"]
     assert (cost == cost.round()).all()

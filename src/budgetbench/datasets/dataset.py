@@ -43,7 +43,7 @@ class Dataset:
     y: np.ndarray
     feature_names: tuple[str, ...]
     class_names: tuple[str, ...] = ()  # one for each class code; empty in regression
-    groups: np.ndarray | None = None  # in ranking the query of each row; its rows stand together
+    groups: np.ndarray | None = None  # what a row belongs to, in ranking its query; None: nothing
     part: np.ndarray | None = None  # the split that came with the data: `TRAIN`, … of each row
     # Of each feature that was words in the files: the words, in the order of their codes 0, 1, …
     # (before any standardising).
@@ -211,8 +211,8 @@ class Dataset:
 def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
     """Assign each row of a data set to train, validation or test.
 
-    Classification is split within each class (stratified), ranking by whole queries, regression
-    plainly at random.
+    Rows of one group, such as the query in ranking, stay together. Without groups classification
+    is split within each class (stratified), regression plainly at random.
 
     Parameters
     ----------
@@ -238,10 +238,10 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
     if isinstance(sizes, dict):
         return _per_class(dataset, sizes, rng)
     counts = _counts(dataset, list(sizes))
+    if dataset.groups is not None:
+        return _by_group(dataset, counts, rng)
     if dataset.task == "classification":
         return _stratified(dataset, counts, rng)
-    if dataset.groups is not None:
-        return _by_query(dataset, counts, rng)
     return _cut(rng.permutation(dataset.n_samples), counts, dataset.n_samples)
 
 
@@ -256,10 +256,11 @@ def _given(dataset, sizes):
 
 
 def _per_class(dataset, sizes, rng):
-    if set(sizes) != {"per_class"} or dataset.task != "classification":
+    plain = dataset.task == "classification" and dataset.groups is None
+    if set(sizes) != {"per_class"} or not plain:
         raise ConfigError(
             "A split by classes is written {'per_class': [train, validation, test]} and needs "
-            f"classification; got {sizes} for {dataset.task}."
+            f"classification without groups; got {sizes} for {dataset.task}."
         )
     counts = _counts(dataset, list(sizes["per_class"]))
     part = np.full(dataset.n_samples, LEFT_OUT, np.int8)
@@ -340,20 +341,20 @@ def _stratified(dataset, counts, rng):
     return part
 
 
-def _by_query(dataset, counts, rng):
-    """Deal whole queries, in random order, to the part in which their middle row falls."""
-    queries, code, length = np.unique(dataset.groups, return_inverse=True, return_counts=True)
-    order = rng.permutation(queries.size)
-    # By its middle: a query across a border goes where most of it lies.
+def _by_group(dataset, counts, rng):
+    """Deal whole groups, in random order, to the part in which their middle row falls."""
+    groups, code, length = np.unique(dataset.groups, return_inverse=True, return_counts=True)
+    order = rng.permutation(groups.size)
+    # By its middle: a group across a border goes where most of it lies.
     middle = np.cumsum(length[order]) - length[order] / 2
-    part_of_query = np.empty(queries.size, np.int8)
-    part_of_query[order] = np.searchsorted(np.cumsum(counts), middle, side="right")
-    part = part_of_query[code]
+    part_of_group = np.empty(groups.size, np.int8)
+    part_of_group[order] = np.searchsorted(np.cumsum(counts), middle, side="right")
+    part = part_of_group[code]
     part[part == 3] = LEFT_OUT
     for each, count in enumerate(counts):
         if count and not (part == each).any():
             dataset._fail(
-                f"no whole query falls into the {_NAMES[each]} part of {count} rows. Enlarge the "
-                "part, or use more queries"
+                f"no whole group falls into the {_NAMES[each]} part of {count} rows. Enlarge the "
+                "part, or use more groups"
             )
     return part

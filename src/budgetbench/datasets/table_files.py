@@ -234,7 +234,7 @@ def read_own(
     _places(frame, others)  # an error for those that are not there
     features = frame.drop(columns=others)
     if group is not None and frame[group].isna().any():
-        raise DatasetError(f"The query ({group!r}) is missing in some rows: leave these out.")
+        raise DatasetError(f"The group ({group!r}) is missing in some rows: leave these out.")
     if not features.shape[1]:
         raise DatasetError(f"There is no column beside {', '.join(map(repr, others))}.")
     # Every run fits its own medians, so the gaps must survive the encoding here.

@@ -110,7 +110,7 @@ def choosing_rows(dataset, study_seed):
     tries, the more its validation score flatters it. Test rows chose nothing within any method. So
     half of them choose between methods, and the other half tells what to expect of the choice. A
     row is on the same side in all runs: every second row in the order of the target, ties in random
-    order; in ranking whole queries.
+    order; whole groups where rows belong to some.
     """
     # Independent of the run, so that a row never chooses in one and tells in another.
     random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))
@@ -132,7 +132,7 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
         X = _filled(dataset, rows[TRAIN]) if dataset.gaps else dataset.X
         train, valid, test = ((X[index], dataset.y[index]) for index in rows)
-        run, queries = int(column), dataset.groups
+        run, queries = int(column), dataset.groups if dataset.task == "ranking" else None
         yield Run(
             dataset=dataset.id,
             costs_kind=costs_kind,

@@ -27,9 +27,9 @@ from ..exceptions import ConfigError, extra
 from ..files import InMemory, read_yaml, write_whole
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol.scoring import SCORES, scores_of
+from ..validation import in_row
 from . import options
 from .fit import AUTO, fit_table, make, sampled
-from .options import note, shown
 from .output import plus_minus, print_schedule
 from .table import CLASSIFICATION, REGRESSION, read_own_table, table_of
 
@@ -43,7 +43,7 @@ CONTROL = "constant"  # every area under a curve starts from it
 STUDY, REGISTRY, LOCK = "study.yaml", "datasets.yaml", ".lock"
 SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}
 # The options that describe a table, as the entry of a data set calls them.
-SOURCE = ("target", "drop", "missing", "categorical", "separator", "decimal", "na")
+SOURCE = ("target", "drop", "group", "missing", "categorical", "separator", "decimal", "na")
 
 
 def folders():
@@ -75,7 +75,7 @@ def study_files(own, path, name, options, folder, **settings):
     regression = own.task == REGRESSION
     if options["scoring"]:
         settings["scoring"] = options["scoring"]
-    given = {k: list(v) if isinstance(v, tuple) else v for k in SOURCE if (v := options[k])}
+    given = {k: list(v) if isinstance(v, tuple) else v for k in SOURCE if (v := options.get(k))}
     entry = {"title": own.name, "task": own.task, "source": {"csv": os.path.abspath(path)} | given}
     if options["costs"]:
         entry["costs"] = os.path.abspath(options["costs"])
@@ -168,7 +168,7 @@ def read_study(folder, root, trust=False):
     options = {key: source.get(key) for key in ("target", "drop", "separator", "decimal", "na")}
     kept = {key: source[key] for key in ("missing", "categorical") if key in source}
     # What compare left out stands among the dropped columns: keep None leaves out no more.
-    options |= {"keep": None, "codes": kept.get("categorical", ())}
+    options |= {"keep": None, "codes": kept.get("categorical", ()), "row_id": source.get("group")}
     own = read_own_table(source["path"], costs=spec.costs, task=spec.task, **options)
     return study, own, kept
 
@@ -227,10 +227,12 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
-    if own.groups is not None:
-        name = shown(own.reading["id"])
-        note(f"rows of the same {name} may be trained on and held out: scores may be too good.")
     rest["drop"] = (*rest["drop"], *own.left_out)
+    if own.groups is not None:
+        if (rows := np.flatnonzero(pd.isna(own.groups))).size:
+            raise ConfigError(f"{own.reading['id']} is missing {in_row(rows)}: leave these out.")
+        rest["group"] = own.reading["id"]
+        rest["drop"] = tuple(name for name in rest["drop"] if name != rest["group"])
     BudgetPreprocessor(rest["missing"], rest["categorical"]).fit(own.X)
     if len(own.y) > rest["max_rows"]:
         options.note(f"each run draws {rest['max_rows']:,} of {len(own.y):,} rows (--max-rows).")

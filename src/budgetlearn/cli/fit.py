@@ -25,7 +25,7 @@ from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..preprocessing.reading import read_table
 from ..validation import holdout, in_row, listed
 from . import options
-from .options import note, shown
+from .options import note
 from .output import print_schedule, write_page
 from .saved_model import SavedModel
 from .table import CLASSIFICATION, REGRESSION, table_of
@@ -105,12 +105,6 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     rows = sampled(own, max_rows, random)
     if rows.size < len(own.y):
         note(f"{rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).")
-    if own.groups is not None:
-        name = shown(own.reading["id"])
-        note(
-            f"rows of the same {name} are held out together, so that scores are those of new ones. "
-            "The ± of what is held out, and guarantees, take rows as independent."
-        )
     estimator = make(method, own.task, own.costs, seed, jobs)
     decided_by(estimator, own, method, budget, rest)
     about = {"method": method, "budget": budget}

@@ -141,7 +141,11 @@ def read_own_table(
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
     names = frame[row_id] if ids else pd.Series()
     groups = None if names.dropna().is_unique else names.to_numpy()
-    notes = (*_assumed(frame, left_out, weights), *notes, *_marks_of_gaps(X))
+    notes = (
+        *_assumed(left_out, None if groups is None else row_id, weights),
+        *notes,
+        *_marks_of_gaps(X),
+    )
     reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
     left_out = (*ids, *left_out)
     return OwnTable(name, X, y, target, task, prices, left_out, notes, reading, weight, groups)
@@ -191,12 +195,17 @@ def _ranges(X):
     }
 
 
-def _assumed(frame, left_out, weights):
-    """Yield notes on columns that are left out, or weigh rows."""
+def _assumed(left_out, groups, weights):
+    """Yield notes on columns that are left out, say what rows belong to, or weigh them."""
     for name in left_out:
         yield (
             f"{shown(name)} has a different whole number in each row, as an identifier has, and is "
             f"left out. If it is a measurement: --keep {shlex.quote(name)}"
+        )
+    if groups is not None:
+        yield (
+            f"rows of the same {shown(groups)} are held out together, so that scores are those of "
+            "new ones. The ± of what is held out, and guarantees, take rows as independent."
         )
     if weights is not None:
         yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")
