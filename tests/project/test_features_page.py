@@ -196,7 +196,7 @@ TRIED = {
     "multi-output": lambda _, regressor, __: predicts_two(regressor),
     "warm_start": lambda model, *_: grows_on(model),
     "feature costs": lambda model, *_: heeds_prices(model),
-    "groups": lambda model, *_: shares_charges(model),
+    "cost groups": lambda model, *_: shares_charges(model),
     "export": lambda model, _, folder: exports(model, folder),
 }
 REFUSALS = AttributeError, NotImplementedError, TypeError, ValueError
