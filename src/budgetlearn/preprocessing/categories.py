@@ -162,9 +162,7 @@ def as_words(column):
                 "floating-point number, of which so large ones lose digits: different categories "
                 "may have become the same. Read the column as text (dtype=str)."
             )
-        return numbers.map(as_word, na_action="ignore").astype(object)
-    text = column.astype(object)
-    return text.map(lambda cell: str(cell).strip(), na_action="ignore").astype(object)
+    return column.astype(object).map(as_word, na_action="ignore").astype(object)
 
 
 def holds_words(column, categorical):
