@@ -81,8 +81,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         _refuse_empty(frame)
         if self.missing == REFUSE:
             _refuse_gaps(frame)
-        known = self.categorical
-        words = [name for name in frame.columns if holds_words(frame[name], name in known)]
+        words = [name for name in frame if holds_words(frame[name], name in self.categorical)]
         # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
