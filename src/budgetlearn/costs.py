@@ -433,8 +433,8 @@ def read_prices(source):
     (None: no group), run is a whole number, cost and group_cost are numbers (NaN: no charge). A
     `CostError` that names the line says what is wrong.
     """
-    is_frame = hasattr(source, "columns")
-    path, separator, header, rows = _from_frame(source) if is_frame else _from_file(source)
+    found = _from_frame if hasattr(source, "columns") else _from_file
+    path, separator, header, rows = found(source)
     _check_header(path, header)
     if not rows:
         raise CostError(f"{path} has a header, but no prices.")
