@@ -172,7 +172,8 @@ def holds_words(column, categorical):
         return False
     _refuse_dates(column)
     words = as_words(column)
-    if not (categorical or is_number(column)):
+    # Numbers of pandas' type category name categories, too.
+    if not (categorical or is_number(getattr(column.dtype, "categories", column))):
         refuse_numbers(column)
     different = words.dropna().unique()
     # Before blanks are stripped: "a" and "a " may have been meant as two.
