@@ -13,7 +13,6 @@ import pandas as pd
 from .exceptions import BudgetError, CostError, MissingExtraError
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 from .per_feature import PerFeature, own_names
-from .validation import check_number
 
 # Sums of the same prices in another order differ in the last bits; 200 must acquire a model of 200.
 _SLACK = 1e-12
@@ -419,7 +418,6 @@ def random_costs(n_features, random_state=None):
     """
     from sklearn.utils import check_random_state  # here: scikit-learn takes a second to load
 
-    check_number(n_features, "n_features", low=0, integer=True)
     return FeatureCosts(check_random_state(random_state).randint(1, 101, size=n_features))
 
 
@@ -435,8 +433,8 @@ def read_prices(source):
     (None: no group), run is a whole number, cost and group_cost are numbers (NaN: no charge). A
     `CostError` that names the line says what is wrong.
     """
-    is_frame = hasattr(source, "columns")
-    path, separator, header, rows = _from_frame(source) if is_frame else _from_file(source)
+    found = _from_frame if hasattr(source, "columns") else _from_file
+    path, separator, header, rows = found(source)
     _check_header(path, header)
     if not rows:
         raise CostError(f"{path} has a header, but no prices.")
@@ -452,9 +450,7 @@ def read_prices(source):
         if not records[-1]["feature"]:
             raise CostError(f"{path}, line {line}: the name of the feature is missing.")
     commas = has_decimal_commas(path, records, separator)
-    return pd.DataFrame([_with_numbers(path, record, commas) for record in records]).drop(
-        columns="line"
-    )
+    return pd.DataFrame([_with_numbers(path, record, commas) for record in records])
 
 
 def _from_frame(frame):
@@ -540,7 +536,7 @@ def has_decimal_commas(path, records, separator=";"):
 
 def _with_numbers(path, record, commas):
     """Return a record with its prices as numbers."""
-    where = f"{path}, line {record['line']}"
+    where = f"{path}, line {record.pop('line')}"
     # An empty group_cost is NaN, none; an empty cost is refused below.
     for name in _PRICES:
         if name in record:

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
 from budgetlearn.exceptions import BudgetlearnWarning, DatasetError, MissingValueError
+from budgetlearn.validation import ParameterError
 
 TABLE = pd.DataFrame(
     {
@@ -193,6 +194,15 @@ def test_names_and_free_text_are_refused():
     with pytest.raises(DatasetError, match="'who' holds 100 different words in 100 rows"):
         BudgetPreprocessor().fit(table)
     assert BudgetPreprocessor(categorical=["who"]).fit(table).categories_["who"][0] == "person 0"
+
+
+def test_numbers_name_categories_where_a_list_or_their_type_says_so():
+    table = pd.DataFrame({2024: [1, 2, 1], "g": [1.5, 2, 3], "r": 4, "gr": 5})
+    assert BudgetPreprocessor(categorical=[2024]).fit(table).categories_ == {"2024": ("1", "2")}
+    table["g"] = pd.Categorical([10, 2, 10])
+    assert BudgetPreprocessor().fit(table).categories_ == {"g": ("10", "2")}
+    with pytest.raises(ParameterError, match="categorical must be a list of names, got 'gr'"):
+        BudgetPreprocessor(categorical="gr").fit(table)
 
 
 def test_text_where_training_had_numbers_is_named():

@@ -134,6 +134,19 @@ def test_it_is_cross_validated_at_a_budget(pipeline, table):
     assert (cross_validate(pipeline, *table, scoring=scorer, cv=3)["test_score"] > 0.6).all()
 
 
+def test_whole_numbers_beside_words_are_the_same_words_everywhere():
+    table = pd.DataFrame({"grade": ["K", 1.0, 2.0, "K", 1.0] * 20, "noise": range(100)})
+    forest = BudgetRFClassifier(feature_costs=[1, 50], n_estimators=5, random_state=0)
+    pipeline = BudgetPipeline(
+        [("encode", BudgetPreprocessor(categorical=["grade"])), ("f", forest)]
+    )
+    pipeline.fit(table, table["grade"] == "K")
+    assert pipeline[0].categories_["grade"] == ("1", "2", "K")
+    assert not pipeline.session(budget=5).give(grade=1.0).prediction
+    numbers = pd.DataFrame({"grade": [1.0, 2.0]})
+    assert not pipeline.predict(numbers, budget=5).any()
+
+
 def test_steps_that_mix_columns_are_refused(table):
     X, y = table
     mixed = OneHotEncoder(sparse_output=False)

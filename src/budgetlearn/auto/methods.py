@@ -91,10 +91,9 @@ class Stages:
 
     def __init__(self, model, X, weighed=False):
         self.model = model
-        spent, self.buys = [], []  # whether any row buys a feature
-        for stage in each_stage(model, X, {"acquired"}):
-            spent.append(model.feature_costs_.total(stage.acquired))
-            self.buys.append(stage.acquired.any())
+        bought = (stage.acquired for stage in each_stage(model, X, {"acquired"}))
+        found = [(model.feature_costs_.total(each), each.any()) for each in bought]
+        spent, self.buys = zip(*found, strict=True)  # costs, and whether any row buys a feature
         self.costs = np.array([each.mean() for each in spent])
         self.errors = np.array([each.std() for each in spent]) / np.sqrt(len(X))
         # Only what `fit` measured: reading the attribute would measure out of fold.

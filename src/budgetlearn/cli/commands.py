@@ -31,8 +31,7 @@ _OPTIONS = {
     "pass fallback=True": "take --fallback",
     "cv=5 folds need": "5 folds need",
     "Give more, or lower cv.": "Give more rows, or take another --method.",
-    "Raise a limit, lower the confidence, or give more calibration data.": "Raise --budget, or "
-    "give more rows.",
+    "lower the confidence, or give more calibration data": "or give more rows",
     "sample_weight and class_weight count": "--weights count",
     "scoring must be": "--scoring must be",
     "max_minutes must be": "--minutes must be",

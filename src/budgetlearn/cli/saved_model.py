@@ -129,7 +129,11 @@ class SavedModel:
 
     def save(self, path):
         """Write the model; the file appears whole or not at all."""
-        write_model(vars(self), path)
+        with whole_file(path, through_links=True) as partial, partial.open("wb") as file:
+            file.write(_MAGIC + f"{FORMAT}\n".encode())
+            # mtime=0: the same model gives the same bytes.
+            with gzip.GzipFile("", "wb", 3, file, mtime=0) as packed:
+                pickle.dump(vars(self), packed, protocol=5)
 
     @classmethod
     def load(cls, path, trust=False):
@@ -168,17 +172,8 @@ class _Reader(pickle.Unpickler):
         )
 
 
-def write_model(content, path):
-    """Write plain data about a model; the file appears whole or not at all."""
-    with whole_file(path, through_links=True) as partial, partial.open("wb") as file:
-        file.write(_MAGIC + f"{FORMAT}\n".encode())
-        # mtime=0: the same model gives the same bytes.
-        with gzip.GzipFile("", "wb", 3, file, mtime=0) as packed:
-            pickle.dump(content, packed, protocol=5)
-
-
 def read_model(path, trust=False):
-    """Return the content of a file of `write_model`; with `trust` code that it names runs."""
+    """Return the content of a file of `SavedModel.save`; with `trust` code that it names runs."""
     with open(path, "rb") as file:
         # Bounded: the file may be anything, and have no line end.
         first = file.readline(_HEAD)

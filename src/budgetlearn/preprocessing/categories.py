@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DatasetError
-from ..validation import in_row
+from ..validation import in_row, listed
 
 # A number as people write it: 1,5  1,234.5  1'000  10%  $5  € 5  0x1F  1.2x. A number with letters
 # behind it and without a decimal point may be a word (3d, 1st) unless all cells share the unit.
@@ -16,7 +16,6 @@ _WRITTEN = (
     r"[-+]?[$€£]?\s?(?:0x[0-9a-f]+|\d[\d,.'_\s]*\s?(?:e[-+]?\d+)?\s?[%€$£]?|\d+[.,]\d+\s?\w+)"
 )
 _UNIT = r"[-+]?\d[\d.,]*\s?([a-zµ°/²³]+)"
-_MOST_CELLS = 5  # named in a message
 # What becomes of missing cells.
 INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
 
@@ -74,10 +73,9 @@ def as_number(cell):
 def refuse_numbers(column):
     """Raise `DatasetError` if half the cells, or half the different ones, look like numbers.
 
-    Whole numbers beside words that are a quarter of the different cells, as K beside the grades 1,
-    2 and 3, name categories.
+    Not so of whole numbers beside words that are a quarter of them, as K beside grades 1, 2, 3.
     """
-    cells = column.dropna().map(str).str.strip().str.lower()
+    cells = column.dropna().map(as_word).str.lower()
     different = pd.Series(cells.unique(), dtype=object)
     looks = _look_like_numbers(different)
     numbers = set(different[looks])
@@ -96,12 +94,10 @@ def refuse_numbers(column):
             "name it among the categorical columns if they name categories. Is --decimal right? "
             "Marks between thousands must be taken out."
         )
-    first = odd[:_MOST_CELLS]
-    named = ", ".join(f"{column.iloc[row]!r} in row {row + 1}" for row in first)
-    more = ", …" if odd.size > first.size else ""
+    named = listed(odd, form=lambda row: f"{column.iloc[row]!r} in row {row + 1}")
     raise DatasetError(
         f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
-        f"plain numbers: {named}{more} (rows counted from 1, without the header). "
+        f"plain numbers: {named} (rows counted from 1, without the header). "
         "Write them as 1234.5 (a point, no unit, no sign but - and +), leave out "
         "rows in which the value is missing, or drop the column. If its cells name categories: "
         f"categorical=[{column.name!r}], on the command line --categorical, or --task "
@@ -162,9 +158,7 @@ def as_words(column):
                 "floating-point number, of which so large ones lose digits: different categories "
                 "may have become the same. Read the column as text (dtype=str)."
             )
-        return numbers.map(as_word, na_action="ignore").astype(object)
-    text = column.astype(object)
-    return text.map(lambda cell: str(cell).strip(), na_action="ignore").astype(object)
+    return column.astype(object).map(as_word, na_action="ignore").astype(object)
 
 
 def holds_words(column, categorical):
@@ -178,7 +172,8 @@ def holds_words(column, categorical):
         return False
     _refuse_dates(column)
     words = as_words(column)
-    if not (categorical or is_number(column)):
+    # Numbers of pandas' type category name categories, too.
+    if not (categorical or is_number(getattr(column.dtype, "categories", column))):
         refuse_numbers(column)
     different = words.dropna().unique()
     # Before blanks are stripped: "a" and "a " may have been meant as two.

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import BudgetlearnWarning, DatasetError
-from ..validation import all_or_nothing, check_choice, in_row, listed
+from ..validation import ParameterError, all_or_nothing, check_choice, in_row, listed
 from . import categories
 from .categories import INDICATOR, MEDIAN, REFUSE, as_words, holds_words, how_to_read
 
@@ -81,8 +81,8 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         _refuse_empty(frame)
         if self.missing == REFUSE:
             _refuse_gaps(frame)
-        known = self.categorical
-        words = [name for name in frame.columns if holds_words(frame[name], name in known)]
+        codes = {str(name) for name in self.categorical}
+        words = [name for name in frame if holds_words(frame[name], name in codes)]
         # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
@@ -116,7 +116,9 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _check_names(self, frame):
         if not frame.shape[1]:
             raise DatasetError("A table needs columns with different names, but it has none.")
-        unknown = [name for name in self.categorical if name not in frame.columns]
+        if isinstance(self.categorical, str):
+            raise ParameterError(f"categorical must be a list of names, got {self.categorical!r}.")
+        unknown = [name for name in map(str, self.categorical) if name not in frame.columns]
         if unknown:
             raise DatasetError(
                 f"categorical names columns that the table lacks: {listed(unknown, form=repr)}. It "
@@ -159,12 +161,11 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         # Columns that are not there come back as gaps, and are left out again.
         whole = frame.reindex(columns=self.feature_names_in_)
-        numbers = [name for name in self.feature_names_in_ if name not in self.categories_]
-        values, fills = _numbers_of(whole[numbers]), [self._fills[name] for name in numbers]
-        for name, column in zip(numbers, values.T, strict=True):
+        made = {name: self._coded(whole[name]) for name in self.categories_}
+        numbers = [name for name in self.feature_names_in_ if name not in made]
+        for name, column in zip(numbers, _numbers_of(whole[numbers]).T, strict=True):
             categories.refuse_infinity(name, column)
-        made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
-        made |= {name: self._coded(whole[name]) for name in self.categories_}
+            made[name] = np.where(np.isnan(column), self._fills[name], column)
         names = [name for name in self.feature_names_in_ if name in frame]
         return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
 
