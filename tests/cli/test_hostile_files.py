@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -16,8 +17,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 import budgetlearn
 from budgetbench.study import records
 from budgetlearn.cli import compare
-from budgetlearn.cli.saved_model import FORMAT, SavedModel, read_model, write_model
-from budgetlearn.files import csv_text
+from budgetlearn.cli.saved_model import FORMAT, SavedModel, read_model
+from budgetlearn.files import csv_text, write_whole
 from budgetlearn.msb import exhaustive
 from tests.cli.conftest import QUICK
 
@@ -179,9 +180,7 @@ MODELS = {
     "a class of ours that opens files": lambda out: Calls(
         exhaustive.SubsetScores, 2, f"{out}/scores"
     ),
-    "a function of ours": lambda out: Calls(
-        budgetlearn.cli.saved_model.write_model, {}, f"{out}/m"
-    ),
+    "a function of ours": lambda out: Calls(write_whole, f"{out}/m", "text"),
     "the plain reader of models": lambda out: Calls(SavedModel.load, "theirs", True),
     "an object array": lambda out: Calls(joblib.load, "theirs"),
     "a module that runs": lambda out: named("budgetlearn.cli.__main__", "main"),
@@ -219,8 +218,8 @@ def test_boosted_trees_of_scikit_learn_are_read(tmp_path, classes):
     kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     X = np.random.default_rng(0).normal(size=(60, 2))
     model = kind(max_iter=3).fit(X, np.arange(60) % (classes or 60))
-    write_model(model, tmp_path / "model")
-    assert (read_model(tmp_path / "model").predict(X) == model.predict(X)).all()
+    SavedModel.save(SimpleNamespace(model=model), tmp_path / "model")
+    assert (read_model(tmp_path / "model")["model"].predict(X) == model.predict(X)).all()
 
 
 def test_only_one_class_among_those_of_models_opens_files():
