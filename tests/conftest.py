@@ -281,7 +281,7 @@ def small_cascade():
 
 @pytest.fixture(scope="session")
 def browser():
-    """A headless Chromium for all tests."""
+    """A headless Chromium for all tests of a process."""
     driver = start_browser()
     yield driver
     driver.quit()
