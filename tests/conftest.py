@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.report.browsing import start_browser
 from tests.workflow.slurm import why_not
 
 # How long an example takes tells of the machine's load, not of the code.
@@ -276,6 +277,14 @@ def small_cascade():
         patch.setattr(models, "_extra_trees", few_extra_trees)
         patch.setattr(models, "MOST_COPIES", 8)
         yield
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium for all tests of a process."""
+    driver = start_browser()
+    yield driver
+    driver.quit()
 
 
 @pytest.fixture(scope="session")

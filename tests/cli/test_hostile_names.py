@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.conftest import called_in, compared_in
-from tests.report.browsing import start_browser, wait_for
+from tests.report.browsing import WIDTHS, emulate, resize, wait_for
 
 RUN = "window.hit=1"
 SCRIPT, IMAGE = f"<script>{RUN}</script>", f'<img src=x onerror="{RUN}">'
@@ -40,15 +40,10 @@ def ran(folder, command, *words):
     assert status == 0, out[-3000:] + err[-3000:]
 
 
-@pytest.fixture(scope="module")
-def browser():
-    driver = start_browser()
-    yield driver
-    driver.quit()
-
-
 def opened(browser, page):
     """Open a page, let the mouse pass over all that it shows, and return its text."""
+    resize(browser, WIDTHS["desktop"])
+    emulate(browser)
     browser.get(page.as_uri())
     for figure in browser.find_elements("css selector", "[data-curves]"):
         browser.execute_script("arguments[0].scrollIntoView()", figure)

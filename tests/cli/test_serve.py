@@ -15,7 +15,7 @@ from budgetlearn.cli.predict import Case
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import Server, conversation
 from tests.cli.conftest import PRICES, patients
-from tests.report.browsing import emulate, requests, resize, start_browser, wait_for
+from tests.report.browsing import WIDTHS, emulate, requests, resize, wait_for
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
 
@@ -64,13 +64,6 @@ def served():
         one.server_close()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    driver = start_browser()
-    yield driver
-    driver.quit()
-
-
 def shown(browser, name):
     return browser.find_element("id", name).is_displayed()
 
@@ -101,6 +94,9 @@ def wait(browser, before):
 
 
 def opened(browser, running):
+    resize(browser, WIDTHS["desktop"])
+    emulate(browser)
+    browser.get_log("browser")
     browser.get(running.address)
     wait_for(browser, lambda: browser.execute_script("return state !== null"))
     assert not shown(browser, "gone")

@@ -4,7 +4,6 @@ import pytest
 
 from budgetbench.report import write_report
 from tests.factories import fail, make_points, make_report
-from tests.report.browsing import start_browser
 from tests.sharing import made_once
 
 
@@ -16,11 +15,3 @@ def folder(tmp_path_factory):
         write_report(make_report(fail(make_points(), "logitb", 3)), folder)
 
     return made_once(tmp_path_factory, "report", write)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A headless Chromium for all tests."""
-    driver = start_browser()
-    yield driver
-    driver.quit()

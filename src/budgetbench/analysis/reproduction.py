@@ -129,15 +129,15 @@ class OurValues:
         match = ~(own["valid_cost"] > most * (1 + 1e-9)).to_numpy(dtype=bool)  # but for rounding
         if "n_features" in wanted:  # a column of its own, not a setting of the method
             match &= own["n_features"].to_numpy() == float(wanted.pop("n_features"))
-        wanted = wanted.items()
-        match &= np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
+        if wanted := wanted.items():
+            match &= np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
         found = own.loc[match, ["run", row["quantity"]]].drop_duplicates("run")
         return found.set_index("run")[row["quantity"]]
 
 
 def _rows(frame, where):
     """Return the rows of `frame` that have the values of `where`, by column."""
-    return frame[(frame[[*where]] == pd.Series(where)).all(axis=1)]
+    return frame[np.logical_and.reduce([frame[name] == value for name, value in where.items()])]
 
 
 def _first_true(cases, default):

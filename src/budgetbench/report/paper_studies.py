@@ -40,7 +40,7 @@ def run_papers(root, cores, settings):
     command += ["--cores", cores, "--keep-going"]
     # One after another: each study uses all cores, and times are only then its own.
     failed = []
-    for name in Reproduction(root).studies:
+    for name in Reproduction(root, kept={}).studies:
         file = root / "config" / "studies" / f"{name}.yaml"
         print(f"papers: {name}", flush=True)
         call = [*command, "--configfile", file, *(["--config", *words] if words else [])]
