@@ -86,6 +86,8 @@ def test_few_groups_and_others_than_rows_are_refused():
     X, y, who = visits()
     with pytest.raises(ParameterError, match="compared on 5 groups or more, got 4"):
         auto().fit(X, y, groups=who % 4)
+    with pytest.raises(ParameterError, match="groups must be two or more, got one"):
+        ScheduleCascadeClassifier().fit(X, y, groups=np.zeros(240))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         auto().fit(X, y, groups=who[1:])
 

@@ -356,6 +356,8 @@ def _codes_of_groups(groups, X):
     codes, names = pd.factorize(np.asarray(groups))
     alone = codes < 0
     codes[alone] = len(names) + np.arange(alone.sum())
+    if codes.max() == 0:
+        raise ParameterError("groups must be two or more, got one: it could not be left out.")
     return codes
 
 
