@@ -212,6 +212,13 @@ def test_the_rows_that_are_drawn_keep_the_classes_in_proportion(folder, told):
     assert sampled(own, 240, np.random.RandomState(0)).tolist() == list(range(240))
 
 
+def test_methods_that_were_not_compared_are_named_together(folder, told):
+    out = told("fit", "table.csv", "--target", "ill", "--minutes", "1e-5")[1]
+    (line,) = (line for line in out.splitlines() if line.startswith("Not compared"))
+    assert "LightGBM, " in line
+    assert line.endswith("sparse linear (longer than the time allows, --minutes).")
+
+
 @pytest.mark.parametrize("guaranteed", [False, True])
 def test_rows_of_one_id_are_all_in_one_part(folder, guaranteed):
     table = patients().assign(who=lambda t: (t.index // 4).where(t.index % 20 != 0))

@@ -9,6 +9,7 @@ import click
 import numpy as np
 import pandas as pd
 
+from ..auto.evidence import TOO_LONG
 from ..exceptions import extra
 from ..files import write_whole
 from .options import note, shown
@@ -150,8 +151,10 @@ def print_schedule(saved):
         click.echo(f"{text}.")
     elif "method" in saved.curve:
         click.echo("→ is recommended: what costs more is not surely better.")
-    for method, why in getattr(saved.model, "skipped_", {}).items():
-        click.echo(f"Not compared: {method}, {why}.")
+    skipped = getattr(saved.model, "skipped_", {})
+    for why in dict.fromkeys(skipped.values()):
+        names = ", ".join(name for name, own in skipped.items() if own == why)
+        click.echo(f"Not compared: {names} ({why}{', --minutes' * (why == TOO_LONG)}).")
     click.echo(for_nothing(saved))
     if (column := saved.held_out["telling"]) is not None:
         note(
