@@ -23,7 +23,7 @@ from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
 N_FOLDS = 5
-TOO_LONG = "longer than the time allows"  # why a method is skipped
+TOO_LONG = "longer than max_minutes"  # why a method is skipped
 REPEATS = ((200, 3), (500, 2))  # below so many rows, so many times: chance counts more
 
 

@@ -9,7 +9,6 @@ import click
 import numpy as np
 import pandas as pd
 
-from ..auto.evidence import TOO_LONG
 from ..exceptions import extra
 from ..files import write_whole
 from .options import note, shown
@@ -154,7 +153,7 @@ def print_schedule(saved):
     skipped = getattr(saved.model, "skipped_", {})
     for why in dict.fromkeys(skipped.values()):
         names = ", ".join(name for name, own in skipped.items() if own == why)
-        click.echo(f"Not compared: {names} ({why}{', --minutes' * (why == TOO_LONG)}).")
+        click.echo(f"Not compared: {names} ({why.replace('max_minutes', '--minutes')}).")
     click.echo(for_nothing(saved))
     if (column := saved.held_out["telling"]) is not None:
         note(
