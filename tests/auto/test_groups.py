@@ -101,3 +101,7 @@ def test_a_cascade_learns_out_of_fold_by_group_and_without_bags():
     assert new.operating_points_["score"].max() < 0.7
     forest = ScheduleCascadeClassifier(estimators=("forest",), random_state=0).fit(X, y, groups=who)
     assert {kind for kind, _ in forest.models_.models} == {"constant", "forest"}
+    one_pair = np.maximum(np.arange(len(y)), 1)
+    kept = ScheduleCascadeClassifier(estimators=("forest", "linear"), random_state=0)
+    kept.fit(X, (X[:, 0] > 0) ^ (X[:, 1] > 0), groups=one_pair)
+    assert "forest" in {kind for kind, _ in kept.models_.models}

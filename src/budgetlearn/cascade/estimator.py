@@ -177,8 +177,10 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             train = replace(train, y=(train.y - self._origin) / self._unit)
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
-        if groups is not None and len(kinds) > 1:
-            kinds.pop("forest", None)  # what is out of the bag has relatives in it
+        # What is out of a forest's bag has relatives in it, unless hardly any row has one.
+        related = groups is not None and np.unique(groups).size < 0.9 * groups.size
+        if related and len(kinds) > 1:
+            kinds.pop("forest", None)
         if "boosting" in kinds:
             kinds["boosting"] = BoostingKind.chosen(table)
         orders, units = self._stages_of_orders(table, seed)
