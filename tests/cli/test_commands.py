@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from types import SimpleNamespace
 from unittest import mock
@@ -17,7 +18,7 @@ from budgetlearn.cli.fit import parts_of, sampled
 from budgetlearn.cli.output import least
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
-from budgetlearn.cli.table import read_own_table
+from budgetlearn.cli.table import AN_ID, read_own_table
 from tests.cli.conftest import FIT, QUICK, patients
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
@@ -247,3 +248,10 @@ def test_every_command_has_help(told):
         status, out, _ = told(command, "--help")
         assert status == 0
         assert "--debug" in out
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "patient_id", "Case Id", "patientId", "caseID"])
+def test_what_may_name_patients_is_asked_about(name):
+    assert re.search(AN_ID, name)
+    for other in ("paid", "grid", "acid", "idea", "PAID", "identity", "fluid "):
+        assert not re.search(AN_ID, other)

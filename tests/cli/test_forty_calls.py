@@ -283,6 +283,12 @@ CALLS = {
         out=(AS_ALWAYS,),
         err=("rows of the same who are held out together, so that scores are those of new",),
     ),
+    "names that repeat, unnamed": Call(
+        FOREST,
+        table(lambda t: t.assign(**{"case id": t.index // 4, "paid": t.index % 2})),
+        out=("48 held out; 6 columns",),
+        err=("Note: case id is taken as a feature", "such as a patient: --id 'case id'"),
+    ),
     "names that repeat, in a cascade": Call(
         ("fit", "table.csv", "--target", "ill", "--method", "cascade", "--id", "who"),
         table(lambda t: t.assign(who=t.index // 4)),

@@ -1,5 +1,6 @@
 """A user's table: features, dates as days, target, prices and task, checked together."""
 
+import re
 import shlex
 from dataclasses import dataclass, field
 
@@ -19,6 +20,10 @@ ISO = "ISO8601"
 DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
 FORMS = (ISO, *(day + hour for hour in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
 EXAMPLE = pd.Timestamp("2024-03-31 10:30")
+
+
+# What ends in a word of its own: id, patient_id, "Case ID", patientId; not paid or grid.
+AN_ID = r"(^|[^A-Za-z])(id|ID|Id)$|[a-z](ID|Id)$"
 
 
 def form_of(column):
@@ -142,7 +147,7 @@ def read_own_table(
     names = frame[row_id] if ids else pd.Series()
     groups = None if names.dropna().is_unique else names.to_numpy()
     notes = (
-        *_assumed(left_out, None if groups is None else row_id, weights),
+        *_assumed(X, left_out, None if groups is None else row_id, weights),
         *notes,
         *_marks_of_gaps(X),
     )
@@ -195,8 +200,13 @@ def _ranges(X):
     }
 
 
-def _assumed(left_out, groups, weights):
+def _assumed(X, left_out, groups, weights):
     """Yield notes on columns that are left out, say what rows belong to, or weigh them."""
+    for name in (name for name in X if re.search(AN_ID, str(name)) and not X[name].is_unique):
+        yield (
+            f"{shown(name)} is taken as a feature. If it says what rows belong to, such as a "
+            f"patient: --id {shlex.quote(name)}"
+        )
     for name in left_out:
         yield (
             f"{shown(name)} has a different whole number in each row, as an identifier has, and is "
