@@ -224,8 +224,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     `preprocessor` holds the parameters of `BudgetPreprocessor`, `about` what else `SavedModel`
     keeps: method, budget. With `page` all is measured that the page of a model shows.
     """
-    auto, grouped = isinstance(estimator, AutoBudget), table.groups is not None
-    grouped = grouped and has_fit_parameter(estimator, "groups")
+    auto = isinstance(estimator, AutoBudget)
+    grouped = table.groups is not None and has_fit_parameter(estimator, "groups")
     # What compares out of fold needs no rows to validate with.
     parts = parts_of(table, rows, random, guaranteed, whole=auto or grouped)
     train, test = parts[0], parts[2]
@@ -255,10 +255,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     if auto:
         says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
     else:
-        kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
-        constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train_data, *validation)
-        says = constant.predict(test_data[0])[0]
-        row = _curve(constant, *test_data).iloc[0]
+        says, row = _constant(table.task, (*train_data, *validation), test_data)
     scored = ("score", "score_se", "test_score", "test_score_se")
     # Of measurements: codes and days have no unit, and days go on.
     others = {*encoder.categories_, *table.reading["dates"]}
@@ -280,6 +277,13 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     )
     saved.held_out = seen(saved, train_data, valid_data, test_data, page)
     return saved
+
+
+def _constant(task, learned, test):
+    """Return what the free constant says, and the row of its curve."""
+    kind = "Classifier" if task == CLASSIFICATION else "Regressor"
+    constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*learned)
+    return constant.predict(test[0])[0], _curve(constant, *test).iloc[0]
 
 
 def _curve(estimator, X_test, y_test, **weighs):
