@@ -5,6 +5,8 @@ import numbers
 from contextlib import contextmanager
 
 import numpy as np
+import pandas as pd
+from sklearn.utils import check_consistent_length
 
 from .exceptions import BudgetlearnError
 
@@ -107,9 +109,21 @@ def derive_seed(*parts):
     return int.from_bytes(digest[:4], "little")
 
 
+def codes_of_groups(groups, X):
+    """Return the number of each row's group; a row whose group is missing is one by itself."""
+    if groups is None:
+        return None
+    check_consistent_length(X, groups)
+    codes, names = pd.factorize(np.asarray(groups))
+    alone = codes < 0
+    codes[alone] = len(names) + np.arange(alone.sum())
+    return codes
+
+
 def rows_of_groups(groups):
     """Return the first row of each group, and the place of each row's group among them."""
-    return np.unique(groups, return_index=True, return_inverse=True)[1:]
+    codes = codes_of_groups(groups, groups)
+    return np.unique(codes, return_index=True, return_inverse=True)[1:]
 
 
 def holdout(y, fraction, random_state, classifies=True, groups=None):

@@ -94,7 +94,7 @@ def test_the_standard_error_of_a_score_counts_the_weights(table, monkeypatch):
     X, y = table[0][:600], table[1][:600]
     counted, weight = [], np.where(np.arange(600) % 2, 0.5, 1.0)
     monkeypatch.setattr(
-        estimator, "standard_error", lambda score, n, weight: counted.append(weight) or 0.0
+        estimator, "standard_error", lambda score, n, weight, groups: counted.append(weight) or 0.0
     )
     settings = QUICK | {"scoring": "balanced_accuracy", "n_stages": 2, "cv": 2, "dynamic": False}
     made = ScheduleCascadeClassifier(estimators=GaussianNB(), **settings)

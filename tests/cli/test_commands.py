@@ -221,15 +221,35 @@ def test_methods_that_were_not_compared_are_named_together(folder, told):
 
 
 @pytest.mark.parametrize("guaranteed", [False, True])
-def test_rows_of_one_id_are_all_in_one_part(folder, guaranteed):
-    table = patients().assign(who=lambda t: (t.index // 4).where(t.index % 20 != 0))
+@pytest.mark.parametrize("words", [False, True])
+def test_rows_of_one_id_are_all_in_one_part(folder, guaranteed, words):
+    name = "p" if words else ""
+    table = patients().assign(
+        who=lambda t: [f"{name}{k // 4}" if k % 20 else None for k in t.index]
+    )
     table.to_csv("table.csv", index=False)
     own = read_own_table("table.csv", "ill", None, (), None, row_id="who")
     rows = sampled(own, 200, np.random.RandomState(0))
     parts = parts_of(own, rows, np.random.RandomState(0), guaranteed)
+    calibration = table["who"][parts[3]]
+    assert calibration.dropna().is_unique  # a row of each
+    assert (calibration.size > 5) == guaranteed
     parts = [set(table["who"][part].dropna()) for part in parts]
     assert sum(map(len, parts)) == len(set.union(*parts)) > 40
     assert read_own_table("table.csv", "ill", None, (), None).groups is None
+
+
+def test_the_doubt_of_what_is_held_out_is_that_of_so_many_ids(folder, told):
+    table = patients().loc[np.arange(240).repeat(4)].assign(who=lambda t: t.index)
+    table.to_csv("table.csv", index=False)
+    for method in ("budgetrf", "auto"):
+        words = ("fit", "table.csv", "--target", "ill", "--method", method, "--minutes", "1e-5")
+        assert told(*words, "--id", "who", "--out", "m.joblib")[0] == 0
+        saved = SavedModel.load("m.joblib", trust=True)
+        for row in (saved.curve.iloc[0], saved.free):
+            right, n = row["test_score"], saved.n_rows[2] / 4
+            wanted = np.sqrt(right * (1 - right) / (n - 1))
+            assert row["test_score_se"] == pytest.approx(wanted)
 
 
 def test_the_same_seed_gives_the_same_schedule(folder, told):

@@ -20,7 +20,8 @@ from ..protocol.checked_data import checked_weight, learned_together, stage_of, 
 from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.operating_points import acquisitions_of, cost_and_error
 from ..protocol.prediction import each_stage, requests_of
-from ..validation import INT32_MAX, ParameterError, check_number
+from ..protocol.scoring import mean_and_error
+from ..validation import INT32_MAX, ParameterError, check_number, codes_of_groups
 from . import evidence
 from .methods import Method, Stages, competitors
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
@@ -114,9 +115,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             check_number(budget, "budgets (each)", low=0)
         if len(train.y) < 10:
             raise ParameterError(f"methods are compared on 10 rows or more, got {len(train.y)}.")
-        n_groups = len(train.y) if train.groups is None else np.unique(train.groups).size
-        if n_groups < (least := evidence.N_FOLDS):
-            raise ParameterError(f"methods are compared on {least} groups or more, got {n_groups}.")
+        if (n := train.n_groups) < (least := evidence.N_FOLDS):
+            raise ParameterError(f"methods are compared on {least} groups or more, got {n}.")
         seed = int(seeds.randint(INT32_MAX))
         self.objective_ = self._objective(train)
         self.decision_costs_ = None
@@ -312,7 +312,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         return self.objective_.rows(codes, stage.probabilities, decided, stage.cost, weight)
 
     @described
-    def measure(self, X, y, sample_weight=None):
+    def measure(self, X, y, sample_weight=None, *, groups=None):
         """Measure every operating point on other examples than those of `fit`.
 
         Parameters
@@ -321,16 +321,18 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             Their true targets.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each example counts in the scores; `class_weight` counts only in here.
+        groups : array-like of shape (n_samples,), default=None
+            What each example belongs to, such as a patient: standard errors are of as many groups.
 
         Returns
         -------
         pandas.DataFrame
             Like `operating_points_`: one row per stage, in the same order.
         """
-        points = []
+        points, groups = [], codes_of_groups(groups, X)
         for stage in each_stage(self, X, ALL):
             rows = self._score_rows(stage, y, sample_weight)
-            found = *cost_and_error(stage.cost), rows.mean(), rows.std() / np.sqrt(rows.size)
+            found = *cost_and_error(stage.cost, groups), *mean_and_error(rows, groups=groups)
             points.append(dict(zip(_MEASURED, found, strict=True)) | acquisitions_of(self, stage))
         return pd.DataFrame(points)
 

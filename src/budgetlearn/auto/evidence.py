@@ -18,7 +18,7 @@ from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.checked_data import stage_of, working_dtype
 from ..protocol.feature_requests import in_all_classes
-from ..validation import rows_of_groups
+from ..protocol.scoring import sums_of_groups
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
@@ -184,9 +184,9 @@ class Comparison:
         parts = zip(found, decided, spent, strict=True)
         rows = np.mean([self.objective.rows(y, *part, weight) for part in parts], axis=0)
         if self.train.groups is not None:
-            # Rows of one group are alike: as many independent sums as there are groups.
-            sums = np.bincount(rows_of_groups(self.train.groups)[1], rows)
-            rows = sums * (sums.size / rows.size)
+            # Rows of one group are alike: a number for each group, of the same mean.
+            moved = sums_of_groups(rows - rows.mean(), self.train.groups)
+            rows = rows.mean() + moved * (moved.size / rows.size)
         # Both are means over the same rows, so that their ratio has little noise.
         inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
         return Policy(method, place, rows, spent.mean(axis=0), temperature, inflation)

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 from ..costs import affords
 from ..fit_counts import count_fit
-from .pool import mean_and_error
+from ..protocol.scoring import mean_and_error
 
 N_BINS = 16
 N_LEAVES = 16

@@ -175,11 +175,10 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         if n_classes is None:
             self._origin, self._unit = origin_and_unit(train.y)
             train = replace(train, y=(train.y - self._origin) / self._unit)
-        table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
+        table = Table(train.X, train.y, n_classes, folds, *weights, train.given, groups)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
         # What is out of a forest's bag has relatives in it, unless hardly any row has one.
-        related = groups is not None and np.unique(groups).size < 0.9 * groups.size
-        if related and len(kinds) > 1:
+        if train.n_groups < 0.9 * len(train.y) and len(kinds) > 1:
             kinds.pop("forest", None)
         if "boosting" in kinds:
             kinds["boosting"] = BoostingKind.chosen(table)
@@ -257,7 +256,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         another order's point promises as much for surely less, the walk would be in vain.
         """
         rows = slice(None, None, -(-len(table.y) // MOST_WALKED))
-        X, counted = table.X[rows], None if table.counted is None else table.counted[rows]
+        X = table.X[rows]
+        how = (None if each is None else each[rows] for each in (table.counted, table.groups))
+        counted, groups = how
         reader_of = cache(lambda order: order.reader(None, X, None))
         others = best_at_each_cost([each for each in pool if each.cascade.name != FORESEEN])
 
@@ -268,7 +269,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             reader = reader_of(point.cascade)
             acquired = reader.acquired(walk(point, reader, len(X))[0])
             paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
-            own = cost_of_rows(*paid, counted)
+            own = cost_of_rows(*paid, counted, groups)
             # Who acquires far less goes another way than was scored, and promises nothing.
             score = point.score if own["cost"] >= SURELY_LESS * point.cost else pool[0].score
             return replace(point, score=score, **own)
@@ -309,7 +310,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
     def _evidence(self, trace, reference, table, models, seed):
         """Return the `Evidence` of a trace in the eyes of a reference."""
-        bill = trace.spent, trace.n_acquired, table.weight, table.counted
+        bill = trace.spent, trace.n_acquired, table.weight, table.counted, table.groups
         if table.n_classes is not None:
             evidence = class_evidence(trace.predictions, table.y, reference, *bill)
         else:
@@ -367,7 +368,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
         def error(point):
             score = stage_scorer(self, self.scoring, made(point, point.leaning), targets)
-            return standard_error(score, len(targets), table.counted)
+            return standard_error(score, len(targets), table.counted, table.groups)
 
         found = [scored(each) for each in found]
         refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))

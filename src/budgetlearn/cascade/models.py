@@ -12,6 +12,7 @@ from ..forests import RandomForestClassifier
 from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
 from ..protocol.feature_requests import in_all_classes
+from ..protocol.scoring import mean_and_error
 from ..tree.binning import bin_features
 from ..tree.boosting import Boosting, CodedRows
 from ..tree.convert import from_sklearn
@@ -49,6 +50,7 @@ class Table:
     weight: np.ndarray | None = None
     counted: np.ndarray | None = None
     given: dict[int, np.ndarray] = field(default_factory=dict)  # as `Examples` have it
+    groups: np.ndarray | None = None  # too
 
     def weight_of(self, rows):
         """Return the weights of some examples."""
@@ -57,6 +59,10 @@ class Table:
     def mean(self, values):
         """Return the mean of a number of each example."""
         return np.average(values, weights=self.weight)
+
+    def mean_and_error(self, values):
+        """Return the mean of a number of each example, and its standard error."""
+        return mean_and_error(values, self.weight, self.groups)
 
     def thinned(self, most_rows):
         """Return the table, of more than `most_rows` every k-th row, spread over all."""

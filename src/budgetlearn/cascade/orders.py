@@ -19,7 +19,7 @@ from ..tree.boosting import Boosting
 from ..validation import INT32_MAX, ParameterError, derive_seed, is_flag
 from .mixture import variance
 from .models import MAX_BINS, Table, as_kind, ascending
-from .pool import LEAST_ERRORS, MOST_PILOT_ROWS, mean_and_error
+from .pool import LEAST_ERRORS, MOST_PILOT_ROWS
 
 # Weights of the prices along which boosting acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 9)
@@ -218,13 +218,13 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     gains = constant - np.mean([table.calibrated_losses(each) for each in known], axis=0)
     flattery = np.subtract(inside, outside).sum(axis=0) / len(known)
     left = gains - flattery
-    mean, error = mean_and_error(left, table.weight)
+    mean, error = table.mean_and_error(left)
     if mean <= LEAST_ERRORS * error:
         # A few rows that gain far more than others hide what these gain: even with less for them
         # the gain may be sure.
         most = np.quantile(left, USUAL)
         gains, left = np.minimum(gains, most), np.minimum(left, most)
-        mean, error = mean_and_error(left, table.weight)
+        mean, error = table.mean_and_error(left)
     if mean <= LEAST_ERRORS * error:
         return 0.0
     share = mean / max(table.mean(gains), mean)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..costs import affords
 from ..curves import pareto_indices
-from ..protocol.scoring import r2_rows
+from ..protocol.scoring import mean_and_error, r2_rows
 from .mixture import fit_temperature, variance, with_temperature
 
 # λ, for losses in [0, 1] and costs as a share of the full price: from "a hundredth of the price
@@ -178,11 +178,14 @@ class Evidence:
     # (n_samples,): how much losses and scores count, and what was acquired; None: all alike.
     weight: np.ndarray | None = None
     counted: np.ndarray | None = None
+    groups: np.ndarray | None = None  # (n_samples,): what rows belong to
     # (n_samples,): in regression the targets, in standard deviations: R² divides by their variance.
     targets: np.ndarray | None = None
 
 
-def class_evidence(probabilities, labels, reference, spent, n_acquired, weight=None, counted=None):
+def class_evidence(
+    probabilities, labels, reference, spent, sizes, weight=None, counted=None, groups=None
+):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
     Whether one label is right is a coin thrown once; what the best-informed stage thinks of it is
@@ -195,12 +198,12 @@ def class_evidence(probabilities, labels, reference, spent, n_acquired, weight=N
     guessed = probabilities.argmax(axis=2)
     losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
     right = (guessed == labels).astype(np.float64)
-    best = expected_accuracy(reference, labels, weight)
-    bill = spent, n_acquired, weight, counted
+    best = expected_accuracy(reference, labels, weight, groups)
+    bill = spent, sizes, weight, counted, groups
     return Evidence(probabilities.max(axis=2), losses, right, best, *bill)
 
 
-def expected_accuracy(probabilities, labels, weight=None):
+def expected_accuracy(probabilities, labels, weight=None, groups=None):
     """Return the accuracy that is expected of calibrated probabilities' labels on new rows.
 
     What they gain over the most frequent label depends on the rows that they label otherwise. If
@@ -208,7 +211,7 @@ def expected_accuracy(probabilities, labels, weight=None):
     """
     own, usual = probabilities.argmax(axis=1), np.bincount(labels, weight).argmax()
     claimed = np.average(probabilities.max(axis=1) - probabilities[:, usual], weights=weight)
-    seen, error = mean_and_error(1.0 * (own == labels) - (labels == usual), weight)
+    seen, error = mean_and_error(1.0 * (own == labels) - (labels == usual), weight, groups)
     doubt = CLAIM_ERROR * claimed
     trust = doubt**2 / (doubt**2 + error**2) if error else 1.0
     free = np.average(labels == usual, weights=weight)
@@ -216,7 +219,7 @@ def expected_accuracy(probabilities, labels, weight=None):
 
 
 def number_evidence(
-    predictions, changes, targets, reference, spent, n_acquired, weight=None, counted=None
+    predictions, changes, targets, reference, spent, sizes, weight=None, counted=None, groups=None
 ):
     """Return the `Evidence` of out-of-fold numbers: the score is R².
 
@@ -230,7 +233,7 @@ def number_evidence(
     losses = (reference - predictions) ** 2 / unit
     scores = 1.0 - (predictions - targets) ** 2 / unit
     best = 1.0 - float(np.average((reference - targets) ** 2, weights=weight) / unit)
-    bill = spent, n_acquired, weight, counted
+    bill = spent, sizes, weight, counted, groups
     return Evidence(-changes, losses, scores, best, *bill, targets / np.sqrt(unit))
 
 
@@ -323,14 +326,6 @@ def _one_moved(candidate, confidence, prices, cuts):
     return [np.concatenate(each, axis=-1) for each in zip(*found, strict=True)]
 
 
-def mean_and_error(values, weight=None):
-    """Return the mean of a number of each example, which count so much, and its standard error."""
-    mean = float(np.average(values, weights=weight))
-    # As many equal weights would leave the mean as uncertain (Kish's effective sample size).
-    n = values.size if weight is None else weight.sum() ** 2 / (weight**2).sum()
-    return mean, float(np.sqrt(variance(values, weight)) / np.sqrt(n))
-
-
 def _judged(cascade, evidence, thresholds, tradeoff):
     """Return the candidate of some thresholds, judged by the examples where they stop."""
     stops = exit_stages(evidence.confidence, thresholds)
@@ -339,22 +334,23 @@ def _judged(cascade, evidence, thresholds, tradeoff):
     rows, shape = np.arange(stops.size), evidence.confidence.shape
     measured = evidence.scores, evidence.expected_losses, evidence.spent, evidence.n_acquired
     scores, losses, spent, sizes = (np.broadcast_to(each, shape)[stops, rows] for each in measured)
-    observed, error = mean_and_error(scores, evidence.weight)
+    how = evidence.weight, evidence.groups
+    observed, error = mean_and_error(scores, *how)
     if evidence.targets is not None:
         by_row = r2_rows(1.0 - scores, evidence.targets, evidence.weight)
-        error = mean_and_error(by_row, evidence.weight)[1]
+        error = mean_and_error(by_row, *how)[1]
     score = evidence.best_score - float(np.average(losses, weights=evidence.weight))
-    bill = cost_of_rows(spent, sizes, evidence.counted)
+    bill = cost_of_rows(spent, sizes, evidence.counted, evidence.groups)
     values = {"score": score, "observed": observed, "observed_se": error, **bill}
     return Candidate(cascade, thresholds, float(tradeoff), **values)
 
 
-def cost_of_rows(spent, sizes, counted):
+def cost_of_rows(spent, sizes, counted, groups=None):
     """Return mean cost, its standard error and mean number of features as a `Candidate` has them.
 
     `spent` and `sizes` are cost and number of features of examples, which count so much.
     """
-    cost, error = mean_and_error(spent, counted)
+    cost, error = mean_and_error(spent, counted, groups)
     # Of equal costs exactly 0. The model that predicts is not one of those that were measured.
     error = REFIT_ERROR * error if np.ptp(spent) else 0.0
     n_features = float(np.average(sizes, weights=counted))
@@ -376,7 +372,7 @@ def best_informed(table, last, stages, share):
     best = min(stages, key=lambda each: table.mean(table.losses(each)))
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     lead = share * (constant - table.losses(best)) - (constant - table.losses(last))
-    mean, error = mean_and_error(lead, table.weight)
+    mean, error = table.mean_and_error(lead)
     return best if mean > LEAST_ERRORS * error and len(table.y) <= MOST_PILOT_ROWS else last
 
 

@@ -23,7 +23,7 @@ from ..exceptions import ConfigError, DatasetError
 from ..preprocessing.categories import MEDIAN, as_words
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..preprocessing.reading import read_table
-from ..validation import holdout, in_row, listed
+from ..validation import holdout, in_row, listed, rows_of_groups
 from . import options
 from .options import note
 from .output import print_schedule, write_page
@@ -191,6 +191,10 @@ def parts_of(table, rows, random, guaranteed=False, whole=False):
     # The held-out rows are drawn first: they are the same with and without --guaranteed.
     rest, test = _split(table, rows, TEST, random)
     rest, calibration = _split(table, rest, CALIBRATION, random) if guaranteed else (rest, rest[:0])
+    if table.groups is not None:
+        # A guarantee takes rows as independent: one of each group.
+        own = random.permutation(calibration)
+        calibration = own[rows_of_groups(table.groups[own])[0]]
     train, valid = (rest, rest[:0]) if whole else _split(table, rest, VALIDATION, random)
     return train, valid, test, calibration
 
@@ -239,23 +243,27 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     def weights_of(part):
         return {} if table.weight is None else {"sample_weight": table.weight[part]}
 
+    def groups_of(part):
+        return {} if table.groups is None else {"groups": table.groups[part]}
+
     if sys.stderr.isatty():
         click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
     if auto and train.size > MOST_COMPARED:
         note(f"methods are compared on {MOST_COMPARED:,} rows; all rows may give more.")
-    together = {"groups": table.groups[train]} if grouped else {}
+    together = groups_of(train) if grouped else {}
     validation = () if auto or grouped else valid_data
     estimator.fit(*train_data, *validation, **weights_of(train), **together)
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
-    curve = _curve(estimator, *test_data, **weights_of(test))
+    curve = _curve(estimator, *test_data, **weights_of(test), **groups_of(test))
     # The free constant: a schedule of `auto` begins with it.
     if auto:
         says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
     else:
-        says, row = _constant(table.task, (*train_data, *validation), test_data)
+        learned = *train_data, *validation
+        says, row = _constant(table.task, learned, test_data, **groups_of(test))
     scored = ("score", "score_se", "test_score", "test_score_se")
     # Of measurements: codes and days have no unit, and days go on.
     others = {*encoder.categories_, *table.reading["dates"]}
@@ -279,20 +287,20 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     return saved
 
 
-def _constant(task, learned, test):
+def _constant(task, learned, test, **groups):
     """Return what the free constant says, and the row of its curve."""
     kind = "Classifier" if task == CLASSIFICATION else "Regressor"
     constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*learned)
-    return constant.predict(test[0])[0], _curve(constant, *test).iloc[0]
+    return constant.predict(test[0])[0], _curve(constant, *test, **groups).iloc[0]
 
 
-def _curve(estimator, X_test, y_test, **weighs):
+def _curve(estimator, X_test, y_test, **about):
     points = estimator.operating_points_
     curve = points[["cost", "cost_se", "score", "score_se", "n_features", "variables"]].copy()
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1
-    held_out = estimator.measure(X_test, y_test, **weighs)
+    held_out = estimator.measure(X_test, y_test, **about)
     for name in ("cost", "score", "score_se"):
         curve[f"test_{name}"] = held_out[name].to_numpy()
     curve["test_cost_sd"] = held_out["cost_se"].to_numpy() * np.sqrt(len(y_test))

@@ -215,7 +215,7 @@ def _assumed(X, left_out, groups, weights):
     if groups is not None:
         yield (
             f"rows of the same {shown(groups)} are held out together, so that scores are those of "
-            "new ones. The ± of what is held out, and guarantees, take rows as independent."
+            "new ones. A guarantee is for one row of each, drawn at random."
         )
     if weights is not None:
         yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")

@@ -28,7 +28,7 @@ from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnWarning, MissingValueError
 from ..per_feature import PerFeature, check_same_columns, columns_of
 from ..preprocessing.categories import as_number
-from ..validation import ParameterError, check_classes, holdout, in_row, listed
+from ..validation import ParameterError, check_classes, codes_of_groups, holdout, in_row, listed
 from .feature_requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
@@ -201,6 +201,11 @@ class Examples:
     given: dict[int, np.ndarray] = field(default_factory=dict)
     groups: np.ndarray | None = None  # whole numbers: what a row belongs to; None: no groups
 
+    @property
+    def n_groups(self):
+        """Number of independent parts: of groups, or of rows."""
+        return len(self.y) if self.groups is None else np.unique(self.groups).size
+
     def take(self, rows):
         """Return the examples of these rows."""
         weight, groups = (
@@ -273,7 +278,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given, kinds = given_codes(dense(estimator, X))
     X, y = _validated(estimator, given, _labels(y) if classifies else y, **checks, **kind)
-    X, y, weight, groups = _weighed(X, y, weight, _codes_of_groups(groups, X))
+    X, y, weight, groups = _weighed(X, y, weight, codes_of_groups(groups, X))
     if classifies:
         estimator.classes_, codes = check_classes(y)
     else:  # sums and differences of small whole numbers overflow, of truth values there are none
@@ -291,6 +296,8 @@ def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     ranks = {at: np.arange(len(words[at])) for at, kind in kinds.items() if not kind.ordered}
     # Class weights come in by `weighed_for`, once it is settled which examples are learned from.
     train = Examples(X, codes, y, weight, ranks, groups)
+    if groups is not None and train.n_groups == 1:
+        raise ParameterError("groups must be two or more, got one: it could not be left out.")
     estimator.constant_ = _constant(train, estimator)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
@@ -346,19 +353,6 @@ def table_for(other, estimator, X):
         if name in estimator.categories_
     }
     return recoded(X, codes)
-
-
-def _codes_of_groups(groups, X):
-    """Return the number of each row's group; a row whose group is missing is one by itself."""
-    if groups is None:
-        return None
-    check_consistent_length(X, groups)
-    codes, names = pd.factorize(np.asarray(groups))
-    alone = codes < 0
-    codes[alone] = len(names) + np.arange(alone.sum())
-    if codes.max() == 0:
-        raise ParameterError("groups must be two or more, got one: it could not be left out.")
-    return codes
 
 
 def _weighed(X, y, weight, groups):

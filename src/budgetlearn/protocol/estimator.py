@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..fit_counts import counting_fits
 from ..parallel import one_thread
-from ..validation import ParameterError, all_or_nothing, check_choice, check_number
+from ..validation import ParameterError, all_or_nothing, check_choice, check_number, codes_of_groups
 from . import operating_points, prediction
 from .checked_data import checked_examples, checked_table, one_row, word_code, words_by_target
 from .documenting import EXPECTED, Limits, described, estimator_class, limited
@@ -246,7 +246,7 @@ class BudgetedEstimator(BaseEstimator):
             with one_thread(), counting_fits() as count:
                 train, valid = checked_examples(self, X, y, X_val, y_val, weight, groups)
                 # Of a method that measures its own points, out of fold.
-                self._n_measured = len(train.y) + (0 if valid is None else len(valid.y))
+                self._n_measured = train.n_groups + (0 if valid is None else len(valid.y))
                 self._learn_from(train, valid)
             self.n_models_fitted_ = sum(count)  # those on folds, and those left out, among them
         return self
@@ -442,13 +442,17 @@ class BudgetedEstimator(BaseEstimator):
         yield from (stage.acquired for stage in prediction.each_stage(self, X, {"acquired"}))
 
     @described
-    def measure(self, X: ArrayLike, y: ArrayLike) -> pd.DataFrame:
+    def measure(
+        self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None
+    ) -> pd.DataFrame:
         """Measure every operating point on other examples than those of `fit`.
 
         Parameters
         ----------
         y : array-like of shape (n_samples,)
             Their true targets.
+        groups : array-like of shape (n_samples,), default=None
+            What each example belongs to, such as a patient: standard errors are of as many groups.
 
         Returns
         -------
@@ -459,7 +463,7 @@ class BudgetedEstimator(BaseEstimator):
         y = self._targets(y, "y")
         check_consistent_length(X, y)
         stages = prediction.each_stage(self, X, operating_points.scored_parts(self))
-        return operating_points.measured(self, stages, y)
+        return operating_points.measured(self, stages, y, codes_of_groups(groups, X))
 
     def certify(
         self,

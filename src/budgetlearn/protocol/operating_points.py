@@ -21,7 +21,7 @@ from ..parallel import one_thread
 from ..validation import ParameterError, check_number
 from .checked_data import table_for
 from .feature_requests import Stage
-from .scoring import score_and_error
+from .scoring import mean_and_error, score_and_error
 
 FOLDS = 5
 # Of the statement that a mean cost is within a budget.
@@ -53,24 +53,25 @@ def refuse_unscored(points, n_samples):
     return points
 
 
-def cost_and_error(cost):
+def cost_and_error(cost, groups=None):
     """Return the mean of what examples cost and its standard error, exactly 0 of equal costs."""
-    return float(cost.mean()), float(cost.std() / np.sqrt(cost.size) if np.ptp(cost) else 0.0)
+    mean, error = mean_and_error(cost, groups=groups)
+    return mean, error if np.ptp(cost) else 0.0
 
 
-def measured(estimator, stages, targets):
+def measured(estimator, stages, targets, groups=None):
     """Return the operating points: all stages, applied to examples, measured by their `targets`.
 
     `cost_se` and `score_se` are standard errors, `n_features` the mean number acquired, and
     `variables` names all that some example acquired.
     """
-    return pd.DataFrame([measures(estimator, stage, targets) for stage in stages])
+    return pd.DataFrame([measures(estimator, stage, targets, groups) for stage in stages])
 
 
-def measures(estimator, stage, targets):
+def measures(estimator, stage, targets, groups=None):
     """Return the row of the operating points of one stage."""
-    found = cost_and_error(estimator.feature_costs_.total(stage.acquired))
-    found += score_and_error(estimator, stage, targets)
+    found = cost_and_error(estimator.feature_costs_.total(stage.acquired), groups)
+    found += score_and_error(estimator, stage, targets, groups)
     columns = dict(zip(("cost", "cost_se", "score", "score_se"), found, strict=True))
     return columns | acquisitions_of(estimator, stage)
 

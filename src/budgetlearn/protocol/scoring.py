@@ -17,7 +17,7 @@ from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score, re
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from ..validation import ParameterError
+from ..validation import ParameterError, rows_of_groups
 from .checked_data import checked_weight
 from .documenting import EXPECTED, Limits, described
 
@@ -129,39 +129,66 @@ def score_outcome(estimator, scoring, stage, y, weight=None):
     return stage_scorer(estimator, scoring, stage, y)(np.arange(len(y)), weight)
 
 
-def score_and_error(estimator, stage, targets):
+def score_and_error(estimator, stage, targets, groups=None):
     """Return the score of a stage and its standard error, by `scoring` where there is one."""
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
         score = stage_scorer(estimator, scoring, stage, targets)
-        return score(np.arange(n)), standard_error(score, n)
+        return score(np.arange(n)), standard_error(score, n, groups=groups)
     if is_classifier(estimator):
-        # The standard error of a share.
-        right = float(np.mean(stage.output == targets))
-        return right, float(np.sqrt(right * (1 - right) / n))
+        return mean_and_error(1.0 * (stage.output == targets), groups=groups)
     if n < 2:
         return np.nan, np.nan
     outputs = zip(np.reshape(stage.output, (n, -1)).T, np.reshape(targets, (n, -1)).T, strict=True)
     rows = np.mean([r2_rows((said - y) ** 2, y) for said, y in outputs], axis=0)
-    return float(r2_score(targets, stage.output)), float(rows.std(ddof=1) / np.sqrt(n))
+    return float(r2_score(targets, stage.output)), mean_and_error(rows, groups=groups)[1]
 
 
-def standard_error(score, n, weight=None):
+def mean_and_error(values, weight=None, groups=None):
+    """Return the mean of a number of each example, which count so much, and its standard error.
+
+    Examples of one of the `groups` may be alike: only what whole groups add is independent.
+    """
+    mean = float(np.average(values, weights=weight))
+    squares = (values - mean) ** 2
+    if groups is None:
+        # As many equal weights would leave the mean as uncertain (Kish's effective sample size).
+        n = values.size if weight is None else weight.sum() ** 2 / (weight**2).sum()
+        return mean, float(np.sqrt(np.average(squares, weights=weight)) / np.sqrt(n))
+    added = sums_of_groups((values - mean) * (1.0 if weight is None else weight), groups)
+    total = values.size if weight is None else weight.sum()
+    # Of few groups the squares are too small by one of them; of one nothing is known.
+    least = added.size / (added.size - 1) if added.size > 1 else np.nan
+    return mean, float(np.sqrt(least * (added**2).sum()) / total)
+
+
+def sums_of_groups(values, groups):
+    """Return the sum of the values of each group."""
+    return np.bincount(rows_of_groups(groups)[1], values)
+
+
+def standard_error(score, n, weight=None, groups=None):
     """Return the standard error of `score(rows, weight)` of n examples, which count so much."""
     alike = getattr(score, "alike", {})
-    if weight is None and sum(alike.values()) > 1:
+    if weight is None and groups is None and sum(alike.values()) > 1:
         # The jackknife: which of alike examples is left out does not matter.
         n, counts = sum(alike.values()), np.array(list(alike.values()))
         rows = np.arange(n)
         left = np.array([score(np.delete(rows, row)) for row in alike])
         return float(np.sqrt((n - 1) / n * counts @ (left - counts @ left / n) ** 2))
     random = np.random.default_rng(0)  # a fixed seed gives all stages the same rows
+    if groups is not None:
+        place = rows_of_groups(groups)[1]
+        members = np.split(np.argsort(place), np.bincount(place).cumsum()[:-1])
+        n = len(members)
     drawn = [random.integers(n, size=n) for _ in range(RESAMPLES)]
+    if groups is not None:
+        drawn = [np.concatenate([members[each] for each in some]) for some in drawn]
     found = [score(rows, None if weight is None else weight[rows]) for rows in drawn]
     # Resamples of one class have no area under a ROC curve.
     known = np.array(found)[~np.isnan(found)]
-    return float(known.std(ddof=1)) if known.size > 1 else np.nan
+    return float(known.std(ddof=1)) if known.size > 1 and n > 1 else np.nan
 
 
 def r2_rows(losses, targets, weight=None):
