@@ -482,7 +482,8 @@ class BudgetedEstimator(BaseEstimator):
         Parameters
         ----------
         X_cal : array-like of shape (n_calibration, n_features)
-            Examples that played no part in `fit`, drawn as the future ones are.
+            Examples that played no part in `fit`, drawn as the future ones are, and independent
+            of each other: of rows that belong together, one.
         y_cal : array-like of shape (n_calibration,)
             Their class labels.
         cost : float, default=None
