@@ -239,6 +239,18 @@ def test_rows_of_one_id_are_all_in_one_part(folder, guaranteed, words):
     assert read_own_table("table.csv", "ill", None, (), None).groups is None
 
 
+@pytest.mark.parametrize("n_levels", [100, 3])
+def test_repeats_are_told_where_they_are_no_chance(folder, n_levels):
+    table = pd.DataFrame({"one": np.arange(100) % n_levels + 0.5, "ill": "no"})
+    table.loc[::3, "ill"] = "yes"
+    table.loc[np.arange(100).repeat(3)].to_csv("table.csv", index=False)
+    notes = list(read_own_table("table.csv", "ill", None, (), None).notes)
+    assert [each[:28] for each in notes] == ["200 rows repeat earlier ones"] * (n_levels == 100)
+    one = table.head(99).assign(ill="no", two=np.arange(99) + 0.5)
+    pd.concat([one, one.assign(ill="yes")]).to_csv("table.csv", index=False)
+    assert not read_own_table("table.csv", "ill", None, (), None).notes  # no case twice
+
+
 def test_the_doubt_of_what_is_held_out_is_that_of_so_many_ids(folder, told):
     table = patients().loc[np.arange(240).repeat(4)].assign(who=lambda t: t.index)
     table.to_csv("table.csv", index=False)

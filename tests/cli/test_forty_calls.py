@@ -283,6 +283,11 @@ CALLS = {
         out=(AS_ALWAYS,),
         err=("rows of the same who are held out together, so that scores are those of new",),
     ),
+    "rows that stand there twice": Call(
+        FOREST,
+        table(lambda t: pd.concat([t, t.iloc[:24]])),
+        err=("Note: 24 rows repeat earlier ones in every cell.", "say by --id"),
+    ),
     "names that repeat, unnamed": Call(
         FOREST,
         table(lambda t: t.assign(**{"case id": t.index // 4, "paid": t.index % 2})),

@@ -149,6 +149,7 @@ def read_own_table(
     notes = (
         *_assumed(X, left_out, None if groups is None else row_id, weights),
         *notes,
+        *([] if groups is not None else _repeats(X, y)),
         *_marks_of_gaps(X),
     )
     reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
@@ -219,6 +220,17 @@ def _assumed(X, left_out, groups, weights):
         )
     if weights is not None:
         yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")
+
+
+def _repeats(X, y):
+    """Yield a note on rows that stand there twice, where a column tells most others apart."""
+    twice = int(pd.concat([X, pd.Series(y, X.index)], axis=1).duplicated().sum())
+    # Cells of few values are alike by chance.
+    if twice >= 0.01 * len(X) and X.nunique().max() > max((len(X) - twice) / 2, len(X) / 10):
+        yield (
+            f"{twice:,} rows repeat earlier ones in every cell. Held out, they are known, and "
+            "score too much: leave them out, or say by --id which rows are of the same case."
+        )
 
 
 def _marks_of_gaps(X):
