@@ -286,7 +286,7 @@ CALLS = {
     "rows that stand there twice": Call(
         FOREST,
         table(lambda t: pd.concat([t, t.iloc[:24]])),
-        err=("Note: 24 rows repeat earlier ones in every cell.", "say by --id"),
+        err=("Note: 24 rows repeat earlier ones in every cell.", "name the cases by --id"),
     ),
     "names that repeat, unnamed": Call(
         FOREST,

@@ -228,8 +228,9 @@ def _repeats(X, y):
     # Cells of few values are alike by chance.
     if twice >= 0.01 * len(X) and X.nunique().max() > max((len(X) - twice) / 2, len(X) / 10):
         yield (
-            f"{twice:,} rows repeat earlier ones in every cell. Held out, they are known, and "
-            "score too much: leave them out, or say by --id which rows are of the same case."
+            f"{twice:,} rows repeat earlier ones in every cell. If these are the same cases, they "
+            "are known where they are held out, and score too much: leave them out, or name the "
+            "cases by --id."
         )
 
 
