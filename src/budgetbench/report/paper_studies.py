@@ -327,7 +327,8 @@ class Reproduction:
         earlier._no_rerun = self._no_rerun  # it has been judged
         # Its own tables are enough, and of them what counts beside the others: no number twice.
         earlier._tables = {t: names for t, names in self._tables.items() if study in names}
-        return earlier.all_numbers.merge(self.numbers[judging.NUMBER])
+        own = earlier.all_numbers["study"].isin(["", study])
+        return earlier.all_numbers[own].merge(self.numbers[judging.NUMBER])
 
     def explained_after(self, numbers):
         """Count the explained numbers whose variant was chosen after seeing what is printed."""
