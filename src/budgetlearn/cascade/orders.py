@@ -218,18 +218,15 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     gains = constant - np.mean([table.calibrated_losses(each) for each in known], axis=0)
     flattery = np.subtract(inside, outside).sum(axis=0) / len(known)
     left = gains - flattery
-    mean, error = table.mean_and_error(left)
-    if mean <= LEAST_ERRORS * error:
-        # A few rows that gain far more than others hide what these gain: even with less for them
-        # the gain may be sure.
-        most = np.quantile(left, USUAL)
-        gains, left = np.minimum(gains, most), np.minimum(left, most)
-        mean, error = table.mean_and_error(left)
-    if mean <= LEAST_ERRORS * error:
-        return 0.0
-    share = mean / max(table.mean(gains), mean)
-    # Shrunk as by James and Stein: where a gain is hardly more than its error, part of it is luck.
-    return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
+    # A few rows that gain far more than others hide what these gain: even with less for them the
+    # gain may be sure.
+    for most in (np.inf, np.quantile(left, USUAL)):
+        mean, error = table.mean_and_error(np.minimum(left, most))
+        if mean > LEAST_ERRORS * error:
+            share = mean / max(table.mean(np.minimum(gains, most)), mean)
+            # Shrunk as by James and Stein: a gain hardly above its error is in part luck.
+            return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
+    return 0.0
 
 
 def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
