@@ -123,8 +123,6 @@ class _Examples:
     def _tabulated(self, counts, rows, few):
         """Return the shares of few values, shrunk towards the leaf's."""
         shape = self.n_classes, few.size, N_BINS
-        if not few.size:
-            return np.zeros(shape)
         codes, weight = self.codes[np.ix_(rows, few)].astype(np.intp), self.weight[rows]
         places = (self.y[rows, None] * few.size + np.arange(few.size)) * N_BINS + codes
         seen = codes >= 0
@@ -298,15 +296,11 @@ class _Growth:
 
     def _promising(self, rows):
         """Return the places of the cuts that most lower the variance of scores within classes."""
-        if rows.size < 2 * self._fewest:
-            return []
         scores, labels = self._of.scores[rows], self._of.y[rows]
         features, last = self._cuts.T
         below = (self._of.codes[np.ix_(rows, features)] <= last).T.astype(np.float64)
         n_below = below.sum(axis=1)
         fits = np.minimum(n_below, rows.size - n_below) >= self._fewest
-        if not fits.any():
-            return []
         below, features = below[fits], features[fits]
         gains = np.zeros((len(below), scores.shape[1]))
         for label in np.unique(labels):
