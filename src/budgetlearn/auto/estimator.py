@@ -109,8 +109,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
     def _fit(self, train, valid, seeds):
         classifies = is_classifier(self)
         effective_n_jobs(self.n_jobs)  # refused here: in a method it would only be skipped
-        if self.max_minutes is not None:
-            check_number(self.max_minutes, "max_minutes", low=0, low_open=True)
+        check_number(self.max_minutes, "max_minutes", low=0, low_open=True, none=True)
         for budget in self.budgets:
             check_number(budget, "budgets (each)", low=0)
         if len(train.y) < 10:

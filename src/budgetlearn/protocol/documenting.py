@@ -52,8 +52,7 @@ class Limits:
 
     def __post_init__(self):
         for name in ("budget", "max_cost"):
-            if getattr(self, name) is not None:
-                check_number(getattr(self, name), name, low=0)
+            check_number(getattr(self, name), name, low=0, none=True)
         check_choice(self.budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
         if not is_flag(self.fallback):
             raise ParameterError(f"fallback must be True or False, got {self.fallback!r}.")

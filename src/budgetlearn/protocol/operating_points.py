@@ -313,8 +313,7 @@ def _warn_of_nothing(sure, costs, limit, n):
 def _check_limits(estimator, cost, error, confidence):
     if cost is None and error is None:
         raise ParameterError("certify needs a limit: give cost, error or both.")
-    if cost is not None:
-        check_number(cost, "cost", low=0)
+    check_number(cost, "cost", low=0, none=True)
     if error is not None:
         check_number(error, "error", low=0, high=1)
         if not is_classifier(estimator):
