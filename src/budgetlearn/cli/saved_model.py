@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from .. import __version__
 from ..costs import FeatureCosts
+from ..curves import pareto_indices
 from ..exceptions import BudgetlearnError
 from ..files import whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
@@ -118,14 +119,11 @@ class SavedModel:
 
     def steps(self, also=None):
         """Return the rows of the curve that pay off, better than all that cost less, and `also`."""
-        # Of equal costs the best score first, so that its equals do not pay off.
-        order = self.curve.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
-        best = order["score"].cummax().shift(fill_value=-np.inf)
+        curve = self.curve
+        kept = curve.index.isin([*pareto_indices(curve["cost"], curve["score"]), also])
         # What buys everything ends the schedule of `auto`, whether it pays off or not.
-        steps = order[(order["score"] > best) | order.get("everything", False)]
-        if also is None or also in steps.index:
-            return steps
-        return self.curve.loc[[*steps.index, also]].sort_values("cost", kind="stable")
+        steps = curve[kept | curve.get("everything", False)]
+        return steps.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
 
     def save(self, path):
         """Write the model; the file appears whole or not at all."""
