@@ -9,7 +9,6 @@ from budgetlearn.auto.evidence import (
     everything,
     optimism,
     quoted_scores,
-    score_error,
     surely_better,
 )
 
@@ -122,12 +121,6 @@ def test_policies_that_score_less_than_cheaper_ones_share_their_mean():
     # Where purchases are scored nothing is spent for its own sake.
     paid = Field(made.rows, made.names, made.places, made.everything, spends=False)
     assert quoted_scores(paid, [1, 2, 3, 4], flattery)[3] == pytest.approx(0.73)
-
-
-def test_the_score_of_a_model_is_less_certain_than_its_rows():
-    rows = np.repeat([0.0, 1.0], 50)
-    assert score_error(rows, learned=False) == pytest.approx(0.05)
-    assert score_error(rows) == pytest.approx(0.075)
 
 
 def test_everything_is_the_first_model_on_all_features_unless_another_is_surely_better():

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
+from ..cascade.pool import REFIT_ERROR
 from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
 from ..protocol.checked_data import checked_weight, learned_together, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
@@ -175,9 +176,9 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         last, sure = evidence.everything(field), evidence.surely_better(field, chosen)
         for k in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
             policy, method = policies[k], policies[k].method
-            score = quotes.get(k, policy.rows.mean())
-            error = evidence.score_error(policy.rows, k > 0)
-            entry = Entry(method.name, score, error, k in sure, k == last)
+            score, error = mean_and_error(policy.rows)
+            error *= REFIT_ERROR if k else 1.0  # the constant is not fitted anew
+            entry = Entry(method.name, quotes.get(k, score), error, k in sure, k == last)
             if k:
                 if method.name not in fitted:
                     model = comparison.fitted(method, train)

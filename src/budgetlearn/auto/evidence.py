@@ -13,7 +13,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..cascade.mixture import fit_temperature, with_temperature
 from ..cascade.models import assign_folds, filled
-from ..cascade.pool import REFIT_ERROR
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.checked_data import stage_of, working_dtype
@@ -299,11 +298,6 @@ def quoted_scores(field, chosen, flattery):
     if field.spends and bought:
         scores = isotonic_regression(scores)
     return {0: means[0], **dict(zip(bought, scores.tolist(), strict=True))}
-
-
-def score_error(rows, learned=True):
-    """Return the standard error of a quoted score; only the constant is not `learned`."""
-    return rows.std() / np.sqrt(rows.size) * (REFIT_ERROR if learned else 1.0)
 
 
 def everything(field):
