@@ -317,12 +317,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
         Parameters
         ----------
-        y : array-like of shape (n_samples,)
-            Their true targets.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each example counts in the scores; `class_weight` counts only in here.
-        groups : array-like of shape (n_samples,), default=None
-            What each example belongs to, such as a patient: standard errors are of as many groups.
 
         Returns
         -------

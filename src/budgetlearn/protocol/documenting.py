@@ -19,6 +19,10 @@ SHARED = """\
 X : array-like of shape (n_samples, n_features)
     Examples. Cells that are not looked at may be NaN; columns that no example looks at may be
     left out of a DataFrame.
+y : array-like of shape (n_samples,)
+    Their true targets.
+groups : array-like of shape (n_samples,), default=None
+    What each example belongs to, such as a patient: standard errors are of as many groups.
 budget : float, default=None
     Most that a prediction may cost on average: the operating point with the best score among those
     whose mean cost is within it, on validation data or, where `fit` had none, out of fold (see

@@ -397,8 +397,6 @@ class BudgetedEstimator(BaseEstimator):
 
         Parameters
         ----------
-        y : array-like of shape (n_samples,)
-            True targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, finite and >= 0.
 
@@ -446,13 +444,6 @@ class BudgetedEstimator(BaseEstimator):
         self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None
     ) -> pd.DataFrame:
         """Measure every operating point on other examples than those of `fit`.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,)
-            Their true targets.
-        groups : array-like of shape (n_samples,), default=None
-            What each example belongs to, such as a patient: standard errors are of as many groups.
 
         Returns
         -------
