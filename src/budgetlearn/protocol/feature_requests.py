@@ -226,12 +226,9 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
     rows, name = request.rows, describe(request.feature)
     # The source is asked only for rows that can pay: a value is never seen for free.
     allowed = ledger.affordable(rows, request.feature)
-    if allowed.all():
-        values = delivered(source(rows, name), rows, name)
-    else:
-        values, asked = np.full(rows.size, np.nan), rows[allowed]
-        if asked.size:
-            values[allowed] = delivered(source(asked, name), asked, name)
+    values, asked = np.full(rows.size, np.nan), rows[allowed]
+    if asked.size:
+        values[allowed] = delivered(source(asked, name), asked, name)
     # NaN beyond the cap is a refusal of ours, and no missing value.
     missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
     if missing.any() and not fallback:
