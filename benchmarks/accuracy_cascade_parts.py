@@ -42,8 +42,8 @@ def pool_of(orders, models, kinds, table, costs):
         cascade = Cascade(name, tuple(stages), spent, mixtures, None)
         bill = spent[:, None], cascade.sizes[:, None]
         trace = Trace(cascade, held_out, *bill).calibrated(table)
-        evidence = class_evidence(trace.predictions, table.y, trace.predictions[-1], *bill)
-        pool += candidates(trace.route, evidence, costs.full)
+        evidence = class_evidence(trace, table, trace.predictions[-1])
+        pool += candidates(evidence, costs.full)
     return pool
 
 

@@ -11,7 +11,13 @@ from budgetlearn import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade import pool
 from budgetlearn.cascade.mixture import Mixture
 from budgetlearn.cascade.models import Table, as_kind
-from budgetlearn.cascade.pool import candidates, class_evidence, mean_and_error, number_evidence
+from budgetlearn.cascade.pool import (
+    Trace,
+    candidates,
+    class_evidence,
+    mean_and_error,
+    number_evidence,
+)
 from budgetlearn.cascade.smooth_models import PENALTIES, KernelFit, LinearKind
 from budgetlearn.validation import ParameterError
 
@@ -95,20 +101,25 @@ def test_operating_points_are_those_of_so_many_rows(classifies, monkeypatch):
     # As far as labels say it: weights are no more evidence, and repeated rows are.
     monkeypatch.setattr(pool, "CLAIM_ERROR", 1e6)
     random = np.random.default_rng(2)
-    costs = np.array([[1.0], [3.0], [10.0]])
-    bill = costs, np.array([[1], [2], [3]])
+    bill = np.array([[1.0], [3.0], [10.0]]), np.array([[1], [2], [3]])
+    y, n_classes = (Y, 2) if classifies else (TARGETS, None)
+    weighted = Table(None, y, n_classes, weight=TIMES, counted=TIMES)
+    repeated = Table(None, copied(y), n_classes)
     if classifies:
         shares = np.clip(random.uniform(size=(3, N)) * 0.5 + 0.4 * Y, 0, 1)
-        parts = np.stack([1 - shares, shares], axis=2), Y, np.column_stack([1 - Y, Y]) * 0.8 + 0.1
-        evidence = class_evidence(*parts, *bill, TIMES, TIMES)
-        rows = class_evidence(parts[0].repeat(TIMES, axis=1), *map(copied, parts[1:]), *bill)
+        found = np.stack([1 - shares, shares], axis=2)
+        reference = np.column_stack([1 - Y, Y]) * 0.8 + 0.1
+        evidence = class_evidence(Trace(None, found, *bill), weighted, reference)
+        trace = Trace(None, found.repeat(TIMES, axis=1), *bill)
+        rows = class_evidence(trace, repeated, copied(reference))
     else:
-        found = TARGETS + random.normal(size=(3, N)) * [[4], [2], [1]]
-        changes = np.abs(random.normal(size=(3, N)))
-        evidence = number_evidence(found, changes, TARGETS, found[-1], *bill, TIMES, TIMES)
-        many = [each.repeat(TIMES, axis=-1) for each in (found, changes, TARGETS, found[-1])]
-        rows = number_evidence(*many, *bill)
-    pairs = zip(candidates(None, evidence, 10.0), candidates(None, rows, 10.0), strict=True)
+        found = (TARGETS + random.normal(size=(3, N)) * [[4], [2], [1]])[:, :, None]
+        changes, reference = np.abs(random.normal(size=(3, N))), found[-1, :, 0]
+        evidence = number_evidence(Trace(None, found, *bill), changes, weighted, reference)
+        trace = Trace(None, found.repeat(TIMES, axis=1), *bill)
+        many = changes.repeat(TIMES, axis=1), repeated, copied(reference)
+        rows = number_evidence(trace, *many)
+    pairs = zip(candidates(evidence, 10.0), candidates(rows, 10.0), strict=True)
     for one, other in pairs:
         np.testing.assert_array_equal(one.thresholds, other.thresholds)
         for name in ("cost", "score", "observed", "n_features"):

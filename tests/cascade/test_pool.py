@@ -34,6 +34,11 @@ from budgetlearn.costs import FeatureCosts
 
 pytestmark = pytest.mark.usefixtures("small_cascade")
 
+
+def table_of(y, n_classes=2, weight=None):
+    return Table(None, np.asarray(y), n_classes, weight=weight)
+
+
 STAGES = ((1,), (1, 0), (1, 0, 3, 2))
 COSTS = np.array([1.0, 3.0, 10.0])
 
@@ -51,8 +56,7 @@ def fitted():
     cascade = Cascade("own", STAGES, COSTS, mixtures, None)
     bill = COSTS[:, None], cascade.sizes[:, None]
     trace = Trace(cascade, models.held_out_stages(STAGES, mixtures), *bill).calibrated(table)
-    probabilities = trace.predictions
-    return trace.route, class_evidence(probabilities, y, probabilities[-1], *bill), models, X
+    return trace.route, class_evidence(trace, table, trace.predictions[-1]), models, X
 
 
 def test_rows_that_a_stage_cannot_tell_apart_are_one():
@@ -97,8 +101,8 @@ def test_costs_are_kept_where_the_first_feature_has_two_values(kind):
 
 
 def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
-    cascade, evidence, *_ = fitted
-    pool = candidates(cascade, evidence, 10.0)
+    _, evidence, *_ = fitted
+    pool = candidates(evidence, 10.0)
     assert len(pool) == TRADEOFFS.size + 3
     for stage, candidate in enumerate(pool[-3:]):
         assert (candidate.cost, candidate.cost_se) == (COSTS[stage], 0)
@@ -110,9 +114,9 @@ def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
 
 
 def test_tradeoffs_are_about_shares_of_the_full_cost(fitted):
-    cascade, evidence, *_ = fitted
+    _, evidence, *_ = fitted
     expected = exit_thresholds(evidence.confidence, evidence.expected_losses, COSTS[:, None] / 10)
-    pool = candidates(cascade, evidence, 10.0)[: TRADEOFFS.size]
+    pool = candidates(evidence, 10.0)[: TRADEOFFS.size]
     found = [exit_stages(evidence.confidence, each.thresholds) for each in pool]
     np.testing.assert_array_equal(found, [exit_stages(evidence.confidence, e) for e in expected])
 
@@ -122,9 +126,9 @@ def test_a_gap_between_two_points_is_filled_where_it_costs_least():
     random = np.random.RandomState(1)
     confidence = np.vstack([random.uniform(0.5, 0.6, (2, 500)), random.uniform(0.9, 1, 500)])
     losses = np.vstack([np.full((2, 500), 0.3), np.zeros(500)])
-    bill = COSTS[:, None], COSTS[:, None]
-    evidence = Evidence(confidence, losses, 1 - losses, 1.0, *bill)
-    pool = candidates(None, evidence, 10.0)
+    trace = Trace(None, None, COSTS[:, None], COSTS[:, None])
+    evidence = Evidence(trace, table_of(range(500)), confidence, losses, 1 - losses, 1.0)
+    pool = candidates(evidence, 10.0)
     corners = best_at_each_cost(pool)
     front = best_at_each_cost(pool + between(pool, evidence, 10.0))
     assert [each.cost for each in corners] == [1, 10]
@@ -139,8 +143,9 @@ def test_no_new_example_goes_beyond_what_any_has_come_to():
     # There they are surer than the two who have stopped.
     confidence = np.array([[0.9, 0.9, 0.5, 0.5], [0.6, 0.6, 0.9, 0.8], np.ones(4)])
     losses = np.array([[0, 0, 0.5, 0.5], np.zeros(4), np.zeros(4)])
-    bill = np.array([[1.0], [2.0], [100.0]]), np.array([[1], [2], [3]])
-    found = candidates(None, Evidence(confidence, losses, 1 - losses, 1.0, *bill), 100.0)
+    trace = Trace(None, None, np.array([[1.0], [2.0], [100.0]]), np.array([[1], [2], [3]]))
+    evidence = Evidence(trace, table_of(range(4)), confidence, losses, 1 - losses, 1.0)
+    found = candidates(evidence, 100.0)
     two = [each for each in found if not each.stops_all and each.n_features == 1.5]
     assert two
     for each in two:
@@ -150,10 +155,10 @@ def test_no_new_example_goes_beyond_what_any_has_come_to():
 
 def test_moving_one_threshold_comes_to_what_the_examples_say(fitted):
     _, evidence, *_ = fitted
-    cascade, confidence = fitted[0], evidence.confidence
+    confidence = evidence.confidence
     cuts = [_Cuts(row) for row in confidence[:-1]]
-    prices = np.stack([evidence.expected_losses, evidence.spent + 0 * confidence])
-    for candidate in candidates(cascade, evidence, 10.0)[20::3]:
+    prices = np.stack([evidence.expected_losses, evidence.trace.spent + 0 * confidence])
+    for candidate in candidates(evidence, 10.0)[20::3]:
         stages, thresholds, sums = _one_moved(candidate, confidence, prices, cuts)
         assert set(stages) == set(range(candidate.last_stage))
         for stage, threshold, found in list(zip(stages, thresholds, sums.T, strict=True))[::50]:
@@ -164,8 +169,8 @@ def test_moving_one_threshold_comes_to_what_the_examples_say(fitted):
 
 
 def test_what_is_reported_is_what_happens_out_of_fold(fitted):
-    cascade, evidence, *_ = fitted
-    pool = candidates(cascade, evidence, 10.0)
+    _, evidence, *_ = fitted
+    pool = candidates(evidence, 10.0)
     for candidate in pool + between(pool, evidence, 10.0):
         stops = exit_stages(evidence.confidence, candidate.thresholds)
         scores = [evidence.scores[stage, row] for row, stage in enumerate(stops)]
@@ -181,8 +186,8 @@ def test_what_is_reported_is_what_happens_out_of_fold(fitted):
 
 
 def test_the_front_grows_in_cost_and_in_score(fitted):
-    cascade, evidence, *_ = fitted
-    pool = candidates(cascade, evidence, 10.0)
+    _, evidence, *_ = fitted
+    pool = candidates(evidence, 10.0)
     front = best_at_each_cost(pool)
     assert (np.diff([each.cost for each in front]) > 0).all()
     assert (np.diff([each.score for each in front]) > 0).all()
@@ -193,17 +198,16 @@ def test_the_front_grows_in_cost_and_in_score(fitted):
 
 def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
     probabilities = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.4, 0.6]]])
-    evidence = class_evidence(
-        probabilities, np.array([0, 1]), probabilities[-1], COSTS[:2, None], COSTS[:2, None]
-    )
+    trace = Trace(None, probabilities, COSTS[:2, None], COSTS[:2, None])
+    evidence = class_evidence(trace, table_of([0, 1]), probabilities[-1])
     np.testing.assert_allclose(evidence.expected_losses, [[0.4, 0.0], [0.0, 0.0]], atol=1e-12)
     np.testing.assert_array_equal(evidence.scores, [[1, 1], [0, 1]])
     np.testing.assert_array_equal(evidence.confidence, [[0.9, 0.8], [0.7, 0.6]])
 
 
 def test_the_always_last_candidate_is_expected_to_score_what_was_observed(fitted):
-    cascade, evidence, *_ = fitted
-    last = candidates(cascade, evidence, 10.0)[-1]
+    _, evidence, *_ = fitted
+    last = candidates(evidence, 10.0)[-1]
     assert last.score == evidence.best_score
     # Of many labels that are not the most frequent one the claims hardly count.
     assert last.score == pytest.approx(last.observed, abs=0.002)
@@ -214,17 +218,17 @@ def test_what_two_rows_gain_is_mostly_what_is_claimed():
     claims = np.array([[0.3, 0.7], [0.4, 0.6]])
     trust = 0.15**2 / (0.15**2 + 0.5)
     expected = 0.5 + (1 - trust) * 0.3
-    assert expected_accuracy(claims, np.array([0, 1])) == pytest.approx(expected)
-    twice = expected_accuracy(claims, np.array([0, 1]), np.array([2.0, 2.0]))
+    assert expected_accuracy(claims, table_of([0, 1])) == pytest.approx(expected)
+    twice = expected_accuracy(claims, table_of([0, 1], weight=np.array([2.0, 2.0])))
     assert twice == pytest.approx(expected)
 
 
 def test_labels_that_all_are_the_most_frequent_one_are_right_as_often_as_it():
     sure = np.tile([0.1, 0.9], (10, 1))
     labels = (np.arange(10) > 1).astype(int)
-    assert expected_accuracy(sure, labels) == pytest.approx(0.8)
+    assert expected_accuracy(sure, table_of(labels)) == pytest.approx(0.8)
     weight = np.where(labels, 1.0, 2.0)
-    assert expected_accuracy(sure, labels, weight) == pytest.approx(8 / 12)
+    assert expected_accuracy(sure, table_of(labels, weight=weight)) == pytest.approx(8 / 12)
 
 
 def test_rare_labels_are_judged_by_their_claims_as_far_as_luck_is_large():
@@ -236,7 +240,7 @@ def test_rare_labels_are_judged_by_their_claims_as_far_as_luck_is_large():
     for _ in range(40):
         labels = (random.random(4000) < chances).astype(int)[:400]
         seen = np.mean(claims[:400].argmax(axis=1) == labels)
-        expected = expected_accuracy(claims[:400], labels)
+        expected = expected_accuracy(claims[:400], table_of(labels))
         truth = np.mean(labels == 0) + 0.2 / 20
         off.append((seen - truth, expected - truth))
     seen, expected = np.sqrt(np.mean(np.square(off), axis=0))
@@ -245,23 +249,21 @@ def test_rare_labels_are_judged_by_their_claims_as_far_as_luck_is_large():
 
 def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
     predictions = np.array([[0.0, 2.0], [1.0, 3.0]])
-    bill = COSTS[:2, None], COSTS[:2, None]
-    evidence = number_evidence(
-        predictions, predictions, np.array([1.0, 5.0]), predictions[-1], *bill
-    )
+    trace = Trace(None, predictions[:, :, None], COSTS[:2, None], COSTS[:2, None])
+    evidence = number_evidence(trace, predictions, table_of([1.0, 5.0], None), predictions[-1])
     np.testing.assert_allclose(evidence.expected_losses, [[0.25, 0.25], [0, 0]])
     np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0]])
     np.testing.assert_array_equal(evidence.confidence, -predictions)  # sure where little changes
     assert evidence.best_score == pytest.approx(0.5)
 
 
-def test_the_error_of_r2_counts_that_the_variance_is_of_the_same_rows(fitted):
+def test_the_error_of_r2_counts_that_the_variance_is_of_the_same_rows():
     random, y = np.random.default_rng(0), np.random.default_rng(1).exponential(size=400)
     predictions = np.array([np.full(400, y.mean()), y + random.standard_normal(400)])
-    bill = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]])
-    evidence = number_evidence(predictions, predictions, y, predictions[-1], *bill)
+    trace = Trace(None, predictions[:, :, None], np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]]))
+    evidence = number_evidence(trace, predictions, table_of(y, None), predictions[-1])
     never, always = (
-        _judged(fitted[0], evidence, np.array([first, -np.inf]), 0.0) for first in (-np.inf, np.inf)
+        _judged(evidence, np.array([first, -np.inf]), 0.0) for first in (-np.inf, np.inf)
     )
     assert (never.observed, never.observed_se) == pytest.approx((0, 0), abs=1e-12)
     drawn = random.integers(400, size=(400, 400))
@@ -288,7 +290,7 @@ def test_the_walk_is_what_all_stages_together_say(fitted):
     reader = cascade.reader(models, X, Answers(len(X)))
     every_row = np.arange(len(X))
     stages = np.array([reader.predict(stage, every_row) for stage in range(3)])
-    for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
+    for candidate in best_at_each_cost(candidates(evidence, 10.0)):
         stops, predictions = walk(candidate, cascade.reader(models, X, Answers(len(X))), len(X))
         np.testing.assert_array_equal(stops, exit_stages(stages.max(axis=2), candidate.thresholds))
         np.testing.assert_array_equal(predictions, stages[stops, every_row])
@@ -296,7 +298,7 @@ def test_the_walk_is_what_all_stages_together_say(fitted):
 
 def test_the_walk_looks_at_nothing_that_is_not_acquired(fitted):
     cascade, evidence, models, X = fitted
-    for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
+    for candidate in best_at_each_cost(candidates(evidence, 10.0)):
         stops, predictions = walk(candidate, cascade.reader(models, X, Answers(len(X))), len(X))
         hidden = np.full_like(X, np.nan)
         for stage, features in enumerate(STAGES):

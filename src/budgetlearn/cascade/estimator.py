@@ -18,7 +18,7 @@ from ..protocol.scoring import refuse_unknown_score, score_outcome, stage_scorer
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
-from .mixture import Mixture, origin_and_unit, variance
+from .mixture import Mixture, origin_and_unit
 from .models import (
     BoostingKind,
     ConstantModel,
@@ -241,11 +241,11 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         for trace in traces:
             self._say(f"the points of {trace.route.name}")
             evidence = self._evidence(trace, reference, table, models, seed)
-            found = candidates(trace.route, evidence, self.feature_costs_.full)
+            found = candidates(evidence, self.feature_costs_.full)
             # Steps of a dynamic order come in blocks, so that its budgets are hardly kept between.
             if not trace.route.dynamic:
                 found += between(found, evidence, self.feature_costs_.full)
-            pool += self._scored(found, evidence, trace, table, leans=table.n_classes is not None)
+            pool += self._scored(found, evidence, leans=table.n_classes is not None)
         return above_constant(pool, self._constant(reference, table, models, seed), share)
 
     def _at_own_cost(self, pool, table):
@@ -310,13 +310,12 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
     def _evidence(self, trace, reference, table, models, seed):
         """Return the `Evidence` of a trace in the eyes of a reference."""
-        bill = trace.spent, trace.n_acquired, table.weight, table.counted, table.groups
         if table.n_classes is not None:
-            evidence = class_evidence(trace.predictions, table.y, reference, *bill)
+            evidence = class_evidence(trace, table, reference)
         else:
-            predictions, reference = trace.predictions[:, :, 0], reference[:, 0]
-            changes = _changes(trace.route, (reference - predictions) ** 2, table, models, seed)
-            evidence = number_evidence(predictions, changes, table.y, reference, *bill)
+            squares = ((reference - trace.predictions) ** 2)[:, :, 0]
+            changes = _changes(trace.route, squares, table, models, seed)
+            evidence = number_evidence(trace, changes, table, reference[:, 0])
         if trace.route.dynamic:
             return evidence
         reader = trace.route.reader(models, table.X, Answers(len(table.y)))
@@ -338,17 +337,17 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         route = Cascade("constant", ((),), free[0], (mixture,), ones)
         trace = Trace(route, predictions, free, free)
         evidence = self._evidence(trace, reference, table, models, seed)
-        found = candidates(route, evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
-        return self._scored(found, evidence, trace, table)[0]
+        found = candidates(evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
+        return self._scored(found, evidence)[0]
 
-    def _scored(self, found, evidence, trace, table, leans=False):
+    def _scored(self, found, evidence, leans=False):
         """Return candidates judged by `scoring`, as they are where there is none.
 
         Labels that may lean to rare classes lean as far as scores most.
         """
         if self.scoring is None:
             return found
-        classifies = table.n_classes is not None
+        table, classifies = evidence.table, evidence.table.n_classes is not None
         targets = self.classes_[table.y] if classifies else self._label(table.y[:, None])
         leanings = [None]
         if leans:
@@ -356,7 +355,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
 
         def made(point, leaning):
-            found = at_stop(point, evidence, trace.predictions)
+            found = at_stop(point, evidence)
             return Stage({}, self._label(found, leaning), found if classifies else None)
 
         def scored(point):
@@ -520,10 +519,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 def _changes(cascade, squares, table, models, seed):
     """Fit and keep the models of the change at each stage but the last; return it out of fold."""
     changes, name = np.zeros(squares.shape), cascade.change_kind
-    unit = variance(table.y, table.weight) or 1.0
     for stage, features in enumerate(cascade.stages[:-1]):
         # The change is a target of its own, out of fold like the predictions.
-        about = Table(table.X, squares[stage] / unit, None, table.folds, table.weight)
+        about = Table(table.X, squares[stage] / table.variance, None, table.folds, table.weight)
         one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
         models.models.update(one.models)
         changes[stage] = one.held_out[name, ascending(features)][:, 0]

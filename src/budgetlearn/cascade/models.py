@@ -18,7 +18,7 @@ from ..tree.boosting import Boosting, CodedRows
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed, rows_of_groups
-from .mixture import Mixture, fit_temperature, with_temperature
+from .mixture import Mixture, fit_temperature, variance, with_temperature
 from .smooth_models import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
@@ -100,6 +100,11 @@ class Table:
             return np.array([self.mean(self.y)])
         counts = np.bincount(self.y, self.weight, self.n_classes)
         return counts / counts.sum()
+
+    @cached_property
+    def variance(self):
+        """Variance of the numbers to predict; 1 where all are equal: it is there to divide by."""
+        return variance(self.y, self.weight) or 1.0
 
     @property
     def n_outputs(self):

@@ -17,7 +17,6 @@ from ..parallel import thread_map
 from ..protocol.checked_data import Examples
 from ..tree.boosting import Boosting
 from ..validation import INT32_MAX, ParameterError, derive_seed, is_flag
-from .mixture import variance
 from .models import MAX_BINS, Table, as_kind, ascending
 from .pool import LEAST_ERRORS, MOST_PILOT_ROWS
 
@@ -42,7 +41,7 @@ def boosted_path_order(table, costs, seed, n_jobs=None):
     target = table.y
     if table.n_classes is None:
         # With variance 1 a tradeoff means the same in every unit.
-        target = (target - table.mean(target)) / (np.sqrt(variance(target, table.weight)) or 1.0)
+        target = (target - table.mean(target)) / np.sqrt(table.variance)
     learned = table.coded, target, table.n_classes, np.arange(len(target)), table.weight
     full = costs.full or 1.0
     acquired, order = np.zeros(costs.n_features, dtype=bool), []

@@ -15,7 +15,7 @@ import numpy as np
 from ..costs import affords
 from ..curves import pareto_indices
 from ..protocol.scoring import mean_and_error, r2_rows
-from .mixture import fit_temperature, variance, with_temperature
+from .mixture import fit_temperature, with_temperature
 
 # λ, for losses in [0, 1] and costs as a share of the full price: from "a hundredth of the price
 # must save a whole error" to "costs do not matter".
@@ -164,77 +164,62 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Confidence, losses and costs of each example at each stage of a cascade."""
+    """Confidence, losses and scores of a table's examples at each stage of a trace."""
 
+    trace: Trace
+    table: object  # Table
     confidence: np.ndarray  # (n_stages, n_samples): larger is surer
     # (n_stages, n_samples): what stopping there loses against the best-informed stage, as far as
     # that one can tell.
     expected_losses: np.ndarray
     scores: np.ndarray  # (n_stages, n_samples): what stopping there scores by the true targets
     best_score: float  # mean score that is expected of the best-informed stage
-    # Broadcast to (n_stages, n_samples): cost, and number of features acquired.
-    spent: np.ndarray
-    n_acquired: np.ndarray
-    # (n_samples,): how much losses and scores count, and what was acquired; None: all alike.
-    weight: np.ndarray | None = None
-    counted: np.ndarray | None = None
-    groups: np.ndarray | None = None  # (n_samples,): what rows belong to
-    # (n_samples,): in regression the targets, in standard deviations: R² divides by their variance.
-    targets: np.ndarray | None = None
 
 
-def class_evidence(
-    probabilities, labels, reference, spent, sizes, weight=None, counted=None, groups=None
-):
+def class_evidence(trace, table, reference):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
     Whether one label is right is a coin thrown once; what the best-informed stage thinks of it is
     what that coin shows on average. So a stage is expected to lose (the reference probability of
     the reference label) - (that of its own): thresholds and choices follow chance less.
 
-    `probabilities` are (n_stages, n_samples, n_classes); `reference`, (n_samples, n_classes), those
-    of the stage that knows most, the same for all cascades that are to be compared.
+    `reference`, (n_samples, n_classes), are the probabilities of the stage that knows most, the
+    same for all traces that are to be compared.
     """
-    guessed = probabilities.argmax(axis=2)
-    losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
-    right = (guessed == labels).astype(np.float64)
-    best = expected_accuracy(reference, labels, weight, groups)
-    bill = spent, sizes, weight, counted, groups
-    return Evidence(probabilities.max(axis=2), losses, right, best, *bill)
+    guessed = trace.predictions.argmax(axis=2)
+    losses = reference.max(axis=1) - reference[np.arange(table.y.size), guessed]
+    right = (guessed == table.y).astype(np.float64)
+    best = expected_accuracy(reference, table)
+    return Evidence(trace, table, trace.predictions.max(axis=2), losses, right, best)
 
 
-def expected_accuracy(probabilities, labels, weight=None, groups=None):
+def expected_accuracy(probabilities, table):
     """Return the accuracy that is expected of calibrated probabilities' labels on new rows.
 
     What they gain over the most frequent label depends on the rows that they label otherwise. If
     these are few, much of it is luck, and what the probabilities themselves claim says more.
     """
-    own, usual = probabilities.argmax(axis=1), np.bincount(labels, weight).argmax()
-    claimed = np.average(probabilities.max(axis=1) - probabilities[:, usual], weights=weight)
-    seen, error = mean_and_error(1.0 * (own == labels) - (labels == usual), weight, groups)
+    own, usual = probabilities.argmax(axis=1), np.bincount(table.y, table.weight).argmax()
+    claimed = table.mean(probabilities.max(axis=1) - probabilities[:, usual])
+    seen, error = table.mean_and_error(1.0 * (own == table.y) - (table.y == usual))
     doubt = CLAIM_ERROR * claimed
     trust = doubt**2 / (doubt**2 + error**2) if error else 1.0
-    free = np.average(labels == usual, weights=weight)
-    return float(free + trust * seen + (1 - trust) * claimed)
+    return float(table.mean(table.y == usual) + trust * seen + (1 - trust) * claimed)
 
 
-def number_evidence(
-    predictions, changes, targets, reference, spent, sizes, weight=None, counted=None, groups=None
-):
+def number_evidence(trace, changes, table, reference):
     """Return the `Evidence` of out-of-fold numbers: the score is R².
 
     A stage is expected to lose what the best-informed stage would gain on it: (reference - its own
     prediction)², in variances of the target. How much that is has to be predicted from the features
-    acquired so far: `changes`, (n_stages, n_samples) like `predictions`. `reference`, (n_samples,),
-    is the same for all cascades that are to be compared.
+    acquired so far: `changes`, (n_stages, n_samples). `reference`, (n_samples,), is the same for
+    all traces that are to be compared.
     """
-    # R² counts in variances of the target; equal targets have none.
-    unit = variance(targets, weight) or 1.0
-    losses = (reference - predictions) ** 2 / unit
-    scores = 1.0 - (predictions - targets) ** 2 / unit
-    best = 1.0 - float(np.average((reference - targets) ** 2, weights=weight) / unit)
-    bill = spent, sizes, weight, counted, groups
-    return Evidence(-changes, losses, scores, best, *bill, targets / np.sqrt(unit))
+    predictions = trace.predictions[:, :, 0]
+    losses = (reference - predictions) ** 2 / table.variance
+    scores = 1.0 - (predictions - table.y) ** 2 / table.variance
+    best = 1.0 - float(table.mean((reference - table.y) ** 2) / table.variance)
+    return Evidence(trace, table, -changes, losses, scores, best)
 
 
 def settled_in_cells(confidence, stages, X, final):
@@ -261,17 +246,17 @@ def settled_in_cells(confidence, stages, X, final):
     return confidence
 
 
-def candidates(cascade, evidence, full_cost):
+def candidates(evidence, full_cost):
     """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s"."""
     # λ is about shares of the full cost, so it means the same in every currency.
-    shares = evidence.spent / (full_cost or 1.0)
+    shares = evidence.trace.spent / (full_cost or 1.0)
     # An example that counts twice loses and pays twice: thresholds maximise sums over examples.
-    weight = 1.0 if evidence.weight is None else evidence.weight
+    weight = 1.0 if evidence.table.weight is None else evidence.table.weight
     paths = exit_thresholds(evidence.confidence, weight * evidence.expected_losses, weight * shares)
     # Candidate s stops everything at stage s: msB's kind of model, and at the last a plain one.
     always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
     settings = [*zip(paths, TRADEOFFS, strict=True), *((each, np.nan) for each in always)]
-    return [_judged(cascade, evidence, *each) for each in settings]
+    return [_judged(evidence, *each) for each in settings]
 
 
 def between(found, evidence, full_cost):
@@ -281,11 +266,11 @@ def between(found, evidence, full_cost):
     corners would be left unspent in part. So more examples stop at one stage of the costlier one:
     as many as the budget wants, at the stage at which that loses least.
     """
-    losses = evidence.expected_losses
+    losses, table = evidence.expected_losses, evidence.table
     one = np.ones(losses.shape)
-    weight, counted = (one[0] if w is None else w for w in (evidence.weight, evidence.counted))
+    weight, counted = (one[0] if w is None else w for w in (table.weight, table.counted))
     means = weight / weight.sum(), counted / counted.sum()
-    prices = np.stack([means[0] * losses, means[1] * evidence.spent * one])
+    prices = np.stack([means[0] * losses, means[1] * evidence.trace.spent * one])
     cuts = [_Cuts(row) for row in evidence.confidence[:-1]]
     more = []
     for cheap, costly in pairwise(best_at_each_cost(found)):
@@ -301,7 +286,7 @@ def between(found, evidence, full_cost):
                 least = losses[within] <= losses[within].min() + ROUNDING
                 best, moved = within[least.argmax()], costly.thresholds.copy()
                 moved[stages[best]] = thresholds[best]
-                more.append(_judged(costly.cascade, evidence, moved, tradeoff))
+                more.append(_judged(evidence, moved, tradeoff))
     return more
 
 
@@ -326,23 +311,23 @@ def _one_moved(candidate, confidence, prices, cuts):
     return [np.concatenate(each, axis=-1) for each in zip(*found, strict=True)]
 
 
-def _judged(cascade, evidence, thresholds, tradeoff):
+def _judged(evidence, thresholds, tradeoff):
     """Return the candidate of some thresholds, judged by the examples where they stop."""
+    trace, table, shape = evidence.trace, evidence.table, evidence.confidence.shape
     stops = exit_stages(evidence.confidence, thresholds)
     # No example went beyond the last of these stages: new ones that are less sure must not, either.
     thresholds = np.where(np.arange(thresholds.size) == stops.max(), -np.inf, thresholds)
-    rows, shape = np.arange(stops.size), evidence.confidence.shape
-    measured = evidence.scores, evidence.expected_losses, evidence.spent, evidence.n_acquired
+    measured = evidence.scores, evidence.expected_losses, trace.spent, trace.n_acquired
+    rows = np.arange(stops.size)
     scores, losses, spent, sizes = (np.broadcast_to(each, shape)[stops, rows] for each in measured)
-    how = evidence.weight, evidence.groups
-    observed, error = mean_and_error(scores, *how)
-    if evidence.targets is not None:
-        by_row = r2_rows(1.0 - scores, evidence.targets, evidence.weight)
-        error = mean_and_error(by_row, *how)[1]
-    score = evidence.best_score - float(np.average(losses, weights=evidence.weight))
-    bill = cost_of_rows(spent, sizes, evidence.counted, evidence.groups)
+    observed, error = table.mean_and_error(scores)
+    if table.n_classes is None:
+        targets = table.y / np.sqrt(table.variance)  # R² divides by their variance
+        error = table.mean_and_error(r2_rows(1.0 - scores, targets, table.weight))[1]
+    score = evidence.best_score - float(table.mean(losses))
+    bill = cost_of_rows(spent, sizes, table.counted, table.groups)
     values = {"score": score, "observed": observed, "observed_se": error, **bill}
-    return Candidate(cascade, thresholds, float(tradeoff), **values)
+    return Candidate(trace.route, thresholds, float(tradeoff), **values)
 
 
 def cost_of_rows(spent, sizes, counted, groups=None):
@@ -357,10 +342,10 @@ def cost_of_rows(spent, sizes, counted, groups=None):
     return {"cost": cost, "cost_se": error, "n_features": n_features}
 
 
-def at_stop(candidate, evidence, predictions):
-    """Return the predictions of all stages, (n_stages, n_samples, ...), where examples stop."""
+def at_stop(candidate, evidence):
+    """Return the predictions of all examples where they stop, (n_samples, n_outputs)."""
     stops = exit_stages(evidence.confidence, candidate.thresholds)
-    return predictions[stops, np.arange(stops.size)]
+    return evidence.trace.predictions[stops, np.arange(stops.size)]
 
 
 def best_informed(table, last, stages, share):
