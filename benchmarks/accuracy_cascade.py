@@ -25,7 +25,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from budgetbench.datasets import load_dataset
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetlearn.cascade import ScheduleCascadeClassifier
-from budgetlearn.cascade.models import as_kind
+from budgetlearn.cascade.models import Table, as_kind
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.msb import ModelScheduleSearch
@@ -122,7 +122,7 @@ def plain(model):
     def points(run, both):
         X, y = both
         n_classes = int(y.max()) + 1
-        fitted = as_kind(model, n_classes).fit(X, y, n_classes, run.seed("plain") % 2**31)
+        fitted = as_kind(model, n_classes).fit(Table(X, y, n_classes), run.seed("plain") % 2**31)
         right = fitted.predict(run.test[0]).argmax(axis=1) == run.test[1]
         return np.array([[run.costs.full, np.nan]]), np.array([[run.costs.full, right.mean()]])
 

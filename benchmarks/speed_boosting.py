@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.metrics import log_loss, mean_squared_error
 from threadpoolctl import threadpool_limits
 
-from budgetlearn.cascade.models import BoostingKind
+from budgetlearn.cascade.models import BoostingKind, Table
 
 SIZES = ((500, 10), (500, 30), (2_000, 20), (10_000, 30))
 N_FRESH, N_REPETITIONS = 5_000, 5
@@ -23,7 +23,7 @@ N_FRESH, N_REPETITIONS = 5_000, 5
 
 def ours(X, y, n_classes, least):
     """Return a function that predicts."""
-    return BoostingKind().fit(X, y, n_classes, 0).predict
+    return BoostingKind().fit(Table(X, y, n_classes), 0).predict
 
 
 def by_lightgbm(X, y, n_classes, least):

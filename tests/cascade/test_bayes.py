@@ -134,7 +134,7 @@ def test_a_unit_of_several_features_tells_what_they_do_together(by_hand, monkeyp
 
 def test_what_says_nothing_is_alike_in_all_cells():
     X, y = cube(800, 0)
-    tree = NaiveBayesTree.fit(X, y, 8, 0)
+    tree = NaiveBayesTree.fit(Table(X, y, 8), 0)
     assert tree.n_leaves == 1
     spread = np.exp(tree.logs[0]).std(axis=0).max(axis=1)  # (n_features,)
     assert spread[:10].min() > 0.05
@@ -143,16 +143,16 @@ def test_what_says_nothing_is_alike_in_all_cells():
 
 def test_few_values_and_many_are_learned():
     X, y = load_iris(return_X_y=True)
-    tree = NaiveBayesTree.fit(X[::2], y[::2], 3, 0)
+    tree = NaiveBayesTree.fit(Table(X[::2], y[::2], 3), 0)
     assert (tree.predict(X[1::2]).argmax(axis=1) == y[1::2]).mean() > 0.9
     words = np.column_stack([y, np.zeros(150)])  # the class itself, and a constant
-    assert (NaiveBayesTree.fit(words, y, 3, 0).predict(words).argmax(axis=1) == y).all()
+    assert (NaiveBayesTree.fit(Table(words, y, 3), 0).predict(words).argmax(axis=1) == y).all()
 
 
 def test_missing_values_are_unknown_in_the_fit_too():
     X, y = load_iris(return_X_y=True)
     gaps = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.2, np.nan, X)
-    found = NaiveBayesTree.fit(gaps, y, 3, 0).predict(gaps)
+    found = NaiveBayesTree.fit(Table(gaps, y, 3), 0).predict(gaps)
     assert (found.argmax(axis=1) == y).mean() > 0.85
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
@@ -161,7 +161,8 @@ def test_only_ratios_of_weights_count():
     X, y = load_iris(return_X_y=True)
     weight = np.where(y == 0, 3.0, 1.0)
     one, other, none = (
-        NaiveBayesTree.fit(X, y, 3, 0, w).predict(X) for w in (weight, 1e9 * weight, None)
+        NaiveBayesTree.fit(Table(X, y, 3, weight=w), 0).predict(X)
+        for w in (weight, 1e9 * weight, None)
     )
     np.testing.assert_allclose(one, other, rtol=1e-9)
     assert np.abs(one - none).max() > 1e-3

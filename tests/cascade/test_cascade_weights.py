@@ -37,8 +37,8 @@ def copied(values):
 @pytest.mark.parametrize(("y", "n_classes"), [(Y, 2), (TARGETS, None)])
 def test_linear_models_learn_from_weights_as_from_rows(y, n_classes):
     kind = LinearKind()
-    weighted = kind.fit(X, y, n_classes, 0, TIMES)
-    repeated = kind.fit(copied(X), copied(y), n_classes, 0)
+    weighted = kind.fit(Table(X, y, n_classes, weight=TIMES), 0)
+    repeated = kind.fit(Table(copied(X), copied(y), n_classes), 0)
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-3, atol=1e-3)
 
 

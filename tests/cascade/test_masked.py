@@ -8,7 +8,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 from budgetlearn.cascade.dynamic import Units
-from budgetlearn.cascade.models import MaskedModel, OnDemand, masked_trees
+from budgetlearn.cascade.models import MaskedModel, OnDemand, Table, masked_trees
 from budgetlearn.costs import FeatureCosts
 
 
@@ -61,7 +61,7 @@ def test_all_lengths_are_drawn_and_early_units_more_often():
 def test_it_predicts_from_whatever_is_known(table, n_classes):
     X, y = table
     units = units_of(None, (0,), (3,), (1, 2))
-    model = MaskedModel.fit(X[:300], y[:300], n_classes, units, 0)
+    model = MaskedModel.fit(Table(X[:300], y[:300], n_classes), units, 0)
     known = {}
     for features in ((), (0,), (3,), (0, 3)):
         hidden = np.full((200, 4), np.nan)
@@ -74,7 +74,8 @@ def test_it_predicts_from_whatever_is_known(table, n_classes):
 
 def test_a_class_that_is_not_there_is_never_predicted(table):
     X, y = table
-    model = MaskedModel.fit(X, np.where(y == 1, 2, 0), 3, units_of(None, (0,), (3,)), 0)
+    learned = Table(X, np.where(y == 1, 2, 0), 3)
+    model = MaskedModel.fit(learned, units_of(None, (0,), (3,)), 0)
     np.testing.assert_allclose(model.trees.predict(X)[:, 1], 0)
     np.testing.assert_allclose(model.predict(X).sum(axis=1), 1)
 
@@ -85,11 +86,12 @@ def test_on_demand_it_is_fitted_once_and_stored_without_the_rows(table, monkeypa
     monkeypatch.setattr(
         MaskedModel, "fit", lambda *args, **keys: fits.append(1) or fit(*args, **keys)
     )
-    waiting = OnDemand(partial(MaskedModel.fit, X[:200], y[:200], 2, units, 0))
+    learned = Table(X[:200], y[:200], 2)
+    waiting = OnDemand(partial(MaskedModel.fit, learned, units, 0))
     assert not fits
     stored = pickle.dumps(waiting)
     hidden = units.hidden(X[200:], np.array([[True, False, True]] * 300))
-    expected = fit(X[:200], y[:200], 2, units, 0).predict(hidden)
+    expected = fit(learned, units, 0).predict(hidden)
     np.testing.assert_array_equal(waiting.predict(hidden), expected)
     np.testing.assert_array_equal(pickle.loads(stored).predict(hidden), expected)
     assert len(fits) == 1
@@ -100,5 +102,5 @@ def test_on_demand_it_is_fitted_once_and_stored_without_the_rows(table, monkeypa
 def test_a_hidden_value_is_apart_from_one_large_value(large):
     X, y = np.full((200, 1), large), np.repeat([0, 1], 100)
     X[y == 1] = np.nan
-    trees = masked_trees(ExtraTreesClassifier(5, random_state=0), X, y, 2)
+    trees = masked_trees(ExtraTreesClassifier(5, random_state=0), Table(X, y, 2))
     np.testing.assert_array_equal(trees.predict(X), np.eye(2)[y])

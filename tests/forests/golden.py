@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor
-from budgetlearn.cascade.models import BoostingKind
+from budgetlearn.cascade.models import BoostingKind, Table
 from budgetlearn.forests import (
     CostSensitiveRFClassifier,
     CostSensitiveRFPathClassifier,
@@ -127,7 +127,7 @@ def _miser(data):
 def _boosted(data, numbers):
     X, y, _ = table(data)
     target, n_classes = (X[:, 0], None) if numbers else (y, int(y.max()) + 1)
-    model = BoostingKind().fit(X[:, 1:], target, n_classes, 0)
+    model = BoostingKind().fit(Table(X[:, 1:], target, n_classes), 0)
     # Probabilities to few digits: the last ones are those of the processor's exponential.
     return digest(*(tree.threshold for tree in model.trees.trees), model.predict(X[:, 1:]).round(9))
 

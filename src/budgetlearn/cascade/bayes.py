@@ -74,15 +74,16 @@ class Bins:
 class _Examples:
     """Training examples as bins and normal scores, and the densities of the cells of a leaf."""
 
-    def __init__(self, X, y, n_classes, weight):
-        self.y, self.n_classes = y, n_classes
-        self.bins = Bins.of(X)
-        self.codes = self.bins.codes(X)
+    def __init__(self, table):
+        self.y, self.n_classes = table.y, table.n_classes
+        self.bins = Bins.of(table.X)
+        self.codes = self.bins.codes(table.X)
         self.known = (self.codes >= 0).astype(np.float64)
         counts = np.maximum(self.known.sum(axis=0), 1)
-        ranks = rankdata(X, axis=0, nan_policy="omit")
+        ranks = rankdata(table.X, axis=0, nan_policy="omit")
         self.scores = np.where(self.known > 0, ndtri((ranks - 0.5) / counts), 0.0)
-        self.weight = np.ones(len(y)) if weight is None else weight / weight.mean()
+        weight = np.ones(len(table.y)) if table.weight is None else table.weight
+        self.weight = weight / weight.mean()
 
     def prior(self, rows):
         """Return the weight of each class among some examples, none of it 0, (n_classes,)."""
@@ -165,10 +166,10 @@ class NaiveBayesTree:
         self._by_bin, self._log_prior = _by_bin(logs), np.log(prior)
 
     @classmethod
-    def fit(cls, X, y, n_classes, seed, weight=None):
+    def fit(cls, table, seed):
         """Grow on two thirds of the examples, judge on the third, and fit the cells on all."""
         count_fit()
-        examples = _Examples(X, y, n_classes, weight)
+        examples = _Examples(table)
         leaves, evidence = _Growth(examples, seed).grown()
         rows = [np.flatnonzero(leaves == leaf) for leaf in range(leaves.max() + 1)]
         prior = np.array([examples.prior(each) for each in rows])

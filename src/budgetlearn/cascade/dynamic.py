@@ -12,7 +12,6 @@ from ..validation import INT32_MAX, derive_seed
 from .bayes import ForeseenGains, NaiveBayesTree
 from .fixed_order import Acquisitions, Answers, Reader
 from .mixture import with_temperature
-from .models import Table
 from .pool import Trace
 
 # A unit's place in the order of acquisition counts as much as this many units of chance.
@@ -264,8 +263,7 @@ class BayesTrees:
         key = int(fold), inside.size
         if key not in self._known:
             drawn = derive_seed(self._seed, "naive bayes", int(fold)) & INT32_MAX
-            X, y, weight = table.X[inside], table.y[inside], table.weight_of(inside)
-            self._known[key] = NaiveBayesTree.fit(X, y, table.n_classes, drawn, weight), drawn
+            self._known[key] = NaiveBayesTree.fit(table.take(inside), drawn), drawn
         return self._known[key]
 
 
@@ -308,7 +306,7 @@ def foreseen_trace(table, units, trees, rivals=(), n_jobs=None):
 
 def _tells_more(table, here, predictions, spent, rivals):
     """Return whether some stage has less log loss on examples than fixed orders for its cost."""
-    part = Table(table.X[here], table.y[here], table.n_classes, weight=table.weight_of(here))
+    part = table.take(here)
 
     def loss(found):
         return part.mean(part.calibrated_losses(found))

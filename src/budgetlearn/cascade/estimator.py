@@ -227,8 +227,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             key=lambda last: table.mean(table.losses(last)),
         )
         # Where a stage's feature is missing, the model of any known features answers.
-        data = table.X, table.y, table.n_classes, units[0], seed
-        models.fallback_model = OnDemand(partial(MaskedModel.fit, *data, weight=table.weight))
+        models.fallback_model = OnDemand(partial(MaskedModel.fit, table, units[0], seed))
         if self.dynamic:
             rivals = [] if self._only_dynamic else traces
             foreseen, reference = self._foreseen(units[1], table, reference, rivals, seed)

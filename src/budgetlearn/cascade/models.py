@@ -52,9 +52,16 @@ class Table:
     given: dict[int, np.ndarray] = field(default_factory=dict)  # as `Examples` have it
     groups: np.ndarray | None = None  # too
 
-    def weight_of(self, rows):
-        """Return the weights of some examples."""
-        return None if self.weight is None else self.weight[rows]
+    def take(self, rows):
+        """Return the table of some rows, in no folds."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Table(
+            np.ascontiguousarray(self.X[rows]), self.y[rows], self.n_classes, weight=weight
+        )
+
+    def of(self, features):
+        """Return the table of some features."""
+        return replace(self, X=np.ascontiguousarray(self.X[:, features]))
 
     def mean(self, values):
         """Return the mean of a number of each example."""
@@ -67,11 +74,7 @@ class Table:
     def thinned(self, most_rows):
         """Return the table, of more than `most_rows` every k-th row, spread over all."""
         step = -(-len(self.X) // most_rows)
-        if step == 1:
-            return self
-        rows = slice(None, None, step)
-        X = np.ascontiguousarray(self.X[rows])
-        return Table(X, self.y[rows], self.n_classes, weight=self.weight_of(rows))
+        return self if step == 1 else self.take(slice(None, None, step))
 
     @cached_property
     def below(self):
@@ -174,12 +177,12 @@ class SklearnKind(FoldedKind):
     def __init__(self, estimator):
         self.estimator = estimator
 
-    def fit(self, X, y, n_classes, seed, weight=None):
-        """Return a `SklearnModel` fitted on these examples, which count so much."""
+    def fit(self, table, seed):
+        """Return a `SklearnModel` of all features and examples."""
         model = clone(self.estimator)
         names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
-        fit_weighed(model.set_params(**dict.fromkeys(names, seed)), X, y, weight)
-        return SklearnModel(model, n_classes)
+        model.set_params(**dict.fromkeys(names, seed))
+        return SklearnModel(fit_weighed(model, table.X, table.y, table.weight), table.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,10 +285,9 @@ class BoostingKind:
         large, small = map(table.mean, found)
         return kinds[int(small < CLEARLY_LESS * large)]
 
-    def fit(self, X, y, n_classes, seed, weight=None):
-        """Return the model of a pilot: of these examples, which count so much."""
-        table = Table(X, y, n_classes, weight=weight)
-        return self.fit_whole(table, np.arange(X.shape[1]), seed, PILOT_ROUNDS)
+    def fit(self, table, seed):
+        """Return the model of a pilot, of all features and examples."""
+        return self.fit_whole(table, np.arange(table.X.shape[1]), seed, PILOT_ROUNDS)
 
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model, of the rounds that predict best so."""
@@ -472,14 +474,15 @@ MOST_COPIES, FEWEST_MASKED, MOST_MASKED = 24, 20_000, 60_000
 N_EXTRA_TREES = 60
 
 
-def masked_trees(forest, X, y, n_classes, weight=None):
+def masked_trees(forest, shown):
     """Return extra trees, not yet fitted, that learned a hidden value as one below all others.
 
-    X has NaN where a value is hidden; y is of shape (n_samples,) or (n_samples, n_outputs).
+    `shown` is a `Table` with NaN where a value is hidden.
     """
-    below = below_all(X)
-    fit_counted(forest, filled(X, below).astype(np.float32), y, sample_weight=weight)
-    seen = None if n_classes is None else (forest.classes_, n_classes)
+    below = below_all(shown.X)
+    X = filled(shown.X, below).astype(np.float32)
+    fit_counted(forest, X, shown.y, sample_weight=shown.weight)
+    seen = None if shown.n_classes is None else (forest.classes_, shown.n_classes)
     # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
     trees = ForestPredictor(from_sklearn(forest), X.shape[1])
     return ForestModel(trees, np.float32, False, below, seen)
@@ -494,36 +497,34 @@ class MaskedModel:
     centre: float  # of numbers: scikit-learn's trees lose what is far from zero
 
     @classmethod
-    def fit(cls, X, y, n_classes, units, seed, weight=None):
+    def fit(cls, table, units, seed):
         """Fit on examples that come several times, each time with other `units` hidden."""
-        random = np.random.RandomState(seed)
+        random, n = np.random.RandomState(seed), len(table.y)
         # Small tables are shown up to 24 times, very large ones in part.
-        n_rows = min(MOST_COPIES * len(X), max(FEWEST_MASKED, min(4 * len(X), MOST_MASKED)))
-        rows = np.resize(random.permutation(len(X)), n_rows)
-        hidden = units.hidden(X[rows], units.drawn(n_rows, random))
-        copies = max(n_rows // len(X), 1)
-        weight = None if weight is None else weight[rows]
-        boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, random, weight)
+        n_rows = min(MOST_COPIES * n, max(FEWEST_MASKED, min(4 * n, MOST_MASKED)))
+        shown = table.take(np.resize(random.permutation(n), n_rows))
+        shown = replace(shown, X=units.hidden(shown.X, units.drawn(n_rows, random)))
+        copies = max(n_rows // n, 1)
+        boosted = cls._boosted(shown, n, copies, random)
         # Copies of one example must not fill a leaf: it would learn that example by heart.
         leaves = {"min_samples_leaf": max(2, copies // 2), "random_state": seed}
-        forest = _extra_trees(n_classes, N_EXTRA_TREES, **leaves)
-        centre = 0 if n_classes is not None else float(y.mean())
-        trees = masked_trees(forest, hidden, y[rows] - centre, n_classes, weight)
-        return cls(boosted, trees, centre)
+        forest = _extra_trees(table.n_classes, N_EXTRA_TREES, **leaves)
+        centre = 0 if table.n_classes is not None else float(table.y.mean())
+        return cls(boosted, masked_trees(forest, replace(shown, y=shown.y - centre)), centre)
 
     @staticmethod
-    def _boosted(X, y, n_classes, n_examples, copies, random, weight):
+    def _boosted(shown, n_examples, copies, random):
         """Return boosted trees that take NaN; a leaf holds several examples, not copies of one."""
-        n_rounds, rate = boosting_rounds(n_classes)
+        n_rounds, rate = boosting_rounds(shown.n_classes)
         sizes = {
             "n_leaves": 8 if n_examples < 1500 else 15,
             "min_leaf": max(5, min(20, n_examples // 30) * copies // 2),
         }
-        coded, rows = CodedRows.of(X, n_bins_of(n_classes, len(X))), np.arange(len(X))
-        boosting = Boosting(coded, y, n_classes, rows, weight, **sizes, rate=rate)
-        n_features = X.shape[1]
+        n_rows, n_features = shown.X.shape
+        learned = shown.coded, shown.y, shown.n_classes, np.arange(n_rows), shown.weight
+        boosting = Boosting(*learned, **sizes, rate=rate)
         for _ in range(n_rounds):
-            drawn = np.flatnonzero(random.random_sample(len(X)) < 0.7).astype(np.int32)
+            drawn = np.flatnonzero(random.random_sample(n_rows) < 0.7).astype(np.int32)
             tested = random.permutation(n_features)[: max(1, round(0.8 * n_features))]
             boosting.step(drawn, np.sort(tested).astype(np.int32))
         return boosting.model()

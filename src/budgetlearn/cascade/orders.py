@@ -3,6 +3,7 @@
 An order is a function of a `Table`, the costs, a seed and threads, to all features, first to last.
 """
 
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 
@@ -17,7 +18,7 @@ from ..parallel import thread_map
 from ..protocol.checked_data import Examples
 from ..tree.boosting import Boosting
 from ..validation import INT32_MAX, ParameterError, derive_seed, is_flag
-from .models import MAX_BINS, Table, as_kind, ascending
+from .models import MAX_BINS, as_kind, ascending
 from .pool import LEAST_ERRORS, MOST_PILOT_ROWS
 
 # Weights of the prices along which boosting acquires, as `LightGBMCostClassifier` means them.
@@ -240,18 +241,17 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
 
     def of_part(part):
         inside = parts != part
-        y, weight = table.y[inside], table.weight_of(inside)
         # Words in an order that the part has no hand in.
-        unaware = examples.ordered_by(inside, table.n_classes).X
-        learned = Table(unaware[inside], y, table.n_classes, weight=weight)
-        own = geometric_stages(acquisitions_of(name, learned, costs, drawn), costs, n_stages)
+        unaware = replace(table, X=examples.ordered_by(inside, table.n_classes).X)
+        acquisitions = acquisitions_of(name, unaware.take(inside), costs, drawn)
+        own = geometric_stages(acquisitions, costs, n_stages)
         spent = np.array([costs.subset(list(each)) for each in own])
 
         @cache
         def predicted(features, coded):
-            known = np.ascontiguousarray((unaware if coded else table.X)[:, features])
-            models = [kind.fit(known[inside], y, table.n_classes, drawn, weight) for kind in kinds]
-            return np.mean([model.predict(known[~inside]) for model in models], axis=0)
+            known = (unaware if coded else table).of(features)
+            learned, rest = known.take(inside), known.X[~inside]
+            return np.mean([kind.fit(learned, drawn).predict(rest) for kind in kinds], axis=0)
 
         # What the fold's own order has for the same money.
         alike = [

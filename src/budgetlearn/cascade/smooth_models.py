@@ -87,30 +87,27 @@ class FoldedKind:
 
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model of all examples."""
-        X = np.ascontiguousarray(table.X[:, features])
-        held_out = np.empty((len(X), table.n_outputs))
+        known, held_out = table.of(features), np.empty((len(table.y), table.n_outputs))
         for fold in np.unique(table.folds):
-            inside = table.folds != fold
-            weight = table.weight_of(inside)
-            model = self.fit(X[inside], table.y[inside], table.n_classes, seed, weight)
-            held_out[~inside] = model.predict(X[~inside])
-        return held_out, self.fit_whole(table, features, seed)
+            out = table.folds == fold
+            held_out[out] = self.fit(known.take(~out), seed).predict(known.X[out])
+        return held_out, self.fit(known, seed)
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
-        X = np.ascontiguousarray(table.X[:, features])
-        return self.fit(X, table.y, table.n_classes, seed, table.weight)
+        return self.fit(table.of(features), seed)
 
 
 class LinearKind(FoldedKind):
     """Logistic regression, or ridge regression, on standardised features; out of fold."""
 
-    def fit(self, X, y, n_classes, seed, weight=None):
-        """Return a `LinearModel` fitted on these examples, which count so much."""
+    def fit(self, table, seed):
+        """Return a `LinearModel` of all features and examples."""
         count_fit()
+        y, n_classes, weight = table.y, table.n_classes, table.weight
         # Numbers may be far where a code stands, too, and nothing else would tell these rows.
-        scaling = Scaling.of(X, weight, robust=n_classes is not None)
-        Z = scaling.scaled(X)
+        scaling = Scaling.of(table.X, weight, robust=n_classes is not None)
+        Z = scaling.scaled(table.X)
         if n_classes is None:
             targets, centre = targets_of(y, None, weight)
             counted = Z if weight is None else Z * weight[:, None]
