@@ -114,11 +114,10 @@ class LinearKind(FoldedKind):
             gram = counted.T @ Z + PENALTY * np.eye(Z.shape[1])
             weights = np.linalg.solve(gram, counted.T @ targets)
             # Cut values have a mean of their own.
-            return LinearModel(
-                scaling, weights, centre - np.average(Z, axis=0, weights=weight) @ weights, False
-            )
+            intercept = centre - np.average(Z, axis=0, weights=weight) @ weights
+            return LinearModel(scaling, weights, intercept, None)
         weights = _logistic(np.column_stack([Z, np.ones(len(Z))]), np.eye(n_classes)[y], weight)
-        return LinearModel(scaling, weights[:-1], weights[-1], True)
+        return LinearModel(scaling, weights[:-1], weights[-1], 1.0)
 
 
 def _logistic(Z, classes, weight):
@@ -152,27 +151,27 @@ def _logistic(Z, classes, weight):
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Scores that are sums over features, and in classification probabilities ∝ exp(score)."""
+    """Scores that are sums over features, or probabilities of them as `predicted` has them."""
 
     scaling: Scaling
     weights: np.ndarray
     intercept: np.ndarray
-    classifies: bool
+    sharpness: float | None  # None in regression
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        scores = self.scaling.scaled(X) @ self.weights
-        if self.classifies:
-            return steady(softmax(scores + self.intercept))
-        return steady(scores) + self.intercept  # which may be large beside the scores
+        return predicted(self.scaling.scaled(X) @ self.weights, self.intercept, self.sharpness)
 
 
-def steady(predictions):
-    """Return predictions rounded to single precision.
+def predicted(scores, centre, sharpness):
+    """Return numbers score + centre, or probabilities ∝ exp(sharpness · (score + centre)).
 
-    Matrix products differ in the last bits with the number of rows; predictions must not.
+    Rounded to single precision, but for the centre of numbers, which may be large beside the
+    scores: matrix products differ in the last bits with the number of rows; predictions must not.
     """
-    return predictions.astype(np.float32).astype(np.float64)
+    found = scores if sharpness is None else softmax(sharpness * (scores + centre))
+    found = found.astype(np.float32).astype(np.float64)
+    return found + centre if sharpness is None else found
 
 
 def squared_distances(X, Y):
@@ -216,14 +215,12 @@ class KernelKind:
             out = table.folds == fold
             scores[out] = fit.left_out(out, PENALTIES[errors[:, ~out].sum(axis=1).argmin()])
         weights = fit.weights(PENALTIES[errors.sum(axis=1).argmin()])
-        sharpness, held_out = None, steady(scores) + centre
+        sharpness = None
         if table.n_classes is not None:
-            scores += centre
-            sharpness = 1 / scale_of(scores, table.y, table.weight, _LOG_SCALES)
-            held_out = steady(softmax(sharpness * scores))
+            sharpness = 1 / scale_of(scores + centre, table.y, table.weight, _LOG_SCALES)
         columns = np.asfortranarray(Z[landmarks])
         model = KernelModel(scaling, columns, length / Z.shape[1], weights, centre, sharpness)
-        return held_out, model
+        return predicted(scores, centre, sharpness), model
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples, whose length and penalty leave each one out."""
@@ -286,7 +283,7 @@ class KernelFit:
 
 @dataclass(frozen=True, eq=False)
 class KernelModel:
-    """Sums of Gaussian kernels, and in classification probabilities ∝ exp(sharpness · sum)."""
+    """Sums of Gaussian kernels, or probabilities of them as `predicted` has them."""
 
     scaling: Scaling
     landmarks: np.ndarray  # (n_landmarks, n_columns): scaled, columns one after another
@@ -302,7 +299,4 @@ class KernelModel:
             scores = gaussian_sums(Z, self.landmarks.T, self.length, self.weights)
         else:
             scores = np.exp(-self.length * squared_distances(Z, self.landmarks)) @ self.weights
-        if self.sharpness is None:
-            return steady(scores) + self.centre
-        scores += self.centre
-        return steady(softmax(self.sharpness * scores))
+        return predicted(scores, self.centre, self.sharpness)
