@@ -100,15 +100,21 @@ class Workflow:
         return self._forked(gc.disable, *here, *arguments)
 
     def _forked(self, prepare, *arguments):
-        warm_up()
-        with tempfile.TemporaryFile() as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
-            child = os.fork()
-            if not child:
-                _snakemake(self.folder, file.fileno(), prepare, arguments)
+        with tempfile.TemporaryFile() as file:
+            child = self.begin(prepare, file, *arguments)
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             file.seek(0)
             return code, file.read().decode()
+
+    def begin(self, prepare, file, *arguments):
+        """Start snakemake there in a fork of this process, its output to a file; return its id."""
+        warm_up()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
+            child = os.fork()
+        if not child:
+            _snakemake(self.folder, file.fileno(), prepare, arguments)
+        return child
 
 
 @cache
