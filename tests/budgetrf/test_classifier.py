@@ -16,7 +16,7 @@ from tests.tree.reference import walk_forest
 
 
 def test_estimator_checks():
-    leaves = Leaves(prune=1.0, joint_fit=True)
+    leaves = Leaves(prune=1.0, joint_fit=[1.0, 10.0])
     check_conventions(BudgetRFClassifier(n_estimators=3, alpha=[0.0, 2.0], leaves=leaves))
 
 

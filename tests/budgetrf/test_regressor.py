@@ -21,7 +21,7 @@ TRAIN, TEST = slice(None, 200), slice(200, None)
 
 @pytest.mark.parametrize(
     "estimator",
-    [BudgetRFRegressor(n_estimators=2, leaves=Leaves(prune=[0.0, 1.0], joint_fit=True))],
+    [BudgetRFRegressor(n_estimators=2, leaves=Leaves(prune=[0.0, 1.0], joint_fit=[1.0, 10.0]))],
     ids=type,
 )
 def test_estimator_checks(estimator):

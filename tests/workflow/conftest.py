@@ -1,5 +1,6 @@
 """A copy of the workflow to run in, so that tests leave no trace in the project."""
 
+import faulthandler
 import gc
 import importlib
 import os
@@ -120,7 +121,14 @@ class Workflow:
 @cache
 def warm_up():
     """Do once what each call of snakemake would do again: import, and read the project's code."""
-    for name in ("snakemake.report", "smart_open", "requests", "nbformat", *SECTIONS):
+    for name in (
+        "snakemake.report",
+        "smart_open",
+        "requests",
+        "nbformat",
+        "budgetlearn.peers",
+        *SECTIONS,
+    ):
         importlib.import_module(name)
     importlib.import_module("snakemake.cli").get_argument_parser()  # imports all plug-ins
     load_registry(ROOT / "config" / "datasets.yaml")
@@ -171,6 +179,14 @@ def forget_warnings():
     """Take warnings as any process does: pytest's are errors."""
     warnings.resetwarnings()
     warnings.simplefilter("ignore", DeprecationWarning)
+
+
+def be_a_call():
+    """Let a fork of the tests be what a user's call is, for signals and warnings."""
+    os.setsid()
+    faulthandler.disable()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    forget_warnings()
 
 
 def _snakemake(folder, out, prepare, arguments):

@@ -1,13 +1,14 @@
 """A method that dies takes nothing with it; a killed run leaves nothing but a lock."""
 
 import os
-import subprocess
-import sys
+import signal
 import time
 
 import pandas as pd
 import psutil
 import pytest
+
+from tests.workflow.conftest import be_a_call
 
 pytestmark = pytest.mark.workflow
 STUDY = "config/studies/deaths.yaml"
@@ -97,24 +98,22 @@ def wait_for(condition, seconds=240):
 
 
 def test_killing_the_main_process_ends_everything_and_leaves_a_lock(workflow):
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *CALL]
-    command += ["--config", "methods=[sleeps,constant]", "time_limit=null"]
-    main = subprocess.Popen(
-        command, cwd=workflow.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    settings = ("--config", "methods=[sleeps,constant]", "time_limit=null")
+    with open(os.devnull, "w") as nowhere:
+        main = workflow.begin(be_a_call, nowhere, "--cores", 1, *CALL, *settings)
     sleeping = workflow.folder / "sleeping"
     try:
         wait_for(lambda: sleeping.exists() and sleeping.read_text())
         method = psutil.Process(int(sleeping.read_text()))
         # Jobs are forks of a server that has a session of its own, and ends with its caller.
         started = [
-            *psutil.Process(main.pid).children(recursive=True),
+            *psutil.Process(main).children(recursive=True),
             method,
             *method.parents()[:2],
         ]
     finally:
-        main.kill()
-        main.wait()
+        os.kill(main, signal.SIGKILL)
+        os.waitpid(main, 0)
     wait_for(lambda: not [p for p in started if p.is_running() and p.status() != "zombie"], 30)
 
     assert workflow.plan(*CALL, "-n", "--quiet")[0] == 0  # looking is free

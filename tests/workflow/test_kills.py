@@ -1,14 +1,12 @@
 """A few kills of a small study; `python -m tests.workflow.kills` does fifty of the smoke study."""
 
-import faulthandler
 import os
 import random
-import signal
 
 import pytest
 import yaml
 
-from tests.workflow.conftest import forget_warnings
+from tests.workflow.conftest import be_a_call
 from tests.workflow.kills import Killed, compare, contents, kill_often
 
 pytestmark = pytest.mark.workflow
@@ -26,14 +24,6 @@ class Fork:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self.returncode = os.waitstatus_to_exitcode(status) if pid else None
         return self.returncode
-
-
-def be_a_call():
-    """Let a fork of the tests be what a user's call is, for signals and warnings."""
-    os.setsid()
-    faulthandler.disable()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    forget_warnings()
 
 
 class WarmlyCalled(Killed):

@@ -55,9 +55,9 @@ def _validated(estimator, X, *y, **how):
     except (np.exceptions.DTypePromotionError, ValueError, OverflowError) as error:
         X = X.to_pandas() if hasattr(type(X), "to_pandas") else X  # a table of pyarrow
         for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 and np.isrealobj(X) else ():
-            # Cell by cell only where there may be words: tables of numbers are large.
             plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
-            if (rows := np.flatnonzero(np.isinf(column if plain else column.map(as_number)))).size:
+            cells = column.to_numpy() if plain else column.map(as_number)  # slow: for words
+            if (rows := np.flatnonzero(np.isinf(cells))).size:
                 raise ParameterError(
                     f"feature {name!r} holds {str(column.iloc[rows[0]])!r:.40} {in_row(rows)}, no "
                     "finite number, but a word or infinity. Words need pandas' type category, or a "
