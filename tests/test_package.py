@@ -92,6 +92,7 @@ CALLS = {
 # Each call in a fork, which sees nothing of what the others loaded.
 FIT = f"""
 import json, os
+import pandas, scipy.stats, sklearn.ensemble, sklearn.inspection, sklearn.model_selection
 from sklearn.datasets import load_wine
 import budgetlearn, budgetlearn.policies
 X, y = load_wine(return_X_y=True)

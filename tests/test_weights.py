@@ -257,10 +257,10 @@ def test_the_unit_of_weights_is_of_no_effect(name):
     model = (EXACT | RELATIVE)[name]
     X, y, X_val, y_val, times = example(model)
     weight = times + np.random.default_rng(2).uniform(0.1, 1.0, N)
-    first = clone(model).fit(X, y, X_val, y_val, sample_weight=weight)
-    for unit in UNITS:
-        scaled = clone(model).fit(X, y, X_val, y_val, sample_weight=unit * weight)
-        assert_alike(first, scaled, X_val)
+    small, large = (
+        clone(model).fit(X, y, X_val, y_val, sample_weight=unit * weight) for unit in UNITS
+    )
+    assert_alike(small, large, X_val)
 
 
 @for_each("name", EXACT | RELATIVE)
