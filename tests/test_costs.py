@@ -116,6 +116,15 @@ def test_a_subset_of_what_is_no_index_is_refused(features):
         FeatureCosts({"age": 1, "glucose": 2, "insulin": 3}).subset(features)
 
 
+def test_places_that_there_are_not_are_refused_wherever_they_are_asked_for():
+    costs = FeatureCosts([1, 2, 4], groups=[0, 0, -1], group_costs=[10])
+    for asked in (costs.take, lambda features: costs.group_of(*features)):
+        for features in ([5], ["age"]):
+            with pytest.raises(CostError, match="indices of 3 features, from 0, or a mask, got "):
+                asked(features)
+    assert costs.take([False, True, True]).costs.tolist() == [2, 4]
+
+
 def test_ones_and_zeros_are_truth_values():
     costs = FeatureCosts([1, 2])
     assert costs.total([[1, 0], [2, 1]]).tolist() == [1, 3]

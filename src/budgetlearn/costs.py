@@ -218,8 +218,8 @@ class FeatureCosts:
 
         Parameters
         ----------
-        features : array-like of int of shape (n_columns,)
-            Their indices.
+        features : array-like of int or bool
+            Indices, or a mask.
         names : sequence, default=None
             What they are called.
 
@@ -227,6 +227,7 @@ class FeatureCosts:
         -------
         FeatureCosts
         """
+        features = self._places(features)
         shared = () if self.groups is None else (self.groups[features], self.group_costs)
         return FeatureCosts(self.costs[features], *shared)._called(own_names(names))
 
@@ -298,16 +299,20 @@ class FeatureCosts:
             Their price, each charge of a group counted once.
         """
         mask = np.zeros(self.n_features, dtype=bool)
+        mask[self._places(features)] = True
+        return float(self.total(mask[None, :])[0])
+
+    def _places(self, features):
+        """Return the places of features that are given by index or as a mask."""
         # No feature at all is a list of indices, which NumPy would read as floats.
         values = np.asarray(features, dtype=None if len(features) else np.intp)
         if values.dtype == bool:
             values = self._mask(features)
         try:
-            mask[values] = True
+            return np.arange(self.n_features)[values]
         except IndexError as error:
             wanted = f"indices of {self.n_features} features, from 0, or a mask"
             raise CostError(f"features must be {wanted}, got {features!r}.") from error
-        return float(self.total(mask[None, :])[0])
 
     def _mask(self, acquired, ndim=1):
         """Return the mask of acquired features as an array in their order."""
@@ -359,6 +364,7 @@ class FeatureCosts:
         charge : float
             0 where it has no group.
         """
+        feature = self._places([feature])[0]
         if self.groups is None or self.groups[feature] < 0:
             return np.empty(0, dtype=np.intp), 0.0
         group = self.groups[feature]
