@@ -40,6 +40,16 @@ def test_empty_lines_above_the_names_are_none(path, separator):
         FeatureCosts.read(path)
 
 
+@pytest.mark.parametrize("names", [(30, 10, 20), None])
+def test_a_list_may_name_columns_that_are_numbers(names):
+    features = [10, 20, 30] if names else [1, 2, 0]
+    frame = pd.DataFrame({"feature": features, "cost": [1, 2, 3]})
+    for prices in (frame, FeatureCosts.read(frame)):
+        aligned = FeatureCosts.of(prices, 3, names)
+        assert aligned.costs.tolist() == [3, 1, 2]
+        assert aligned.names == names
+
+
 def test_a_list_without_groups(tmp_path):
     costs = FeatureCosts.read(pd.DataFrame({"feature": ["a", 7], "cost": [1, "2.5"]}))
     assert costs.names == ("a", "7")

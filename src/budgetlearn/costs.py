@@ -198,7 +198,10 @@ class FeatureCosts:
             feature_costs = cls.read(feature_costs)
         costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
         if costs.names is not None:
-            return costs.take(_COSTS.places(costs.names, names, n_features), names)
+            # A list has all names as text, also those that are numbers in the table.
+            own = {str(name): name for name in names or range(n_features)}
+            called = [own.get(name, name) for name in costs.names]
+            return costs.take(_COSTS.places(called, names, n_features), names)
         if costs.n_features != n_features:
             raise CostError(
                 f"feature costs must have one entry for each of the {n_features} features of X, "
