@@ -12,6 +12,7 @@ from .exceptions import BudgetlearnError
 
 # The largest 32-bit integer: seeds are drawn below it; nodes and levels that kernels count fit it.
 INT32_MAX = 2**31 - 1
+MOST_AMOUNT = 1e100  # beyond it, and between numbers nearer than its inverse, scores were NaN
 
 
 class ParameterError(BudgetlearnError, ValueError):

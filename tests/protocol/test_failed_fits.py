@@ -13,6 +13,7 @@ from budgetlearn import (
     BudgetRFClassifier,
     BudgetRFRegressor,
     FreeConstantClassifier,
+    FreeConstantRegressor,
     GIFRegressor,
     ScheduleCascadeClassifier,
 )
@@ -162,3 +163,17 @@ def test_a_missing_label_is_refused_and_counts_as_no_error(labels, gap):
             asked(X_val, y_val)
     with pytest.raises(ValueError, match="y_cal contains NaN"):
         model.certify(X_val, y_val, error=0.9)
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e160])
+def test_numbers_whose_squares_are_none_are_refused(unit):
+    X = np.arange(40.0)[:, None]
+    y = X[:, 0]
+    model = BudgetRFRegressor(n_estimators=2, random_state=0)
+    said = r"must be numbers of up to 1e\+100 that differ by 1e-100 or more, got 0 to 3.9e"
+    with pytest.raises(ParameterError, match=f"^y {said}"):
+        model.fit(X, y * unit)
+    with pytest.raises(ParameterError, match=f"^y_val {said}"):
+        model.fit(X, y, X, y * unit)
+    flat = FreeConstantRegressor().fit(X, np.full(40, 1e-160))  # alike is no mistake
+    assert flat.predict(X[:1]) == 1e-160

@@ -12,7 +12,7 @@ from ..exceptions import CostError, DatasetError
 from ..files import as_file
 from ..preprocessing.categories import as_word, is_number, refuse_blank_twins, refuse_numbers
 from ..preprocessing.reading import read_table
-from ..validation import in_row, listed
+from ..validation import MOST_AMOUNT, in_row, listed
 from .options import closest, needed_and_found, note, shown
 
 ISO = "ISO8601"
@@ -33,7 +33,7 @@ def form_of(column):
         first = str(column.dropna().iloc[0]) if column.notna().any() else None
         raise DatasetError(
             f"Column {column.name!r} (--date) is not dates of one form; the first is {first!r}. "
-            f"Write them as {example(ISO)}."
+            f"Write them as {example(ISO)}, times of a day as hours, without --date."
         )
     two = [_parsed(column, form) for form in fitting[:2]]
     if len(two) == 2 and not two[0].equals(two[1]):
@@ -81,7 +81,6 @@ FEWEST_ROWS = 13  # ten train, three are held out
 # A target of more different numbers than the first, and no more than the last, may be meant as
 # amounts or as names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
-MOST_AMOUNT = 1e100  # beyond it, and between numbers nearer than its inverse, scores were NaN
 RARE = 0.05  # a class of a smaller share is noted
 MOST_CLASSES = 20  # a target of whole numbers with more different values is one to be estimated
 
