@@ -367,10 +367,10 @@ class FeatureCosts:
         charge : float
             0 where it has no group.
         """
-        feature = self._places([feature])[0]
-        if self.groups is None or self.groups[feature] < 0:
+        # At once where there are no groups: a ledger asks for every feature of every example.
+        group = -1 if self.groups is None else self.groups[self._places([feature])[0]]
+        if group < 0:
             return np.empty(0, dtype=np.intp), 0.0
-        group = self.groups[feature]
         return np.flatnonzero(self.groups == group), float(self.group_costs[group])
 
     def shares(self, acquired):

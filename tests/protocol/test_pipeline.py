@@ -186,3 +186,20 @@ def test_steps_that_do_nothing_are_passed_over(nothing, table):
     assert explained["prediction"].iloc[-1] == pipeline.predict(X.iloc[[0]])[0]
     session = pipeline.session().give(X.iloc[0].to_dict())
     assert session.prediction == explained["prediction"].iloc[-1]
+
+
+def test_a_table_of_pyarrow_keeps_its_names(table):
+    pyarrow = pytest.importorskip("pyarrow")
+    X, y = table
+    model, given = clone(BudgetPipeline(KINDS["codes"])), pyarrow.Table.from_pandas(X)
+    expected = clone(model).fit(X, y)
+    model.fit(given, y)
+    some = given.select(["colour", "age"])  # in another order, without a column
+    for new, same in ((given, X), (some, X[["age", "colour"]])):
+        said = expected.predict_proba(same, fallback=True)
+        np.testing.assert_array_equal(model.predict_proba(new, fallback=True), said)
+
+
+def test_a_last_step_without_budgets_is_refused(table):
+    with pytest.raises(ConfigError, match="last step must predict under a budget, but BudgetPre"):
+        BudgetPipeline([("encode", BudgetPreprocessor())]).fit(*table)

@@ -153,7 +153,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         frame = _named(X)
         # An array that is not as wide as the one of `fit`, or where that was a frame.
-        if not isinstance(X, pd.DataFrame) and list(frame.columns) != list(self.feature_names_in_):
+        if not hasattr(X, "columns") and list(frame.columns) != list(self.feature_names_in_):
             raise DatasetError(
                 f"X has {frame.shape[1]} columns without names, but fit learned from "
                 f"{self.n_features_in_}: {listed(self.feature_names_in_, form=repr)}. Pass a "
@@ -191,6 +191,8 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 def _named(X):
     """Return a table as a frame whose columns have text for names."""
+    if hasattr(type(X), "to_pandas"):  # of pyarrow or polars
+        X = X.to_pandas()
     if not isinstance(X, pd.DataFrame):
         X = pd.DataFrame(X.toarray() if hasattr(X, "toarray") else np.asarray(X))
         X.columns = [f"x{place}" for place in range(X.shape[1])]

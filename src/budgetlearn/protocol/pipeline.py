@@ -70,6 +70,9 @@ class BudgetPipeline(Pipeline):
         -------
         self
         """
+        if not isinstance(self._final_estimator, BudgetedEstimator):
+            last = type(self._final_estimator).__name__
+            raise ConfigError(f"the last step must predict under a budget, but {last} does not.")
         for _, step in self.steps[:-1]:
             # Prices are matched by name, which arrays between the steps would lose.
             if hasattr(step, "set_output") and not isinstance(step, BudgetPreprocessor):
