@@ -547,7 +547,8 @@ def column_codes(column, name, words):
         first = np.asarray(column, dtype=object)[unknown[0]]
         warnings.warn(
             f"feature {name!r} is {str(first)!r} {in_row(unknown)}, which no training example has: "
-            f"it counts as a missing value. Training knows {listed(words, MOST_WORDS)}.",
+            f"it counts as a missing value. Training knows {listed(words, MOST_WORDS)}."
+            f"{_looks_known(first, words)}",
             BudgetlearnWarning,
             stacklevel=2,
         )
@@ -562,6 +563,11 @@ def word_code(value, name, words):
     if place < 0:
         raise ValueError(
             f"feature {name!r} must be one of {listed(words, MOST_WORDS)} (NaN: it cannot be had), "
-            f"got {str(value)!r}."
+            f"got {str(value)!r}.{_looks_known(value, words)}"
         )
     return float(place)
+
+
+def _looks_known(value, words):
+    """Return a hint where an unknown word looks like a known one, as 1 does like "1"."""
+    return " One is a number, the other text." if str(value) in map(str, words) else ""
