@@ -196,6 +196,11 @@ def test_names_and_free_text_are_refused():
     assert BudgetPreprocessor(categorical=["who"]).fit(table).categories_["who"][0] == "person 0"
 
 
+def test_complex_numbers_do_not_lose_their_imaginary_parts():
+    with pytest.raises(DatasetError, match=r"different words in 12 rows \('1j', '\(1\+1j\)'"):
+        BudgetPreprocessor().fit(pd.DataFrame({"a": np.arange(12) + 1j}))
+
+
 def test_numbers_name_categories_where_a_list_or_their_type_says_so():
     table = pd.DataFrame({2024: [1, 2, 1], "g": [1.5, 2, 3], "r": 4, "gr": 5})
     assert BudgetPreprocessor(categorical=[2024]).fit(table).categories_ == {"2024": ("1", "2")}

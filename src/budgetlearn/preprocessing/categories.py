@@ -57,9 +57,8 @@ def refuse_blank_twins(words, where):
 
 
 def is_number(column):
-    """Return True if a column holds numbers; truth values are words here."""
-    kind = column.dtype
-    return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+    """Return True if a column holds real numbers; truth values are words here."""
+    return pd.api.types.is_any_real_numeric_dtype(column.dtype)
 
 
 def as_number(cell):
