@@ -77,6 +77,14 @@ def test_only_cases_with_the_most_rivals_are_ranked():
     assert ranking.mean.equals(ranking_of(summary, list(MEANS)).mean)
 
 
+def test_of_two_tasks_with_as_many_methods_the_one_with_more_cases_is_ranked():
+    classes = summary_of({"a": [0.9, 0.8], "b": [0.8, 0.7]})
+    numbers = summary_of({"c": [0.1], "d": [0.9]}).assign(dataset="numbers")
+    ranking = ranking_of(pd.concat([numbers, classes], ignore_index=True), [*"abcd"])
+    assert ranking.mean.to_dict() == {"a": 1.0, "b": 2.0}
+    assert ranking.left_out == ["c", "d"]
+
+
 @pytest.mark.parametrize(
     "means",
     [
