@@ -334,16 +334,27 @@ def test_bands_stay_within_what_a_score_can_be(browser, tmp_path):
     assert drawing(chart(browser))
 
 
-def test_ranks_and_mean_areas_are_over_the_same_data_sets(browser, tmp_path):
-    asked = {"wine": {"methods": ["msb", "all_features", "constant", "m0"]}}
-    points = many_points()
-    names = ["msb", "logitb", "m0", "m1", "all_features", "constant"]
+def told_where(browser, tmp_path, **rivals):
+    """Show a page whose data sets have these rivals, and return what is told above its ranks."""
+    controls, points = ["all_features", "constant"], many_points()
+    asked = {name: {"methods": [*methods, *controls]} for name, methods in rivals.items()}
+    names = ["msb", "logitb", "m0", "m1", *controls]
     study = make_study(methods={name: (METHODS | MORE)[name] for name in names}, by_dataset=asked)
     here = [(d, m) for d, _, m in study.cells]
     points = points[pd.MultiIndex.from_frame(points[["dataset", "method"]]).isin(here)]
     write_page(make_report(points, study), tmp_path, "compare")
     browser.get((tmp_path / "report.html").as_uri())
-    told = one(browser, "#compared").text
+    return one(browser, "#compared").text
+
+
+def test_methods_without_a_data_set_in_common_are_ranked_on_one(browser, tmp_path):
+    told = told_where(browser, tmp_path, wine=["m0", "m1"], breast_cancer=["msb", "logitb"])
+    assert told.startswith("m0 has the best mean rank (1.00 of 2) over 1 of 2 data sets")
+    assert table_of(browser).loc[["msb", "logitb"], "Mean AUP"].tolist() == ["–", "–"]
+
+
+def test_ranks_and_mean_areas_are_over_the_same_data_sets(browser, tmp_path):
+    told = told_where(browser, tmp_path, wine=["msb", "m0"])
     assert "over 1 of 2 data sets (those with the most methods)" in told
     table = table_of(browser)
     assert set(table.index) == {"msb", "logitb", "m0", "m1"}

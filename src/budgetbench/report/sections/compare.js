@@ -60,13 +60,20 @@ function ranksOf(values) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// Only data sets with the most methods are ranked, and methods that all of these have; the mean area
-// of each is over the same data sets, so that it can be held against the others.
+// Only data sets with the most methods are ranked, and methods that all of these have; where hardly two
+// do, as of two tasks, those data sets that share them most often. The mean area of each is over the same
+// data sets, so that it can be held against the others.
 function standings(chosen, methods, charge, place) {
   const area = (name, id) => study.cases[name].compare[charge][id]?.[place] ?? null;
-  const counts = chosen.map((name) => methods.filter(({ id }) => area(name, id) !== null).length);
-  const ranked = chosen.filter((_, turn) => counts[turn] === Math.max(...counts));
-  const complete = methods.filter(({ id }) => ranked.every((name) => area(name, id) !== null));
+  const present = (name) => methods.filter(({ id }) => area(name, id) !== null);
+  const shared = (names) => methods.filter((method) => names.every((name) => present(name).includes(method)));
+  const most = Math.max(...chosen.map((name) => present(name).length));
+  let ranked = chosen.filter((name) => present(name).length === most);
+  if (shared(ranked).length < 2 && most > 1) {
+    const alike = ranked.map((name) => ranked.filter((other) => shared([name, other]).length === most));
+    ranked = alike.reduce((first, other) => other.length > first.length ? other : first);
+  }
+  const complete = shared(ranked);
   const ranks = ranked.map((name) => ranksOf(complete.map(({ id }) => area(name, id))));
   const rows = methods.map((method) => {
     const turn = complete.indexOf(method);
