@@ -87,6 +87,14 @@ def test_half_of_each_class_chooses_between_methods_in_all_runs(wine):
         assert (run.choosing == choosing[test]).all()
 
 
+def test_no_method_can_change_the_data_of_a_run(wine):
+    splits, costs = draw_splits(wine, [0], 5, SIZES), draw_costs(wine, "unit", [0], 5)
+    (run,) = iterate(wine, splits, costs, "unit", 5)
+    for values in (*run.train, *run.valid, *run.test):
+        with pytest.raises(ValueError, match="read-only"):
+            values *= 2
+
+
 def test_whole_queries_choose_between_methods():
     table = generate("yahoo_like", n_samples=600, seed=1)
     names, kind = table.feature_names, "ranking"

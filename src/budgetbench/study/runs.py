@@ -132,6 +132,9 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
         X = _filled(dataset, rows[TRAIN]) if dataset.gaps else dataset.X
         train, valid, test = ((X[index], dataset.y[index]) for index in rows)
+        # What one setting of a method changed in place the next one would learn from.
+        for values in (*train, *valid, *test):
+            values.flags.writeable = False
         run, queries = int(column), dataset.groups if dataset.task == "ranking" else None
         yield Run(
             dataset=dataset.id,
