@@ -41,6 +41,14 @@ def test_text_is_read_as_the_schema_asks(key, text, value):
     assert typed({key: text}, SCHEMA) == {key: value}
 
 
+@pytest.mark.parametrize("key", ["runs", "runs_per_job", "seed", "tries"])
+def test_whole_numbers_are_the_same_however_they_are_written(key):
+    study, same = planned({key: 3.0}), planned({key: 3})
+    assert study.config == same.config
+    assert isinstance(study.config[key], int)
+    assert study.points_files == same.points_files
+
+
 def planned(more):
     """Return the study of a configuration of one data set and two methods."""
     asked = {"study": "odd", "datasets": ["wine"], "methods": ["random_forest", "constant"]}

@@ -76,6 +76,9 @@ def _typed(value, schema):
     # A title "2024" stays text, though it reads as a number.
     if "string" in kinds and not (value == "null" and "null" in kinds):
         return value
+    # A schema takes 1e3 for an integer, but seeds are drawn from how a number is written.
+    if "integer" in kinds and isinstance(value, float) and value.is_integer():
+        return int(value)
     if kinds == "array" and isinstance(value, str):
         return [part.strip() for part in value.split(",")]
     return _plain(value)
