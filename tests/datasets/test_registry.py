@@ -115,6 +115,9 @@ def test_missing_or_broken_file(tmp_path):
     (tmp_path / "empty.yaml").write_text("")
     with pytest.raises(ConfigError, match="top level"):
         load_registry(tmp_path / "empty.yaml")
+    (tmp_path / "bare.yaml").write_text("toy: {title: Toy}")
+    with pytest.raises(ConfigError, match="Entries stand below the line 'datasets:', indented"):
+        load_registry(tmp_path / "bare.yaml")
 
 
 def test_a_file_is_read_anew_after_an_edit(tmp_path):
