@@ -43,15 +43,16 @@ from budgetlearn.auto.evidence import (
     everything,
     optimism,
     quoted_scores,
-    score_error,
 )
 from budgetlearn.auto.methods import Stages, competitors
 from budgetlearn.auto.scores import Objective, decide
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.cascade.mixture import fit_temperature, with_temperature
 from budgetlearn.cascade.models import assign_folds
+from budgetlearn.cascade.pool import REFIT_ERROR
 from budgetlearn.costs import random_costs
 from budgetlearn.protocol.checked_data import Examples
+from budgetlearn.protocol.scoring import mean_and_error
 
 MOST_ROWS, MOST_TESTED, MOST_COLUMNS = 300, 1500, 40
 MOST_SECONDS = 240  # of a table: later methods are left out, as `max_minutes` does
@@ -295,7 +296,7 @@ def judged(data, with_costs=False):
             own = last
         about = {"table": data["name"], "seed": data["seed"], "rows": data["n"], "budget": share}
         quote = expected.get(own, means[own])
-        error = score_error(field.rows[own], own > 0)
+        error = mean_and_error(field.rows[own])[1] * (REFIT_ERROR if own else 1.0)
         yield {
             **about,
             "objective": "total cost" if with_costs else "score",
