@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_consistent_length
 
 from .exceptions import BudgetlearnError
 
@@ -114,6 +113,8 @@ def codes_of_groups(groups, X):
     """Return the number of each row's group; a row whose group is missing is one by itself."""
     if groups is None:
         return None
+    from sklearn.utils import check_consistent_length  # here: plans of studies need none of it
+
     check_consistent_length(X, groups)
     codes, names = pd.factorize(np.asarray(groups))
     alone = codes < 0

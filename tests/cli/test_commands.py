@@ -241,7 +241,7 @@ def test_rows_of_one_id_are_all_in_one_part(folder, guaranteed, words):
 
 @pytest.mark.parametrize("n_levels", [100, 3])
 def test_repeats_are_told_where_they_are_no_chance(folder, n_levels):
-    table = pd.DataFrame({"one": np.arange(100) % n_levels + 0.5, "ill": "no"})
+    table = pd.DataFrame({name: np.arange(100) % n_levels + 0.5 for name in "abcd"} | {"ill": "no"})
     table.loc[::3, "ill"] = "yes"
     table.loc[np.arange(100).repeat(3)].to_csv("table.csv", index=False)
     notes = list(read_own_table("table.csv", "ill", None, (), None).notes)

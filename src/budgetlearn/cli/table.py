@@ -224,8 +224,11 @@ def _assumed(X, left_out, groups, weights):
 def _repeats(X, y):
     """Yield a note on rows that stand there twice, where a column tells most others apart."""
     twice = int(pd.concat([X, pd.Series(y, X.index)], axis=1).duplicated().sum())
-    # Cells of few values are alike by chance.
-    if twice >= 0.01 * len(X) and X.nunique().max() > max((len(X) - twice) / 2, len(X) / 10):
+    if twice < 0.01 * len(X):
+        return
+    values = X.nunique().astype(float)
+    # Few columns, and columns of few values, are alike by chance.
+    if values.max() > (len(X) - twice) / 2 and values.prod() > 100 * len(X):
         yield (
             f"{twice:,} rows repeat earlier ones in every cell. If these are the same cases, they "
             "are known where they are held out, and score too much: leave them out, or name the "
