@@ -254,11 +254,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         tables. The final ones are so simple that their own examples cost what others do. Where
         another order's point promises as much for surely less, the walk would be in vain.
         """
-        rows = slice(None, None, -(-len(table.y) // MOST_WALKED))
-        X = table.X[rows]
-        how = (None if each is None else each[rows] for each in (table.counted, table.groups))
-        counted, groups = how
-        reader_of = cache(lambda order: order.reader(None, X, None))
+        table = table.thinned(MOST_WALKED)
+        reader_of = cache(lambda order: order.reader(None, table.X, None))
         others = best_at_each_cost([each for each in pool if each.cascade.name != FORESEEN])
 
         def own_cost(point):
@@ -266,9 +263,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             if less and less[-1].score >= point.score:
                 return point
             reader = reader_of(point.cascade)
-            acquired = reader.acquired(walk(point, reader, len(X))[0])
+            acquired = reader.acquired(walk(point, reader, len(table.X))[0])
             paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
-            own = cost_of_rows(*paid, counted, groups)
+            own = cost_of_rows(*paid, table.counted, table.groups)
             # Who acquires far less goes another way than was scored, and promises nothing.
             score = point.score if own["cost"] >= SURELY_LESS * point.cost else pool[0].score
             return replace(point, score=score, **own)

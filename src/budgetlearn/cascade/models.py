@@ -54,10 +54,9 @@ class Table:
 
     def take(self, rows):
         """Return the table of some rows, in no folds."""
-        weight = None if self.weight is None else self.weight[rows]
-        return Table(
-            np.ascontiguousarray(self.X[rows]), self.y[rows], self.n_classes, weight=weight
-        )
+        counts = {"weight": self.weight, "counted": self.counted, "groups": self.groups}
+        counts = {name: None if own is None else own[rows] for name, own in counts.items()}
+        return Table(np.ascontiguousarray(self.X[rows]), self.y[rows], self.n_classes, **counts)
 
     def of(self, features):
         """Return the table of some features."""
