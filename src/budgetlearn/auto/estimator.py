@@ -304,11 +304,9 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         if not is_classifier(self):
             predictions = np.reshape(stage.output, (-1, 1))
             return self.objective_.rows(y.astype(np.float64), predictions, None, stage.cost, weight)
-        place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        codes = np.array([place.get(label, -1) for label in y.tolist()])
-        if (codes < 0).any():
+        if not np.isin(y, self.classes_).all():
             raise ParameterError("y has classes that the training data lack: leave these rows out.")
-        decided = np.searchsorted(self.classes_, stage.output)
+        codes, decided = (np.searchsorted(self.classes_, each) for each in (y, stage.output))
         return self.objective_.rows(codes, stage.probabilities, decided, stage.cost, weight)
 
     @described
