@@ -240,30 +240,29 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
     )
 
-    def weights_of(part):
-        return {} if table.weight is None else {"sample_weight": table.weight[part]}
+    known = {"sample_weight": table.weight, "groups": table.groups}
 
-    def groups_of(part):
-        return {} if table.groups is None else {"groups": table.groups[part]}
+    def of(part, *names):
+        return {name: known[name][part] for name in names if known[name] is not None}
 
     if sys.stderr.isatty():
         click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
     if auto and train.size > MOST_COMPARED:
         note(f"methods are compared on {MOST_COMPARED:,} rows; all rows may give more.")
-    together = groups_of(train) if grouped else {}
+    wanted = ("sample_weight", "groups") if grouped else ("sample_weight",)
     validation = () if auto or grouped else valid_data
-    estimator.fit(*train_data, *validation, **weights_of(train), **together)
+    estimator.fit(*train_data, *validation, **of(train, *wanted))
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
-    curve = _curve(estimator, *test_data, **weights_of(test), **groups_of(test))
+    curve = _curve(estimator, *test_data, **of(test, *known))
     # The free constant: a schedule of `auto` begins with it.
     if auto:
         says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
     else:
         learned = *train_data, *validation
-        says, row = _constant(table.task, learned, test_data, **groups_of(test))
+        says, row = _constant(table.task, learned, test_data, **of(test, "groups"))
     scored = ("score", "score_se", "test_score", "test_score_se")
     # Of measurements: codes and days have no unit, and days go on.
     others = {*encoder.categories_, *table.reading["dates"]}
