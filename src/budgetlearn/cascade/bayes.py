@@ -177,11 +177,6 @@ class NaiveBayesTree:
         return cls(examples.bins, logs, prior / prior.sum(), evidence)
 
     @property
-    def n_leaves(self):
-        """Number of leaves."""
-        return len(self.prior)
-
-    @property
     def logs(self):
         """Log-probability of each bin, (n_leaves, n_classes, n_features, N_BINS)."""
         return np.ascontiguousarray(self._by_bin.T).reshape(*self.prior.shape, -1, N_BINS)

@@ -240,7 +240,7 @@ def foresees_class(table, reference, trees):
     found, with_contexts = np.empty((table.y.size, table.n_classes)), True
     for fold in np.unique(table.folds):
         tree, _ = trees.without(fold, ENOUGH)
-        with_contexts &= tree.n_leaves > 1
+        with_contexts &= len(tree.prior) > 1
         found[table.folds == fold] = tree.predict(table.X[table.folds == fold])
     nothing = np.broadcast_to(table.constant, found.shape)
     losses = table.calibrated_losses(found), table.losses(reference), table.losses(nothing)
