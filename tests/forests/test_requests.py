@@ -27,7 +27,7 @@ def forest():
 def estimator(n_classes, dtype=np.float64):
     """Return an estimator that has so many classes, and reads examples in some precision."""
     model = FreeConstantClassifier().fit(np.zeros((n_classes, 8)), np.arange(n_classes))
-    model._dtype = dtype
+    model._dtypes = (dtype,)
     return model
 
 

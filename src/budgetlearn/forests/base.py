@@ -144,7 +144,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     _vote_kind = "values"  # what a walk has to gather
     _in_shares = False  # whether values are divided by their sum
     _incremental = True  # whether a stage goes on where the one before it ended
-    _dtype = X_TYPES
+    _dtypes = X_TYPES
     _takes_sparse = True
 
     @property

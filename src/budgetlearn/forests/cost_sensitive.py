@@ -222,7 +222,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
     np.True_
     """
 
-    _dtype = X_TYPES
+    _dtypes = X_TYPES
     _takes_sparse = True
     _groups = True
 

@@ -152,7 +152,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     ICML 2017.
     """
 
-    _dtype = X_TYPES
+    _dtypes = X_TYPES
     _takes_sparse = _takes_missing = True
     _regressions = ("ridge",)  # that `joint_fit` may name
 

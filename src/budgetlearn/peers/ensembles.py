@@ -69,7 +69,7 @@ def check_ensemble(estimator):
 class SklearnStages(TreeStages):
     """Stages that read their scores as scikit-learn reads those of `estimator`."""
 
-    _dtype = np.float32  # what scikit-learn's trees compare
+    _dtypes = (np.float32,)  # what scikit-learn's trees compare
 
     def _can_predict_proba(self):
         return averages(self.estimator) or hasattr(self.estimator, "loss")

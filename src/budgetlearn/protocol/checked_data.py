@@ -46,14 +46,9 @@ SMOOTHING = 10.0
 MOST_WORDS = 10  # named in a message
 
 
-def _dtypes(estimator):
-    """Return the types of numbers that an estimator takes as they are."""
-    return estimator._dtype if isinstance(estimator._dtype, tuple) else (estimator._dtype,)
-
-
 def working_dtype(estimator):
     """Return the type of number that an estimator computes with where it may choose."""
-    return _dtypes(estimator)[0]
+    return estimator._dtypes[0]
 
 
 def _validated(estimator, X, *y, **how):
@@ -80,7 +75,7 @@ def dense(estimator, X):
     if not estimator._takes_sparse or not issparse(X) or np.iscomplexobj(X):
         return X
     # Single precision stays as it is where the estimator has the choice, as in dense tables.
-    dtype = np.dtype(X.dtype if X.dtype in _dtypes(estimator) else working_dtype(estimator))
+    dtype = np.dtype(X.dtype if X.dtype in estimator._dtypes else working_dtype(estimator))
     n_bytes = np.prod(X.shape, dtype=float) * dtype.itemsize
     if n_bytes > LARGEST_DENSE:
         raise ParameterError(
@@ -104,7 +99,7 @@ def checked_table(estimator, X):
             X = X.reindex(columns=list(names))
     check_same_columns(X, names)
     X = learned_codes(estimator, dense(estimator, X))
-    kind = {"dtype": estimator._dtype, "ensure_all_finite": "allow-nan"}
+    kind = {"dtype": estimator._dtypes, "ensure_all_finite": "allow-nan"}
     return _validated(estimator, X, reset=False, **kind), absent
 
 
@@ -113,7 +108,7 @@ def _passes_as_it_is(estimator, X):
     known = vars(estimator)
     if "n_features_in_" not in known or "feature_names_in_" in known or estimator.categories_:
         return False
-    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _dtypes(estimator):
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in estimator._dtypes:
         return False
     # A sum, unlike a mask, takes no memory; it is finite only where all numbers are.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -280,7 +275,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     """Return checked training and validation examples (or None); set what follows from them."""
     takes_missing, classifies = estimator._takes_missing, is_classifier(estimator)
     checks = {
-        "dtype": estimator._dtype,
+        "dtype": estimator._dtypes,
         "ensure_all_finite": "allow-nan" if takes_missing else True,
     }
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}

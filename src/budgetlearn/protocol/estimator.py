@@ -61,7 +61,7 @@ class BudgetedEstimator(BaseEstimator):
         # scikit-learn reads them from the signature at each `clone`: as long as a few small trees.
         return super()._get_param_names()
 
-    _dtype = np.float64  # or a tuple of those that are taken as they are
+    _dtypes = (np.float64,)  # of numbers that are taken as they are; others become the first
     _takes_missing = False  # whether `fit` takes missing values, as values like others
     _takes_sparse = False  # whether tables may be sparse; their zeros are then written out
     _multi_output = False
