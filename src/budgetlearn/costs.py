@@ -135,8 +135,8 @@ class FeatureCosts:
         checked.flags.writeable = False
         return checked
 
-    @classmethod
-    def read(cls, source):
+    @staticmethod
+    def read(source):
         """Read a price list.
 
         Parameters
@@ -161,8 +161,7 @@ class FeatureCosts:
         >>> FeatureCosts.read(pd.DataFrame({"feature": ["age", "glucose"], "cost": [1, 17.61]}))
         FeatureCosts(2 features, full cost 18.61)
         """
-        names, costs, groups, charges = profile_of(read_prices(source))
-        return cls(dict(zip(names, costs, strict=True)), groups, charges)
+        return profile_of(read_prices(source))
 
     @classmethod
     def of(cls, feature_costs, n_features, names=None):
@@ -571,12 +570,12 @@ def _number(text, name, where, kind=float):
 
 
 def profile_of(table):
-    """Return names, prices, groups (-1: none) and charges of one list; the last two may be None."""
-    names = table["feature"].tolist()
+    """Return the `FeatureCosts` of one list, by name."""
     twice = table["feature"][table["feature"].duplicated()].unique().tolist()
     if twice:
         raise CostError(f"the price list names features more than once: {', '.join(twice)}.")
-    costs, table = table["cost"].tolist(), table.reindex(columns=COLUMNS)
+    table = table.reindex(columns=COLUMNS)
+    prices = dict(zip(table["feature"], table["cost"], strict=True))
     # Such a charge would never fall due.
     alone = table[table["group"].isna() & table["group_cost"].notna()]
     if len(alone):
@@ -584,12 +583,12 @@ def profile_of(table):
             f"{alone.iloc[0]['feature']!r} has a group_cost, but no group: name the group too."
         )
     if table["group"].isna().all():
-        return names, costs, None, None
+        return FeatureCosts(prices)
     groups, labels = pd.factorize(table["group"])
     if len({label.casefold() for label in labels}) < len(labels):
         named = ", ".join(map(repr, sorted(labels)))
         raise CostError(f"cost groups differ in capitals only: {named}. Write them the same way.")
-    return names, costs, groups, [_charge(table, label) for label in labels]
+    return FeatureCosts(prices, groups, [_charge(table, label) for label in labels])
 
 
 def _charge(table, group):

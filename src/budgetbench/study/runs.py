@@ -88,8 +88,8 @@ def profiles_of(table, names):
     profiles = {}
     for run, part in table.groupby("run", sort=True):
         # In the order of the data: costs are then taken by index.
-        _, *profile = profile_of(part.set_index("feature").loc[list(names)].reset_index())
-        profiles[int(run)] = FeatureCosts(*profile)
+        in_order = part.set_index("feature").loc[list(names)].reset_index()
+        profiles[int(run)] = profile_of(in_order).unnamed
     return profiles
 
 
