@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..cascade.mixture import with_temperature
 from ..cascade.models import filled, medians
 from ..cascade.pool import REFIT_ERROR
 from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
-from ..protocol.checked_data import checked_weight, learned_together, stage_of, working_dtype
+from ..protocol.checked_data import checked_weight, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.operating_points import acquisitions_of, cost_and_error
 from ..protocol.prediction import each_stage, requests_of
@@ -91,9 +90,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         Methods that were not compared, and why.
     """
 
-    trains_on_validation = True
     _takes_missing = True
-    _chooses_on_validation = True
     _spends_budgets = True
 
     scoring: str | None = None
@@ -103,12 +100,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def _learn_from(self, train, valid):
-        train = learned_together(self, train, valid)
-        self._fit(train.weighed_for(self), None, check_random_state(self.random_state))
-
     def _fit(self, train, valid, seeds):
-        classifies = is_classifier(self)
+        train, classifies = train.weighed_for(self), is_classifier(self)
         effective_n_jobs(self.n_jobs)  # refused here: in a method it would only be skipped
         check_number(self.max_minutes, "max_minutes", low=0, low_open=True, none=True)
         for budget in self.budgets:

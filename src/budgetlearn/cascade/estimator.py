@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
 
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
-from ..protocol.checked_data import learned_together, n_classes_of
+from ..protocol.checked_data import n_classes_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import refuse_unknown_score, score_outcome, stage_scorer, standard_error
@@ -114,11 +113,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         The models of the stages.
     """
 
-    # Its operating points are measured out of fold: scores on validation data would be in-sample.
-    trains_on_validation = True
     _groups = True
     _takes_sparse = True
-    _chooses_on_validation = True
     _spends_caps = True
     # In regression: models predict how many units a number is above the origin.
     _origin, _unit = 0.0, 1.0
@@ -159,10 +155,6 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         """Return the kinds of models as they were given, each a name or an estimator."""
         one = isinstance(self.estimators, str) or hasattr(self.estimators, "fit")
         return [self.estimators] if one else list(self.estimators)
-
-    def _learn_from(self, train, valid):
-        train = learned_together(self, train, valid)
-        self._fit(train, None, check_random_state(self.random_state))
 
     def _fit(self, train, valid, seeds):
         self._check_parameters(len(train.y))

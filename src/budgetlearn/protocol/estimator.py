@@ -23,8 +23,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from ..fit_counts import counting_fits
 from ..parallel import one_thread
 from ..validation import ParameterError, all_or_nothing, check_choice, check_number, codes_of_groups
-from . import operating_points, prediction
-from .checked_data import checked_examples, checked_table, one_row, word_code, words_by_target
+from . import checked_data, operating_points, prediction
 from .documenting import EXPECTED, Limits, described, estimator_class, limited
 from .feature_requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .operating_points import Certificate
@@ -244,7 +243,9 @@ class BudgetedEstimator(BaseEstimator):
         # Validation of the data is part of it: it already sets names and classes.
         with all_or_nothing(self):
             with one_thread(), counting_fits() as count:
-                train, valid = checked_examples(self, X, y, X_val, y_val, weight, groups)
+                train, valid = checked_data.checked_examples(
+                    self, X, y, X_val, y_val, weight, groups
+                )
                 # Of a method that measures its own points, out of fold.
                 self._n_measured = train.n_groups + (0 if valid is None else len(valid.y))
                 self._learn_from(train, valid)
@@ -257,7 +258,7 @@ class BudgetedEstimator(BaseEstimator):
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation:
             train, valid = train.held_out(self.validation_fraction, source, self)
-        train, valid = words_by_target(self, train, valid)
+        train, valid = checked_data.words_by_target(self, train, valid)
         # Refused before the fit, which may take hours.
         refuse_unknown_score(self)
         if valid is not None:
@@ -508,7 +509,7 @@ class BudgetedEstimator(BaseEstimator):
         -------
         Decisions
         """
-        X, _ = checked_table(self, X)
+        X, _ = checked_data.checked_table(self, X)
         stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, X)
         return prediction.acquired_from(self, source, len(X), stage, limits, at_hand=True)
 
@@ -538,7 +539,7 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
         stage = prediction.chosen_stage(self, limits)
-        source = prediction.translated(self, source, word_code)
+        source = prediction.translated(self, source, checked_data.word_code)
         return prediction.acquired_from(self, source, n_samples, stage, limits)
 
     @described
@@ -582,7 +583,7 @@ class BudgetedEstimator(BaseEstimator):
             also `value`: what the feature was chosen for, less its weighted price; NaN of one that
             could not be had.
         """
-        x = one_row(self, x)
+        x = checked_data.one_row(self, x)
         stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, x)
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not limits.fallback:  # raises what predict raises
@@ -637,7 +638,18 @@ class WeightedFit:
 
 
 class GroupedFit(WeightedFit):
-    """Mixin of estimators whose `fit` takes sample weights, and groups that folds keep together."""
+    """Mixin of estimators whose `fit` takes sample weights, and groups that folds keep together.
+
+    They learn from validation data, too, and measure their operating points out of fold.
+    """
+
+    # Scores on validation data would be in-sample.
+    trains_on_validation = True
+    _chooses_on_validation = True
+
+    def _learn_from(self, train, valid):
+        examples = checked_data.learned_together(self, train, valid)
+        self._fit(examples, None, check_random_state(self.random_state))
 
     def fit(
         self,
