@@ -19,7 +19,7 @@ from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed, rows_of_groups
 from .mixture import Mixture, fit_temperature, variance, with_temperature
-from .smooth_models import FoldedKind, KernelKind, LinearKind
+from .smooth_models import FoldedKind, KernelKind, Kind, LinearKind
 
 N_TREES = 100
 N_LEAVES = 15
@@ -232,14 +232,10 @@ class ForestModel:
 
 
 @dataclass(frozen=True)
-class ForestKind:
+class ForestKind(Kind):
     """A random forest: each example is predicted by the trees that left it out."""
 
     n_trees: int = N_TREES
-
-    def fit_whole(self, table, features, seed):
-        """Return the forest."""
-        return self.fit_both(table, features, seed)[1]
 
     def fit_both(self, table, features, seed):
         """Return the out-of-bag predictions and the forest."""

@@ -82,7 +82,15 @@ def targets_of(y, n_classes, weight=None):
     return targets - centre, centre
 
 
-class FoldedKind:
+class Kind:
+    """A kind of model, whose `fit_both` also predicts the examples that it was not fitted on."""
+
+    def fit_whole(self, table, features, seed):
+        """Return the model of all examples."""
+        return self.fit_both(table, features, seed)[1]
+
+
+class FoldedKind(Kind):
     """A kind of model whose out-of-fold predictions take a fit for each fold."""
 
     def fit_both(self, table, features, seed):
@@ -95,7 +103,7 @@ class FoldedKind:
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
-        return self.fit(table.of(features), seed)
+        return self.fit(table.of(features), seed)  # without those of the folds
 
 
 class LinearKind(FoldedKind):
@@ -182,7 +190,7 @@ def squared_distances(X, Y):
     return np.maximum(apart, 0, out=apart)
 
 
-class KernelKind:
+class KernelKind(Kind):
     """Ridge regression on Gaussian kernels around examples, of numbers or of class indicators.
 
     Out of fold without a further fit: with the hat matrix H, examples F that are left out together
@@ -221,10 +229,6 @@ class KernelKind:
         columns = np.asfortranarray(Z[landmarks])
         model = KernelModel(scaling, columns, length / Z.shape[1], weights, centre, sharpness)
         return predicted(scores, centre, sharpness), model
-
-    def fit_whole(self, table, features, seed):
-        """Return the model of all examples, whose length and penalty leave each one out."""
-        return self.fit_both(table, features, seed)[1]
 
 
 class KernelFit:
