@@ -14,7 +14,8 @@ from .exceptions import BudgetError, CostError, MissingExtraError
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 from .per_feature import PerFeature, own_names
 
-# Sums of the same prices in another order differ in the last bits; 200 must acquire a model of 200.
+# Sums of the same prices in another order differ in the last bits: a budget of 200 must pay for a
+# model that costs 200.
 _SLACK = 1e-12
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_CEILING)
 

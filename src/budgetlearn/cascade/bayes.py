@@ -220,7 +220,7 @@ class _Growth:
     """The growth of the tree: leaves are split as long as that predicts unseen labels better."""
 
     def __init__(self, examples, seed):
-        self._of = examples
+        self._examples = examples
         random = np.random.RandomState(seed)
         n, d = examples.codes.shape
         aside = random.permutation(n)[: n // 3]
@@ -238,14 +238,14 @@ class _Growth:
 
     def _places(self, feature):
         """Return the bins after which a feature may be cut."""
-        size = self._of.bins.sizes[feature]
-        if self._of.bins.few[feature]:
+        size = self._examples.bins.sizes[feature]
+        if self._examples.bins.few[feature]:
             return range(size - 1)
         return sorted({round(share * size) - 1 for share in CUTS} & set(range(size - 1)))
 
     def grown(self):
         """Return the leaf of each example, and the power of the densities."""
-        leaves = np.zeros(len(self._of.y), dtype=np.intp)
+        leaves = np.zeros(len(self._examples.y), dtype=np.intp)
         rows = [self._learns]
         parts = [self._part(rows[0])]
         losses, waiting = self._losses(parts), [0]
@@ -255,7 +255,7 @@ class _Growth:
             if best is None:
                 continue
             (feature, cut), pair, halves, losses = best
-            leaves[(leaves == leaf) & (self._of.codes[:, feature] > cut)] = len(rows)
+            leaves[(leaves == leaf) & (self._examples.codes[:, feature] > cut)] = len(rows)
             rows[leaf], parts[leaf] = pair[0], halves[0]
             waiting += [leaf, len(rows)]
             rows.append(pair[1])
@@ -265,7 +265,7 @@ class _Growth:
 
     def _part(self, rows):
         """Return a leaf's prior weights, and what it makes of the examples set aside."""
-        return self._of.prior(rows), self._bins @ _by_bin(self._of.densities(rows))
+        return self._examples.prior(rows), self._bins @ _by_bin(self._examples.densities(rows))
 
     def _losses(self, parts, power=1.0):
         """Return the log loss of each example set aside, the mean of both times it is judged."""
@@ -280,7 +280,7 @@ class _Growth:
         here, best, most = rows[leaf], None, 0.0
         for place in self._promising(here):
             feature, cut = self._cuts[place]
-            above = self._of.codes[here, feature] > cut
+            above = self._examples.codes[here, feature] > cut
             pair = here[~above], here[above]
             halves = [self._part(each) for each in pair]
             others = [each for k, each in enumerate(parts) if k != leaf]
@@ -292,9 +292,9 @@ class _Growth:
 
     def _promising(self, rows):
         """Return the places of the cuts that most lower the variance of scores within classes."""
-        scores, labels = self._of.scores[rows], self._of.y[rows]
+        scores, labels = self._examples.scores[rows], self._examples.y[rows]
         features, last = self._cuts.T
-        below = (self._of.codes[np.ix_(rows, features)] <= last).T.astype(np.float64)
+        below = (self._examples.codes[np.ix_(rows, features)] <= last).T.astype(np.float64)
         n_below = below.sum(axis=1)
         fits = np.minimum(n_below, rows.size - n_below) >= self._fewest
         below, features = below[fits], features[fits]
@@ -304,7 +304,7 @@ class _Growth:
         # What a feature's own cut does to it says nothing of the others.
         gains[np.arange(len(below)), features] = 0
         # Two numbers more for each class and feature would gain as much by chance.
-        total = np.maximum(gains - CHANCE * self._of.n_classes, 0).sum(axis=1)
+        total = np.maximum(gains - CHANCE * self._examples.n_classes, 0).sum(axis=1)
         return np.flatnonzero(fits)[np.argsort(-total, kind="stable")[:N_TRIED]]
 
 

@@ -48,13 +48,14 @@ from .pool import (
     under_cap,
 )
 
-# The model of any known features is shown stretches of an order where there are more features.
+# The fallback learns from examples with hidden units: stretches of an order, at most so many.
 MOST_UNITS = 16
 # Where gains are foreseen, it chooses among single features, if these are no more than that.
 MOST_FORESEEN = 200
 # Examples that show what foreseen gains cost.
 MOST_WALKED = 2_000
-# Final trees that acquire less than this share of what trees without a fold do go another way.
+# Where the final trees acquire less than this share of what the trees of the folds did, they go
+# other ways than those that were scored.
 SURELY_LESS = 0.6
 ONE_SE = "one_se"
 # Smooth models gain least on the tables on which they take longest.
