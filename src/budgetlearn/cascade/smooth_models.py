@@ -123,9 +123,9 @@ class LinearKind(FoldedKind):
             weights = np.linalg.solve(gram, counted.T @ targets)
             # Cut values have a mean of their own.
             intercept = centre - np.average(Z, axis=0, weights=weight) @ weights
-            return LinearModel(scaling, weights, intercept, None)
+            return LinearModel(scaling, weights, intercept, False)
         weights = _logistic(np.column_stack([Z, np.ones(len(Z))]), np.eye(n_classes)[y], weight)
-        return LinearModel(scaling, weights[:-1], weights[-1], 1.0)
+        return LinearModel(scaling, weights[:-1], weights[-1], True)
 
 
 def _logistic(Z, classes, weight):
@@ -164,11 +164,12 @@ class LinearModel:
     scaling: Scaling
     weights: np.ndarray
     intercept: np.ndarray
-    sharpness: float | None  # None in regression
+    classifies: bool
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        return predicted(self.scaling.scaled(X) @ self.weights, self.intercept, self.sharpness)
+        sharpness = 1.0 if self.classifies else None
+        return predicted(self.scaling.scaled(X) @ self.weights, self.intercept, sharpness)
 
 
 def predicted(scores, centre, sharpness):
