@@ -280,9 +280,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         outcome = self._free(n_samples)
         if made is not None:
             self._decide(made, entry)
-            rows, shares = made.answered, made.probabilities
-            if shares is None:
-                outcome.probabilities = None
+            rows, shares = made.answered, made.probabilities  # None in regression
             outcome.fill(rows, made.output[rows], None if shares is None else shares[rows])
         outcome.answered[:] = True
         return outcome
