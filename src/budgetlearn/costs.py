@@ -136,8 +136,8 @@ class FeatureCosts:
         checked.flags.writeable = False
         return checked
 
-    @staticmethod
-    def read(source):
+    @classmethod
+    def read(cls, source):
         """Read a price list.
 
         Parameters
