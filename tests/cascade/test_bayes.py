@@ -199,7 +199,10 @@ def test_trees_that_all_have_contexts_may_tell_less(n_leaves):
         return np.where(np.arange(2) == named[:, None], n_right / 50, 1 - n_right / 50)
 
     # They tell .693 − .325 of the class, which is .89 of .693 − .279.
-    tree = SimpleNamespace(n_leaves=n_leaves, predict=lambda X: known(45)[X[:, 0].astype(int)])
+    told = known(45)
+    tree = SimpleNamespace(
+        prior=np.ones((n_leaves, 2)), predict=lambda X: told[X[:, 0].astype(int)]
+    )
     trees = SimpleNamespace(without=lambda *_: (tree, 0))
     assert foresees_class(table, known(46), trees) is (n_leaves > 1)
 
