@@ -7,7 +7,13 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, GradientBoostingClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 import budgetlearn as b
@@ -30,7 +36,7 @@ QUICK = {"n_estimators": 8, "n_lambda": 30, "random_state": 0}
 TREE = {"estimator": DecisionTreeClassifier(max_depth=4)}
 CASCADE = {"estimators": "linear", "orders": "gain_per_cost", "n_stages": 3, "cv": 2}
 CASCADE |= {"dynamic": False}
-SHARES = {"n_full_trees": 20}
+SHARES = {"n_full_trees": 8}
 STUMPS = {"estimator": GradientBoostingClassifier(max_depth=1), "percents": (10, 50)}
 # What else single classes need; several examples where one does not show all that a class can.
 SPECIAL = {
@@ -46,6 +52,10 @@ SPECIAL = {
     "VoCClassifier": [{"cost_weight": 0.01}],
     "ScheduleCascadeClassifier": [CASCADE],
     "ScheduleCascadeRegressor": [CASCADE],
+    "LightGBMCostClassifier": [{"n_trees": (5, 20)}],
+    "LightGBMCostRegressor": [{"n_trees": (5, 20)}],
+    "AllFeaturesClassifier": [{"estimator": RandomForestClassifier(8)}],
+    "AllFeaturesRegressor": [{"estimator": RandomForestRegressor(8)}],
     "ForestStages": [
         {"estimator": ExtraTreesClassifier(), "n_trees": (2, 5)},
         {"estimator": ExtraTreesRegressor(), "n_trees": (2, 5)},

@@ -223,6 +223,8 @@ def make_workflow(tmp_path_factory):
     """Return a function that makes a fresh copy of the workflow."""
 
     def make(name="workflow"):
-        return Workflow(copy_to(tmp_path_factory.mktemp(name)))
+        folder = copy_to(tmp_path_factory.mktemp(name))
+        load_registry(folder / "config" / "datasets.yaml")  # checked once, for all forks
+        return Workflow(folder)
 
     return make

@@ -369,7 +369,7 @@ class Reproduction:
     def _values(self, side):
         kept = self.kept.get(side["study"])
         # No points, no verdict: the claim is then untestable.
-        cases = [] if kept is None else kept.ours.cases.query("dataset == @side['dataset']")
+        cases = [] if kept is None else kept.ours.cases.loc[lambda c: c.dataset == side["dataset"]]
         if not len(cases):
             return pd.Series(dtype=float)
         where = {"run_on": side["dataset"], "costs": side.get("costs", cases["costs"].iloc[0])}
