@@ -25,10 +25,10 @@ def room_of(path):
     return package, room
 
 
-def defined(tree):
+def defined(nodes):
     """Return the private names that a module defines for its objects: members and attributes."""
     names = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ClassDef):
             names |= {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
             stored = (name for item in node.body for name in ast.walk(item))
@@ -64,14 +64,14 @@ def borrowed(modules):
     modules : dict of Path to str
         Source by path, relative to src/.
     """
-    trees = {path: ast.parse(source) for path, source in modules.items()}
+    nodes = {path: [*ast.walk(ast.parse(source))] for path, source in modules.items()}
     homes = defaultdict(set)
-    for path, tree in trees.items():
-        for name in defined(tree):
+    for path, own in nodes.items():
+        for name in defined(own):
             homes[name].add(room_of(path))
-    for path, tree in trees.items():
+    for path, own in nodes.items():
         here = room_of(path)
-        for node in ast.walk(tree):
+        for node in own:
             if isinstance(node, ast.Attribute) and is_private(node.attr):
                 rooms = homes[node.attr]
                 of_another = PROTOCOL in rooms and here != PROTOCOL and not is_own(node.value)
