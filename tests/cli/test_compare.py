@@ -264,6 +264,7 @@ def test_recommend_names_what_the_cheapest_method_costs(compared):
 
 
 @pytest.mark.workflow
+@pytest.mark.usefixtures("quick_scores", "quick_cascade")
 def test_numbers_are_predicted_from_table_to_case(elsewhere):
     methods = ("--methods", "cascade_regressor")
     counts = ("--scoring", "neg_mean_absolute_error")
