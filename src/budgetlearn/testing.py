@@ -110,10 +110,9 @@ def _check_stages(model, X):
     points = model.operating_points_
     assert len(stages) == model.n_stages_ == len(points), "one operating point for each stage"
     assert points["cost"].between(0, model.feature_costs_.full + 1e-9).all()
-    for stage in stages:
+    for stage, output in zip(stages, model.staged_predict(X), strict=True):
         np.testing.assert_allclose(stage.cost, model.feature_costs_.total(stage.acquired))
-    for outputs in zip(stages, model.staged_predict(X), strict=True):
-        np.testing.assert_array_equal(outputs[0].output, outputs[1])
+        np.testing.assert_array_equal(stage.output, output)
     output, cost = model.predict_with_cost(X)
     np.testing.assert_array_equal(output, model.predict(X))
     np.testing.assert_array_equal(cost, model.acquisition_cost(X))

@@ -99,7 +99,6 @@ def test_a_changed_file_is_noticed(tmp_path):
         ({"y": np.zeros(12, int)}, "at least 2 classes are needed, found 1"),
         ({"class_names": tuple("abcdefghijklmn")}, "12 rows are fewer than its 14 classes"),
         ({"part": np.zeros(3)}, "part must have one entry"),
-        ({"task": "ranking", "class_names": ()}, "name their column as the `group`"),
         ({"task": "regression", "y": np.full(12, np.nan), "class_names": ()}, "target holds"),
     ],
 )

@@ -263,6 +263,7 @@ REFUSE = {"source": {"missing": "refuse"}}
         ("age,sick\n1,yes\n2,no\n", {}, "no column 'ill'. The columns are: 'age', 'sick'"),
         ("age,ill\n1,yes\n2,no\n", {"rows": 3}, "expected rows 3, found 2"),
         ("age,ill\n1,a\n2,b\n", {"task": "regression"}, "target of regression must be numbers"),
+        ("age,ill\n1,0\n2,1\n", {"task": "ranking"}, "name their column as the `group`"),
         ("", {}, "mine.csv is empty"),
         ("age,ill\n1,yes\n?,no\n3,no\n", {}, "Column 'age' holds numbers, but 1 of its 3 cells"),
         ("age,ill\n1,yes,\n2,no,\n", {}, "mine.csv, line 2: 3 fields, but 2"),

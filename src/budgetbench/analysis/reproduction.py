@@ -140,11 +140,6 @@ def _rows(frame, where):
     return frame[np.logical_and.reduce([frame[name] == value for name, value in where.items()])]
 
 
-def _first_true(cases, default):
-    """Return for each row the name of the first of some masks that is true there."""
-    return np.select(list(cases.values()), list(cases), default)
-
-
 def paper_areas(points, dataset, costs, method):
     """Return the third reading of a method's area in each run of which every member is there.
 
@@ -228,7 +223,7 @@ def agreement_table(table):
         share=share,
         in_interval=in_interval,
         in_margin=in_margin,
-        verdict=_first_true(verdicts, OUTSIDE),
+        verdict=np.select(list(verdicts.values()), list(verdicts), OUTSIDE),
     )
 
 
@@ -371,7 +366,7 @@ def with_outcomes(numbers, impossible):
         EXPLAINED: numbers["explained"].astype(bool),
     }
     stand_in = (numbers["n_runs"] > 0) & (numbers["run_on"] != numbers["dataset"])
-    outcome = _first_true(outcomes, UNEXPLAINED)
+    outcome = np.select(list(outcomes.values()), list(outcomes), UNEXPLAINED)
     return numbers.assign(outcome=outcome, why=why, stand_in=stand_in)
 
 

@@ -122,8 +122,6 @@ class Dataset:
                 )
         if not np.isfinite(self.y).all():
             self._fail("the target holds missing or infinite values. Drop these rows first")
-        if self.task == "ranking" and self.groups is None:
-            self._fail("ranking is within queries: name their column as the `group` of its entry")
         if self.task != "classification":
             return
         if len(set(self.class_names)) != len(self.class_names):

@@ -102,11 +102,9 @@ def fetch(spec, folder, data_dir=None, offline=False):
     if data_dir is None:
         data_dir = os.environ.get(DATA_DIR_VARIABLE) or None
     paths = [folder / file.path for file in spec.files]
-    absent = []  # files, and what is wrong with what is there instead
-    for file, path in zip(spec.files, paths, strict=True):
-        file = pinned(file, path)
-        if problem := check_file(file, path):
-            absent.append((file, problem))
+    pairs = zip(map(pinned, spec.files, paths), paths, strict=True)
+    # Files, and what is wrong with what is there instead.
+    absent = [(file, problem) for file, path in pairs if (problem := check_file(file, path))]
     if not absent:
         return paths  # nothing is written: the folder may be somebody else's, or read-only
     try:
@@ -313,7 +311,7 @@ def extract(archive, members, target):
     read = gzip.open if compressed and not wanted else open
     write = gzip.open if wanted and not compressed else open
     with reading(current, "a gzip file"):
-        _copy(read(current, "rb"), target, _limit_of(current), write)
+        _copy(read(current, "rb"), target, current, write)
 
 
 def _refuse_pages(path):
@@ -328,17 +326,16 @@ def _refuse_pages(path):
 
 def _extract_one(archive, member, target):
     _refuse_pages(archive)
-    limit = _limit_of(archive)
     with reading(archive, "an archive"):
         # First: a tar archive that ends with a zip archive would pass for one.
         if tarfile.is_tarfile(archive):
             with tarfile.open(archive) as opened:
                 name = _match(member, [info.name for info in opened if info.isfile()])
-                _copy(opened.extractfile(name), target, limit)
+                _copy(opened.extractfile(name), target, archive)
         elif zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as opened:
                 name = _match(member, opened.namelist())
-                _copy(opened.open(name), target, limit)
+                _copy(opened.open(name), target, archive)
         else:
             raise DatasetError("truncated file, or not an archive")
 
@@ -351,11 +348,9 @@ def _match(member, names):
     raise DatasetError(f"the archive lacks {member!r}; it holds {', '.join(names[:20])}")
 
 
-def _limit_of(path):
-    return LEAST_LIMIT + MOST_GROWTH * path.stat().st_size
-
-
-def _copy(source, target, limit, write=open):
+def _copy(source, target, packed, write=open):
+    """Write what comes out of a packed file, up to a limit."""
+    limit = LEAST_LIMIT + MOST_GROWTH * packed.stat().st_size
     # Counted while it is written: what a header promises cannot be trusted.
     with source, write(target, "wb") as out:
         while block := source.read(_BLOCK):

@@ -3,6 +3,7 @@
 import gzip
 import math
 import struct
+from itertools import product
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -174,11 +175,8 @@ def read_cifar(paths, parts=None, seed=0):
     patch and quarter of the image.
     """
     batches = [_batch(path) for path in paths]
-    learned_from = [
-        images
-        for (images, _), part in zip(batches, parts or [0] * len(paths), strict=True)
-        if part == 0
-    ]
+    given = zip(batches, parts or [0] * len(paths), strict=True)
+    learned_from = [images for (images, _), part in given if part == 0]
     if not learned_from:
         raise DatasetError("CIFAR-10: no batch is part 0, from which patches are learned.")
     # Test images must not shape the features by which they are judged.
@@ -254,10 +252,7 @@ def _features(images, shift, filters):
         like = (_contrasted(patches) - shift.astype(np.float32)) @ filters.astype(np.float32)
         # Soft thresholds make the features sparse; sums over quarters forget where exactly.
         like = np.maximum(like - THRESHOLD, 0).reshape(len(block), places, places, N_LEARNED)
-        quarters = [
-            like[:, rows, columns].sum(axis=(1, 2))
-            for rows in (slice(half), slice(half, None))
-            for columns in (slice(half), slice(half, None))
-        ]
+        parts = slice(half), slice(half, None)
+        quarters = [like[:, r, c].sum(axis=(1, 2)) for r, c in product(parts, parts)]
         X[start : start + len(block)] = np.concatenate(quarters, axis=1)
     return X

@@ -99,6 +99,8 @@ def _remedy(spec, folder):
 def _prepared(spec, folder):
     try:
         table = _read(spec, folder)
+        if spec.task == "ranking" and table.groups is None:
+            raise DatasetError("Ranking is within queries: name their column as the `group`.")
         table, class_names = make_target(table, spec.task, spec.labels)
         # After the target, so that labels that count rows see the table as it came.
         if spec.unmeasured is not None:

@@ -117,7 +117,7 @@ def _checked(path, _):
     error = jsonschema.exceptions.best_match(validator.iter_errors(content))
     if error is not None:
         place = " > ".join(str(step) for step in error.absolute_path) or "top level"
-        bare = place == "top level" and error.validator == "required"
+        bare = error.message.startswith("'datasets'")
         hint = ". Entries stand below the line 'datasets:', indented" if bare else ""
         raise ConfigError(f"{path}, {place}: {fault_message(error)}{hint}")
     return [_spec(key, entry) for key, entry in content["datasets"].items()]

@@ -260,12 +260,8 @@ def _views():
     """Return the topic that each feature sees and the noise it adds: the same for every seed."""
     costs = yahoo_costs().costs
     rng = np.random.default_rng(700)
-    expensive = costs >= 50
-    topic = np.where(
-        expensive,
-        rng.integers(N_TOPICS, size=costs.size),
-        rng.integers(N_TOPICS - 2, size=costs.size),
-    )
+    seen = (rng.integers(n, size=costs.size) for n in (N_TOPICS, N_TOPICS - 2))
+    topic = np.where(costs >= 50, *seen)
     noise = 4 / costs**0.35 * rng.uniform(0.7, 1.3, size=costs.size)
     return topic, noise.astype(np.float32)
 

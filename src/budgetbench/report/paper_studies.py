@@ -247,11 +247,6 @@ class Kept:
         origins = stored_results.kept_provenance(folder)["origins"]
         return cls(stored_results.read_kept(folder), stored_results.kept_settings(folder), origins)
 
-    def first_runs(self, dataset, runs):
-        """Return only the first `runs` runs of a data set."""
-        early = (self.points["dataset"] == dataset) & (self.points["run"] < runs)
-        return Kept(self.points[early], self.settings, self._origins)
-
     @cached_property
     def ours(self):
         """Our values of printed quantities."""
@@ -321,8 +316,10 @@ class Reproduction:
 
     def with_first_runs(self, extended):
         """Return the printed numbers as judged when one data set, taken alone, had fewer runs."""
-        study = extended["study"]
-        shorter = self.kept[study].first_runs(extended["dataset"], extended["runs"])
+        study, kept = extended["study"], self.kept[extended["study"]]
+        points = kept.points
+        early = (points["dataset"] == extended["dataset"]) & (points["run"] < extended["runs"])
+        shorter = Kept(points[early], kept.settings, kept._origins)
         earlier = Reproduction(self._root, self.kept | {study: shorter})
         earlier._no_rerun = self._no_rerun  # it has been judged
         # Its own tables are enough, and of them what counts beside the others: no number twice.

@@ -66,9 +66,3 @@ def prices_of(prices, dataset, costs, run):
         for row in shared.itertuples():
             own.loc[row.Index, "cost"] = f"{row.cost:g} + {row.group_cost:g} for {row.group}"
     return own[["feature", "cost"]]
-
-
-def names_of(prices, dataset):
-    """Return {index: name} of the features of a data set."""
-    # Every run names the features in the same order: the first sight of each is its place.
-    return dict(enumerate(prices.loc[prices["dataset"] == dataset, "feature"].drop_duplicates()))

@@ -3,6 +3,7 @@
 import io
 import re
 from contextlib import contextmanager
+from functools import partial
 from textwrap import fill, wrap
 
 import numpy as np
@@ -15,17 +16,13 @@ _TICKS = (0, 0.05, 0.1, 0.15, 0.2, 0.4, 0.6, 0.8, 1)
 _APART = 0.045  # of the height of an axis, between two labels
 _LABEL_WIDTH = 28  # characters of a case's title on one line beside the axes
 _RC = {
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
+    **dict.fromkeys(("figure.facecolor", "savefig.facecolor"), "white"),
     "font.family": "DejaVu Sans",
     "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
+    **dict.fromkeys(("axes.titlesize", "figure.titlesize"), 11),
+    **dict.fromkeys(("axes.titleweight", "figure.titleweight"), "bold"),
     "axes.titlelocation": "left",
-    "figure.titlesize": 11,
-    "figure.titleweight": "bold",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
     "legend.frameon": False,
     # Ids in an SVG come from this salt instead of from chance: the same data give the same bytes.
     "svg.hashsalt": "budgetlearn",
@@ -67,18 +64,10 @@ def message_figure(message):
 
 def split_axis(axes):
     """Give the first fifth of an axis of shares half of it, in %; mark where the scale changes."""
-
-    def spread(share):
-        share = np.asarray(share, dtype=float)
-        low, high = share / SPLIT, (share - SPLIT) / (1 - SPLIT)
-        return np.where(share < SPLIT, low, 1 + high) / 2
-
-    def back(place):
-        place = 2 * np.asarray(place, dtype=float)
-        return np.where(place < 1, place * SPLIT, SPLIT + (place - 1) * (1 - SPLIT))
-
-    # Linear on both sides: within each, equal distances are equal costs.
-    axes.set_xscale("function", functions=(spread, back))
+    # Linear on both sides, also beyond 0 and 1: within each, equal distances are equal costs.
+    shares, places = (-SPLIT, SPLIT, 2 - SPLIT), (-0.5, 0.5, 1.5)
+    there, back = partial(np.interp, xp=shares, fp=places), partial(np.interp, xp=places, fp=shares)
+    axes.set_xscale("function", functions=(there, back))
     axes.set_xticks(_TICKS, [f"{100 * share:g}" for share in _TICKS])
     axes.axvline(SPLIT, color="#999999", linewidth=1.0, linestyle=(0, (1, 2)))
 

@@ -36,11 +36,6 @@ LIBRARIES = (  # that decide results
 )
 
 
-def config_hash(config):
-    """Return a short hash of a study's settings."""
-    return hashlib.sha256(repr(sorted(config.items())).encode()).hexdigest()[:16]
-
-
 def git_commit(root):
     """Return the commit of the project's folder, "-dirty" if it was changed, None outside git."""
     try:
@@ -126,7 +121,7 @@ def made_with(study, origins):
     """Return the origins of a study's results as the report shows them."""
     return {
         **summary(origins),
-        "configuration hash": config_hash(study.settings),
+        "configuration hash": _digest(study.settings)[:16],
         "study seed": study.seed,
     }
 

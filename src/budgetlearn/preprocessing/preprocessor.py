@@ -166,8 +166,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for name, column in zip(numbers, _numbers_of(whole[numbers]).T, strict=True):
             categories.refuse_infinity(name, column)
             made[name] = np.where(np.isnan(column), self._fills[name], column)
-        names = [name for name in self.feature_names_in_ if name in frame]
-        return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
+        return pd.DataFrame(made, frame.index, [n for n in self.feature_names_in_ if n in frame])
 
     def unknown_words(self, X):
         """Return the words of a table that training did not have: they are treated as gaps.

@@ -540,10 +540,10 @@ def column_codes(column, name, words):
     unknown = np.flatnonzero(np.isnan(codes) & ~pd.isna(np.asarray(column, dtype=object)))
     if unknown.size:
         first = np.asarray(column, dtype=object)[unknown[0]]
+        hint = " One is a number, the other text." if str(first) in map(str, words) else ""
         warnings.warn(
             f"feature {name!r} is {str(first)!r} {in_row(unknown)}, which no training example has: "
-            f"it counts as a missing value. Training knows {listed(words, MOST_WORDS)}."
-            f"{_looks_known(first, words)}",
+            f"it counts as a missing value. Training knows {listed(words, MOST_WORDS)}.{hint}",
             BudgetlearnWarning,
             stacklevel=2,
         )
@@ -558,11 +558,6 @@ def word_code(value, name, words):
     if place < 0:
         raise ValueError(
             f"feature {name!r} must be one of {listed(words, MOST_WORDS)} (NaN: it cannot be had), "
-            f"got {str(value)!r}.{_looks_known(value, words)}"
+            f"got {str(value)!r}."
         )
     return float(place)
-
-
-def _looks_known(value, words):
-    """Return a hint where an unknown word looks like a known one, as 1 does like "1"."""
-    return " One is a number, the other text." if str(value) in map(str, words) else ""

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.report.sections.inside_msb import VariableImportance, importance_figure
-from budgetbench.report.sheets import names_of
-from tests.factories import make_points, make_prices, make_report, make_study
+from tests.factories import make_points, make_report, make_study
 
 
 def test_importance_is_the_mean_over_runs_most_important_first():
@@ -18,7 +17,8 @@ def test_importance_is_the_mean_over_runs_most_important_first():
             for v in range(13)
         ]
     )
-    axes = importance_figure(importance, names_of(make_prices(), "wine"), "Wine", "AUC").axes[0]
+    names = {v: f"wine measurement {v}" for v in range(13)}
+    axes = importance_figure(importance, names, "Wine", "AUC").axes[0]
     means = importance.groupby("variable")["importance"].mean().sort_values(ascending=False)
     assert [bar.get_width() for bar in axes.patches] == pytest.approx(means.tolist())
     labels = [text.get_text() for text in axes.get_yticklabels()]

@@ -65,14 +65,11 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 // data sets, so that it can be held against the others.
 function standings(chosen, methods, charge, place) {
   const area = (name, id) => study.cases[name].compare[charge][id]?.[place] ?? null;
-  const present = (name) => methods.filter(({ id }) => area(name, id) !== null);
-  const shared = (names) => methods.filter((method) => names.every((name) => present(name).includes(method)));
-  const most = Math.max(...chosen.map((name) => present(name).length));
-  let ranked = chosen.filter((name) => present(name).length === most);
-  if (shared(ranked).length < 2 && most > 1) {
-    const alike = ranked.map((name) => ranked.filter((other) => shared([name, other]).length === most));
-    ranked = alike.reduce((first, other) => other.length > first.length ? other : first);
-  }
+  const shared = (names) => methods.filter(({ id }) => names.every((name) => area(name, id) !== null));
+  const most = Math.max(...chosen.map((name) => shared([name]).length));
+  const full = chosen.filter((name) => shared([name]).length === most);
+  const alike = full.map((name) => full.filter((other) => shared([name, other]).length === most));
+  const ranked = shared(full).length < Math.min(most, 2) ? alike.sort((a, b) => b.length - a.length)[0] : full;
   const complete = shared(ranked);
   const ranks = ranked.map((name) => ranksOf(complete.map(({ id }) => area(name, id))));
   const rows = methods.map((method) => {

@@ -13,7 +13,6 @@ from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION, SCHEDULE
 from .. import style
 from ..section import Section
-from ..sheets import names_of
 from ..text import counted, plus_minus
 
 _MOST_VARIABLES = 40
@@ -91,8 +90,11 @@ class VariableImportance(_OnRequest):
     def draw(self, report, dataset):
         # A run in which it failed is a row without a variable.
         importance = _read(self._files(dataset), _IMPORTANCE).dropna(subset="variable")
-        names, title = names_of(report.prices, dataset), report.display.case_title(dataset)
-        return importance_figure(importance, names, title, report.display.score(dataset))
+        # Every run names the features in the same order: the first sight of each is its place.
+        features = report.prices.loc[report.prices["dataset"] == dataset, "feature"]
+        names, display = dict(enumerate(features.drop_duplicates())), report.display
+        title, score = display.case_title(dataset), display.score(dataset)
+        return importance_figure(importance, names, title, score)
 
 
 def importance_figure(importance, names, title, score):
