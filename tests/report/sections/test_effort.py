@@ -1,12 +1,14 @@
 """What it took: default and tuned side by side, and who is beaten in both time and score."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from budgetbench.report.page import build_tables
 from budgetbench.report.sections.effort import Effort, effort_figure, straw_man_sentences
-from tests.factories import METHODS, make_display, make_points, make_report, make_study
+from tests.factories import METHODS, fail, make_display, make_points, make_report, make_study
 from tests.report.writing import write_page
 
 
@@ -115,6 +117,17 @@ def test_equal_seconds_stand_beside_equal_settings_and_change_nothing_else():
     assert float(rows["logitB"][5]) > float(rows["logitB"][2]) + 0.1
     assert rows["msB"][:3] == rows["msB"][3:]
     pd.testing.assert_frame_equal(longer.results.areas, make_report(points).results.areas)
+
+
+def test_a_method_without_any_run_has_dashes_beside_equal_seconds():
+    points = make_points(n_runs=2)
+    for dataset, run in product(("wine", "breast_cancer"), (0, 1)):
+        points = fail(points, "logitb", run, dataset)
+    study = make_study(n_runs=2, methods=METHODS, tries=1, seconds_of="msb")
+    section = Effort(study)
+    context = section.context(build_tables([section], make_report(points, study)))
+    (cells,) = (cells for label, *cells in context["equal"] if label == "logitB")
+    assert cells[:2] == cells[3:5] == ["–", "–"]
 
 
 def test_the_page_names_whose_seconds_are_equal_and_how_many_settings(folder, tmp_path):

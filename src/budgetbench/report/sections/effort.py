@@ -108,7 +108,7 @@ def equal_rows(report):
     for name in best.index:
         row = [report.display.label(name)]
         for settings, spent, aup in means.loc[name].loc[["tries", "seconds"]].to_numpy():
-            row += [f"{settings:.0f}", seconds(spent), number(aup, ".3f")]
+            row += [number(settings, ".0f"), seconds(spent), number(aup, ".3f")]
         rows.append(row)
     return rows
 
