@@ -6,7 +6,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification, make_regression
 from sklearn.utils import get_tags
 
-from .costs import affords
+from .costs import FeatureCosts, affords
 from .exceptions import BudgetError, MissingValueError
 from .protocol import BudgetedEstimator, BudgetedTags
 
@@ -73,7 +73,7 @@ def check_budgeted_estimator(estimator):
         With what was promised and not kept.
     """
     (train, valid, (X, _)), costs = example_data(estimator)
-    model = clone(estimator).set_params(feature_costs=costs)
+    model = clone(estimator).set_params(feature_costs=FeatureCosts(costs))
     if not isinstance(model, BudgetedEstimator):
         model.fit(*train)
         _check_charges(model, X, costs)

@@ -1,6 +1,8 @@
 """The protocol on small estimators: budgets, names, missing cells, sessions and validation data."""
 
+import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -59,6 +61,13 @@ def test_the_public_checks_pass_and_notice_a_method_that_looks_without_paying():
 
     with pytest.raises(AssertionError):
         check_budgeted_estimator(Peeking())
+
+
+def test_the_method_of_the_page_on_own_methods_passes_the_public_checks():
+    page = (Path(__file__).parents[2] / "docs" / "own-method.md").read_text(encoding="utf-8")
+    found = {}
+    exec(re.search(r"^```python\n(.*?)^```", page, re.M | re.S)[1], found)
+    check_budgeted_estimator(found["CheapestK"]())
 
 
 @pytest.mark.parametrize("kind", [dict, pd.Series])
