@@ -52,8 +52,8 @@ def check_number(
 def check_choice(value, name, choices):
     """Return `value` if it is one of some words, else raise `ParameterError`."""
     if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(f"{name} must be one of {listed}, got {value!r}.")
+        known = ", ".join(map(repr, choices))
+        raise ParameterError(f"{name} must be one of {known}, got {value!r}.")
     return value
 
 
