@@ -12,8 +12,6 @@ SWITCHES = (
     # What a test does not look at takes a fifth of the browser's time.
     *("--disable-software-rasterizer", "--disable-extensions", "--disable-component-update"),
     *("--disable-background-networking", "--disable-sync", "--disable-breakpad"),
-    *("--no-zygote", "--renderer-process-limit=1", "--js-flags=--single-threaded"),
-    "--disable-features=BackForwardCache,Translate,OptimizationHints,MediaRouter",
 )
 
 
