@@ -239,7 +239,6 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     train_data, valid_data, test_data, calibration_data = (
         (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
     )
-
     known = {"sample_weight": table.weight, "groups": table.groups}
 
     def of(part, *names):
@@ -252,10 +251,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     wanted = ("sample_weight", "groups") if grouped else ("sample_weight",)
     validation = () if auto or grouped else valid_data
     estimator.fit(*train_data, *validation, **of(train, *wanted))
-    certificate = None
-    if guaranteed:
-        limits = {"cost": about["budget"], "confidence": CONFIDENCE}
-        certificate = estimator.certify(*calibration_data, **limits)
+    limits = {"cost": about["budget"], "confidence": CONFIDENCE}
+    certificate = estimator.certify(*calibration_data, **limits) if guaranteed else None
     curve = _curve(estimator, *test_data, **of(test, *known))
     # The free constant: a schedule of `auto` begins with it.
     if auto:
