@@ -16,13 +16,17 @@ _TICKS = (0, 0.05, 0.1, 0.15, 0.2, 0.4, 0.6, 0.8, 1)
 _APART = 0.045  # of the height of an axis, between two labels
 _LABEL_WIDTH = 28  # characters of a case's title on one line beside the axes
 _RC = {
-    **dict.fromkeys(("figure.facecolor", "savefig.facecolor"), "white"),
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
     "font.family": "DejaVu Sans",
     "font.size": 10,
-    **dict.fromkeys(("axes.titlesize", "figure.titlesize"), 11),
-    **dict.fromkeys(("axes.titleweight", "figure.titleweight"), "bold"),
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    "figure.titlesize": 11,
+    "figure.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
     "legend.frameon": False,
     # Ids in an SVG come from this salt instead of from chance: the same data give the same bytes.
     "svg.hashsalt": "budgetlearn",
