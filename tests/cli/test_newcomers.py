@@ -443,6 +443,8 @@ def test_small_parts_of_sentences():
     assert output.plus_minus(-0.0004, 0.01) == "0.000 ± .010"
     assert output.plus_minus(0.95, 0.00043) == "0.95000 ± .00043"
     assert output.plus_minus(0.5, 1e-17) == output.plus_minus(0.5, 0) == "0.500 ± .000"
+    assert output.plus_minus(0.5, np.nan) == "0.500 ± ?"
+    assert output.spread({"cost": 3.0, "cost_se": np.nan}) == " ± ?"
     saved = SimpleNamespace(expected_cost=lambda stage, n_rows: (3.0, 1.0))
     said = [output.mean_cost(saved, 0, n_rows) for n_rows in (1, 2000)]
     assert [text.split(" expected")[0] for text in said] == ["1 new row is", "2,000 new rows are"]

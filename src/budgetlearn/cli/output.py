@@ -30,8 +30,9 @@ def scored(score, error):
 
 
 def plus_minus(score, error):
-    """Return "0.912 ± .013"."""
-    return f"{scored(score, error)} ± {scored(error, error)}".replace("± 0.", "± .")
+    """Return "0.912 ± .013"; "± ?" where one group of rows does not tell."""
+    own = f"{scored(score, error)} ± {scored(error, error)}"
+    return own.replace("± 0.", "± .").replace("± nan", "± ?")
 
 
 def money(cost):
@@ -56,7 +57,7 @@ def amount(number):
 def spread(row):
     """Return " ± 0.81", the standard error of what a line of the schedule costs, "" where none."""
     error = row["cost_se"] if row["cost"] < 0.1 else round(row["cost_se"], 2)
-    return f" ± {money(error)}" if error else ""
+    return f" ± {money(error)}".replace("nan", "?") if error else ""
 
 
 def bought(row, rates=None):
