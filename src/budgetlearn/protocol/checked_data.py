@@ -28,15 +28,7 @@ from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnWarning, MissingValueError
 from ..per_feature import PerFeature, check_same_columns, columns_of
 from ..preprocessing.categories import as_number
-from ..validation import (
-    MOST_AMOUNT,
-    ParameterError,
-    check_classes,
-    codes_of_groups,
-    holdout,
-    in_row,
-    listed,
-)
+from ..validation import ParameterError, check_classes, codes_of_groups, holdout, in_row, listed
 from .feature_requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
@@ -285,7 +277,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     if classifies:
         estimator.classes_, codes = check_classes(y)
     else:  # sums and differences of small whole numbers overflow, of truth values there are none
-        codes = y = _amounts(y, "y")
+        codes = y = y.astype(np.float64, copy=False)
     names = columns_of(given)  # scikit-learn forgets names that are numbers
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     # Of features that lacked values in training, missing ones are values like others.
@@ -312,18 +304,6 @@ def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     # Of missing values `refuse_unlearned` says more.
     X_val = _validated(estimator, X_val, reset=False, **checks | {"ensure_all_finite": "allow-nan"})
     return train, _validation(estimator, X_val, y_val)
-
-
-def _amounts(y, name):
-    """Return numbers to be predicted; refuse those whose squares, as scores sum them, are none."""
-    y = check_array(y, dtype=np.float64, ensure_2d=False, input_name=name)
-    differ = np.ptp(y, axis=0) if np.abs(y).max() <= MOST_AMOUNT else np.inf
-    if not np.logical_or(differ == 0, (differ >= 1 / MOST_AMOUNT) & (differ < np.inf)).all():
-        raise ParameterError(
-            f"{name} must be numbers of up to {MOST_AMOUNT:g} that differ by {1 / MOST_AMOUNT:g} "
-            f"or more, got {y.min():g} to {y.max():g}: write them in another unit."
-        )
-    return y
 
 
 def _labels(y):
@@ -441,7 +421,7 @@ def _validation(estimator, X, y):
     check_consistent_length(X, y)
     y = estimator._targets(y, "y_val")
     if not is_classifier(estimator):
-        y = _amounts(y, "y_val")
+        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y_val")
         return Examples(X, y, y)
     # -1 equals no class, so that an unknown label is an error of every prediction.
     place = {label: code for code, label in enumerate(estimator.classes_.tolist())}

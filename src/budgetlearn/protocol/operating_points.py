@@ -18,7 +18,7 @@ from ..costs import affords
 from ..curves import pareto_indices
 from ..exceptions import BudgetError, BudgetlearnWarning, GuaranteeError
 from ..parallel import one_thread
-from ..validation import ParameterError, check_number
+from ..validation import MOST_AMOUNT, ParameterError, check_number
 from .checked_data import table_for
 from .feature_requests import Stage
 from .scoring import mean_and_error, score_and_error
@@ -28,9 +28,22 @@ FOLDS = 5
 CONFIDENCE = 0.95
 
 
-def refuse_alike(estimator, train, valid):
-    """Raise where R² is to score numbers, and those of the validation data are all alike."""
-    if is_classifier(estimator) or getattr(estimator, "scoring", None) is not None:
+def refuse_unscorable(estimator, train, valid):
+    """Raise where R² is to score numbers, and those of the validation data are all alike.
+
+    So it does where squares of numbers, as scores sum them, are none.
+    """
+    if is_classifier(estimator):
+        return
+    for y in (train.targets, valid.targets):
+        differ = np.ptp(y, axis=0) if np.abs(y).max() <= MOST_AMOUNT else np.inf
+        if not np.logical_or(differ == 0, (differ >= 1 / MOST_AMOUNT) & (differ < np.inf)).all():
+            raise ParameterError(
+                f"to be scored, targets must be numbers of up to {MOST_AMOUNT:g} that differ by "
+                f"{1 / MOST_AMOUNT:g} or more, got {y.min():g} to {y.max():g}: write them in "
+                "another unit."
+            )
+    if getattr(estimator, "scoring", None) is not None:
         return
     # Where training has one value only, a constant is all there is to learn, and R² does no harm.
     n = len(valid.y)
@@ -142,7 +155,7 @@ def measured_out_of_fold(estimator, examples):
         text = "no row can be left out to measure by, each class has one row only"
         raise BudgetError(f"{text}: give more, or validation data, fit(X, y, X_val, y_val).")
     tested = examples.take(np.concatenate(held_out))
-    refuse_alike(estimator, examples, tested)
+    refuse_unscorable(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)
     for rows in held_out:
         with one_thread():
