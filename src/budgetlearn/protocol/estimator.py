@@ -262,7 +262,7 @@ class BudgetedEstimator(BaseEstimator):
         # Refused before the fit, which may take hours.
         refuse_unknown_score(self)
         if valid is not None:
-            operating_points.refuse_unscorable(self, train, valid)
+            operating_points.refuse_alike(self, train, valid)
         # Those of an earlier fit, where this one has no validation data.
         self.__dict__.pop("operating_points_", None)
         self._unmeasured = train if valid is None else None
@@ -649,7 +649,7 @@ class GroupedFit(WeightedFit):
 
     def _learn_from(self, train, valid):
         examples = checked_data.learned_together(self, train, valid)
-        operating_points.refuse_unscorable(self, examples, examples)
+        operating_points.refuse_extreme(self, examples)
         self._fit(examples, None, check_random_state(self.random_state))
 
     def fit(

@@ -28,14 +28,9 @@ FOLDS = 5
 CONFIDENCE = 0.95
 
 
-def refuse_unscorable(estimator, train, valid):
-    """Raise where R² is to score numbers, and those of the validation data are all alike.
-
-    So it does where squares of numbers, as scores sum them, are none.
-    """
-    if is_classifier(estimator):
-        return
-    for y in (train.targets, valid.targets):
+def refuse_extreme(estimator, *parts):
+    """Raise where examples have numbers to predict whose squares, as scores sum them, are none."""
+    for y in () if is_classifier(estimator) else [part.targets for part in parts]:
         differ = np.ptp(y, axis=0) if np.abs(y).max() <= MOST_AMOUNT else np.inf
         if not np.logical_or(differ == 0, (differ >= 1 / MOST_AMOUNT) & (differ < np.inf)).all():
             raise ParameterError(
@@ -43,7 +38,12 @@ def refuse_unscorable(estimator, train, valid):
                 f"{1 / MOST_AMOUNT:g} or more, got {y.min():g} to {y.max():g}: write them in "
                 "another unit."
             )
-    if getattr(estimator, "scoring", None) is not None:
+
+
+def refuse_alike(estimator, train, valid):
+    """Raise where R² is to score numbers, and those of the validation data are all alike."""
+    refuse_extreme(estimator, train, valid)
+    if is_classifier(estimator) or getattr(estimator, "scoring", None) is not None:
         return
     # Where training has one value only, a constant is all there is to learn, and R² does no harm.
     n = len(valid.y)
@@ -155,7 +155,7 @@ def measured_out_of_fold(estimator, examples):
         text = "no row can be left out to measure by, each class has one row only"
         raise BudgetError(f"{text}: give more, or validation data, fit(X, y, X_val, y_val).")
     tested = examples.take(np.concatenate(held_out))
-    refuse_unscorable(estimator, examples, tested)
+    refuse_alike(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)
     for rows in held_out:
         with one_thread():
