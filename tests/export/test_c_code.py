@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from budgetlearn.export.c_code import LAYOUTS, c_header
 from budgetlearn.export.serialization import rebuilt
 from budgetlearn.validation import ParameterError
 from tests.export.test_compact import MODELS, fitted  # noqa: F401
+from tests.looping import for_each
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2"]
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -154,9 +156,8 @@ def test_the_code_needs_neither_malloc_nor_libm(fitted, tmp_path, layout):  # no
 
 
 @needs_arm
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("name", ["regression", "two classes", "ten classes, pruned", "BudgetRF"])
+@for_each("format, layout", product(FORMATS, LAYOUTS))
 def test_a_cortex_m_says_the_same(fitted, tmp_path, name, format, layout):  # noqa: F811
     model, X, _ = fitted(name)
     X = X[:40]
