@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import cross_validate
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -15,9 +16,9 @@ from budgetlearn import (
     LogitPathClassifier,
     make_budget_scorer,
 )
-from budgetlearn.exceptions import ConfigError
+from budgetlearn.exceptions import ConfigError, MissingValueError
 
-PRICES = {"age": 1.0, "colour": 5.0, "pressure": 2.0}
+PRICES = {"pressure": 2.0, "age": 1.0, "colour": 5.0}
 FOREST = BudgetRFClassifier(feature_costs=PRICES, n_estimators=5, random_state=0)
 LOGIT = LogitPathClassifier(feature_costs=PRICES, random_state=0)
 KINDS = {
@@ -27,6 +28,11 @@ KINDS = {
         ("scale", StandardScaler()),
         ("model", LOGIT),
     ],
+    "selected": [  # without the first column, which is noise
+        ("encode", BudgetPreprocessor()),
+        ("select", SelectKBest(k=2)),
+        ("model", clone(FOREST).set_params(feature_costs={"age": 1.0, "colour": 5.0})),
+    ],
 }
 
 
@@ -35,9 +41,9 @@ def table():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {
+            "pressure": rng.normal(size=150),
             "age": rng.normal(size=150),
             "colour": rng.choice(["red", "blue", "green"], 150),
-            "pressure": rng.normal(size=150),
         }
     )
     return X, np.where(X["age"] + 2 * (X["colour"] == "red") > 0.5, "ill", "well")
@@ -81,6 +87,27 @@ def test_a_session_asks_for_original_columns_each_once(pipeline, table):
         assert session.probability == pytest.approx(pipeline.predict_proba(example).max())
 
 
+def test_decisions_and_sources_speak_of_original_columns(pipeline, table):
+    X, _ = table
+    fresh, calls = X.head(12).reset_index(drop=True), []
+
+    def source(rows, column):
+        calls.append((len(rows), column))
+        return fresh.loc[rows, column]
+
+    made, expected = pipeline.predict_acquiring(source, 12, max_cost=7), pipeline.decisions(fresh)
+    assert dict(map(reversed, calls)).keys() <= PRICES.keys()
+    for each in (made, expected):
+        np.testing.assert_array_equal(each.prediction, pipeline.predict(fresh))
+        np.testing.assert_array_equal(each.acquired, pipeline.acquired_features(fresh))
+        ordered = [sorted(row[row >= 0]) for row in each.order]
+        assert ordered == [np.flatnonzero(row).tolist() for row in each.acquired]
+    asked = sum(n * PRICES[column] for n, column in calls)
+    assert asked == pytest.approx(made.cost.sum()) == pytest.approx(expected.cost.sum())
+    with pytest.raises(MissingValueError, match="age"):
+        pipeline.predict_acquiring(lambda rows, _: [None] * len(rows), 1)
+
+
 def test_a_session_does_without_what_cannot_be_had(pipeline):
     session = pipeline.session()
     while not session.done:
@@ -88,6 +115,15 @@ def test_a_session_does_without_what_cannot_be_had(pipeline):
     assert session.cost == 0
     with pytest.raises(ValueError, match="unknown features: weight"):
         pipeline.session().give(weight=3)
+
+
+def test_a_session_does_without_what_predict_takes_for_a_gap_of_training(table):
+    X, y = table
+    gaps = X.assign(age=X["age"].mask(X["pressure"] > 1))
+    session = clone(BudgetPipeline(KINDS["codes"])).fit(gaps, y).session()
+    while not session.done:
+        session.give({session.wanted[0][0]: None})
+    assert session.cost == 0
 
 
 def test_a_session_refuses_words_that_training_did_not_have(pipeline):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from ..preprocessing.preprocessor import BudgetPreprocessor
 from .checked_data import word_code
 from .documenting import EXPECTED, Limits, limited
 from .estimator import BudgetedEstimator
+from .feature_requests import Decisions
 from .operating_points import Certificate
 from .prediction import Session, decided
 
@@ -117,10 +119,39 @@ class BudgetPipeline(Pipeline):
         ndarray of bool of shape (n_samples, n_columns)
         """
         model = self._final_estimator
-        acquired = decided(model, self._encoded(X), {"acquired"}, limits).acquired
-        original = np.zeros((len(acquired), len(self.columns_)), dtype=bool)
-        original[:, list(map(self.columns_.index, model.feature_costs_.labels))] = acquired
-        return original
+        return self._of_columns(decided(model, self._encoded(X), {"acquired"}, limits).acquired)
+
+    def _of_columns(self, acquired):
+        """Return the mask of acquired columns from that of the features of the last step."""
+        columns = np.zeros((len(acquired), len(self.columns_)), dtype=bool)
+        columns[:, self._places()] = acquired
+        return columns
+
+    def _places(self):
+        """Return where the features of the last step are among the columns."""
+        return list(map(self.columns_.index, self._final_estimator.feature_costs_.labels))
+
+    def _in_columns(self, made):
+        """Return `Decisions` about features of the last step in terms of the columns."""
+        order = np.full((len(made.order), len(self.columns_)), -1)
+        # -1, after the last acquisition, stays -1.
+        order[:, : made.order.shape[1]] = np.append(self._places(), -1)[made.order]
+        return replace(made, acquired=self._of_columns(made.acquired), order=order)
+
+    @wraps(BudgetedEstimator.decisions)
+    def decisions(self, X: ArrayLike, *limits: Any, **options: Any) -> Decisions:
+        model = self._final_estimator
+        return self._in_columns(model.decisions(self._encoded(X), *limits, **options))
+
+    @wraps(BudgetedEstimator.predict_acquiring)
+    def predict_acquiring(
+        self, source: Callable[..., ArrayLike], n_samples: int, *limits: Any, **options: Any
+    ) -> Decisions:
+        def encoded(rows, name):
+            return self._encoded_values(name, source(rows, name))
+
+        model = self._final_estimator
+        return self._in_columns(model.predict_acquiring(encoded, n_samples, *limits, **options))
 
     @wraps(BudgetedEstimator.acquisition_cost)
     def acquisition_cost(self, X: ArrayLike, *limits: Any, **options: Any) -> NDArray[np.float64]:
@@ -154,19 +185,21 @@ class BudgetPipeline(Pipeline):
         measured = {str(name): x[name].iloc[0] for name in x}  # a preprocessor makes names text
         return steps.assign(measured=[measured[str(name)] for name in steps["feature"]])
 
-    def _encoded_value(self, name, value):
-        """Return the value of a column as the last step takes it."""
-        frame = pd.DataFrame({name: [value]})
+    def _encoded_values(self, name, values):
+        """Return values of a column as the last step takes them, NaN where there are none."""
+        column = pd.Series(list(values), name=name, dtype=object)
+        frame = column.to_frame().infer_objects()
         for *_, step in self._iter(with_final=False):
             if isinstance(step, BudgetPreprocessor):
                 if name in step.categories_:  # unknown ones are refused, as in other sessions
-                    word_code(as_word(value), name, step.categories_[name])
+                    for value in column.dropna().unique():
+                        word_code(as_word(value), name, step.categories_[name])
             else:
                 known = getattr(step, "feature_names_in_", None)
                 frame = frame.reindex(columns=self.columns_ if known is None else known)
                 frame = frame if known is not None else frame.to_numpy()  # fitted on an array
             frame = step.transform(frame)
-        return frame[name].iloc[0]
+        return np.where(column.isna(), np.nan, frame[name])
 
 
 class EncodedSession(Session):
@@ -185,6 +218,5 @@ class EncodedSession(Session):
         given = {**({} if values is None else values), **named}
         # Names that the model does not know are refused there, with those that it knows.
         for name in filter(given.__contains__, self._names):
-            value = given[name]
-            given[name] = np.nan if pd.isna(value) else self._pipeline._encoded_value(name, value)
+            given[name] = self._pipeline._encoded_values(name, [given[name]])[0]
         return super().give(given)
