@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from budgetlearn.gif import GIFClassifier, GIFRegressor, forest
-from budgetlearn.gif.forest import in_columns
+from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting
+from budgetlearn.gif.fitting import in_columns
 
 
 def bytes_table(n=60):
@@ -34,6 +34,13 @@ def test_other_numbers_stay_as_they_are(value, row):
     np.testing.assert_array_equal(columns, X)
 
 
+def test_large_tables_are_not_copied():
+    X = bytes_table()[::-1] / 3
+    assert in_columns(X, large=True) is X
+    assert in_columns(X.round(), large=True).dtype == np.uint8
+    assert in_columns(X.astype(np.float32), large=True).dtype == np.float64
+
+
 @pytest.mark.parametrize("as_bytes", [False, True])
 def test_single_precision_is_not_widened_and_changes_no_forest(as_bytes, monkeypatch):
     X = (bytes_table() if as_bytes else bytes_table() / 3).astype(np.float32)
@@ -41,7 +48,7 @@ def test_single_precision_is_not_widened_and_changes_no_forest(as_bytes, monkeyp
     model = GIFRegressor(300, n_estimators=20, random_state=0)
     wide = model.fit(X.astype(float), y).predict(X.astype(float))
     given = []
-    monkeypatch.setattr(forest, "in_columns", lambda X: given.append(X) or in_columns(X))
+    monkeypatch.setattr(fitting, "in_columns", lambda X, _: given.append(X) or in_columns(X))
     np.testing.assert_array_equal(model.fit(X, y).predict(X), wide)
     assert given[0] is X
 
@@ -53,7 +60,7 @@ def test_bytes_change_no_forest(kind, weight, monkeypatch):
     y = (X[:, 0] > X[:, 1]).astype(int) + (X[:, 2] > 100)
     model = kind(300, n_estimators=20, random_state=0)
     in_bytes = model.fit(X, y, sample_weight=weight).trees_
-    monkeypatch.setattr(forest, "in_columns", np.asfortranarray)
+    monkeypatch.setattr(fitting, "in_columns", lambda X, _: np.asfortranarray(X))
     as_given = model.fit(X, y, sample_weight=weight).trees_
     for one, other in zip(in_bytes, as_given, strict=True):
         for name in ("feature", "threshold", "children_left", "value", "n_node_samples"):

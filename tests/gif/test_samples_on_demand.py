@@ -8,7 +8,7 @@ from budgetlearn.gif.estimators import Squared
 from budgetlearn.gif.nodes import NodeTable, byte_codes
 from tests.gif.reference import Grown
 
-ROWS = 5000  # more than one block, and than there are codes
+ROWS = 8197  # more than one block, no multiple of eight, and more than there are codes
 
 
 def table(kind):

@@ -22,16 +22,6 @@ from ..validation import INT32_MAX, ParameterError, check_choice, check_max_feat
 from .fitting import grown_forest
 from .pruning import SIZES
 
-
-def in_columns(X):
-    """Return X column-major; in bytes, fetched faster, where all are whole numbers of 0 to 255."""
-    if X.min() >= 0 and X.max() <= 255:  # not so where a value is missing
-        columns = np.asfortranarray(X, dtype=np.uint8)
-        if (columns == X).all():
-            return columns
-    return np.asfortranarray(X, dtype=np.float64)
-
-
 # `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
 NODES_PER_TREE, MOST_TREES = 5, 1000
 
@@ -269,8 +259,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             self._unmeasured = None
         if self.byte_budget is not None:  # before hours of growing
             refuse_above(MOST_FEATURES, X.shape[1])
-        # Splits read one feature of many examples: columns lie together.
-        X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, codes, valid, exponent

@@ -32,7 +32,7 @@ cdef class NodeTable:
         int32_t n_kept             # of `order` in use
         readonly int32_t most_kept  # samples of a node that keeps them
         # Without room for all: the features, None where they are bytes, and their `BinnedData`.
-        const double[::1, :] columns
+        const double[:, :] columns
         const uint8_t[:, ::1] codes
         const int64_t[::1] offsets
         const double[::1] lowest, highest
@@ -93,8 +93,11 @@ ctypedef fused cell_t:
 cdef class Splitter:
     # One splitter serves a whole forest; nothing is kept from node to node but the random state.
     cdef:
-        const uint8_t[:, ::1] cells  # (n_features, bytes): numbers, or bytes where all are such
+        object X                     # owns what `cells` points to: numbers, or bytes
+        const uint8_t* cells
         int width                    # bytes of a cell: 1 or 8
+        Py_ssize_t column_bytes      # from one feature to the next
+        Py_ssize_t step              # cells from one sample to the next; 1: columns lie together
         # Of numbers: codes of one byte, and the values at the ends of each; None: there are none.
         const uint8_t[:, ::1] feature_codes
         const double[::1] code_lowest, code_highest

@@ -21,8 +21,9 @@ cdef enum:
     AHEAD = 16   # nodes between asking for memory and needing it
     ROWS = 8192  # that are looked at together, while they are in the cache
     # Where there is no room for the samples of all nodes, those with a 32nd of all and less keep
-    # theirs, as long as these are no more than 32 for each sample.
+    # theirs, as long as these are no more than 16 for each sample.
     SHARE = 32
+    MOST_FOR_EACH = 16
     LAST_CODE = 255  # NaN has one more than the values
     LEAST_IN_BYTES = 256  # samples of a node that are worth two looks, at codes and at some values
 
@@ -35,6 +36,44 @@ def byte_codes(X):
     """Return the `BinnedData` of features in bytes: a split is in doubt for one code of its own."""
     n_bins = None if X.dtype == np.uint8 else LAST_CODE
     return bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
+
+
+cdef uint8_t[256][8] PLACES  # of the marks that are 1 among eight, by the pattern of these
+
+
+cdef inline uint8_t pattern_of(uint64_t eight) noexcept nogil:
+    """Return what tells eight marks, 0 or 1, from all others: a bit from each byte."""
+    return <uint8_t> (eight * <uint64_t> 0x0102040810204080 >> 56)
+
+
+cdef inline int32_t places_of_marks(
+    const uint8_t* marks, int32_t n, int32_t start, int32_t* places
+) noexcept nogil:
+    """Write start + i for each mark i of n, a multiple of 8, that is 1; return how many are.
+
+    Eight at once, without a branch: up to eight places more are written over.
+    """
+    cdef int32_t i, n_places = 0
+    cdef uint64_t eight
+    cdef const uint8_t* at
+    cdef int k
+    for i in range(0, n, 8):
+        memcpy(&eight, marks + i, 8)
+        at = &PLACES[pattern_of(eight)][0]
+        for k in range(8):
+            places[n_places + k] = start + i + at[k]
+        n_places += <int32_t> (eight * <uint64_t> 0x0101010101010101 >> 56)  # the sum of the bytes
+    return n_places
+
+
+def _fill_places():
+    for marks in np.ndindex((2,) * 8):  # as bytes in memory, whatever their order in a number is
+        pattern = pattern_of(np.array(marks, dtype=np.uint8).view(np.uint64)[0])
+        for k, place in enumerate(np.flatnonzero(marks)):
+            PLACES[pattern][k] = place
+
+
+_fill_places()
 
 
 cdef class NodeTable:
@@ -51,8 +90,8 @@ cdef class NodeTable:
         self.nodes = self.records
         self.n_trees, self.n_samples, self.n_nodes = n_trees, n_samples, 0
         self.n_kept, self.most_kept, self.found_node = 0, n_samples // SHARE, -1
-        self.order = np.empty(min(n_trees, SHARE) * n_samples, dtype=np.int32)
-        self.found = np.empty(n_samples + 1, np.int32)
+        self.order = np.empty(min(n_trees, MOST_FOR_EACH) * n_samples, dtype=np.int32)
+        self.found = np.empty(n_samples + 8, np.int32)  # room for what is written over
         if X is None:
             self.codes = None
             self.order, self.most_kept = np.empty(n_trees * n_samples, dtype=np.int32), n_samples
@@ -101,7 +140,7 @@ cdef class NodeTable:
     cdef void find(self, int32_t j) noexcept nogil:
         cdef uint8_t* marked  # a pointer of its own: loops go 16 at once
         cdef int32_t* found = &self.found[0]
-        cdef int32_t start = 0, n, i, child, n_found = 0
+        cdef int32_t start = 0, n, i, child, eights, n_found = 0
         # All roots have the same samples, and come first.
         if self.found_node == j or 0 <= self.found_node < self.n_trees and j < self.n_trees:
             return
@@ -119,9 +158,9 @@ cdef class NodeTable:
             while self.nodes[child].parent >= 0:
                 self.unmark(child, start, n)
                 child = self.nodes[child].parent
-            for i in range(n):  # each is written, and counted where it is the node's
-                found[n_found] = start + i
-                n_found += marked[i]
+            eights = (n + 7) // 8 * 8
+            memset(marked + n, 0, eights - n)
+            n_found += places_of_marks(marked, eights, start, found + n_found)
             start += n
 
     cdef void unmark(self, int32_t child, int32_t start, int32_t n) noexcept nogil:
@@ -265,7 +304,8 @@ cdef class Splitter:
     """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
-        self.cells, self.width = X.T.view(np.uint8), X.itemsize
+        self.X, self.width, self.column_bytes = X, X.itemsize, X.strides[1]
+        self.cells, self.step = <const uint8_t*> <size_t> X.ctypes.data, X.strides[0] // X.itemsize
         self.feature_codes = None
         self.offsets = np.arange(X.shape[1] + 1) * (LAST_CODE + 1)
         self.lowest, self.highest = np.array([X.min(axis=0), X.max(axis=0)], dtype=np.float64)
@@ -273,7 +313,7 @@ cdef class Splitter:
         self.n_visits, self.n_thresholds, self.min_leaf = n_visits, n_thresholds, min_leaf
         self.most_moved = INT32_MAX
         self.features = np.arange(X.shape[1], dtype=np.int32)
-        self.values = np.empty(self.cells.shape[1], dtype=np.uint8)  # scratch of the largest node
+        self.values = np.empty(len(X) * self.width, dtype=np.uint8)  # scratch of the largest node
         self.moved = np.empty(len(X), dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
 
@@ -358,7 +398,7 @@ cdef inline void look_up(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
     """Point to the cells of a feature, gathered as a rule; find the least and the largest value."""
-    cdef const uint8_t* column = &splitter.cells[feature, 0]
+    cdef const uint8_t* column = column_of(splitter, feature)
     cdef void* values = &splitter.values[0]
     splitter.n_missing = 0
     splitter.missing_left = False
@@ -372,14 +412,20 @@ cdef inline void look_up(
         splitter.in_bytes = look_up_codes(splitter, order, n, low, high)
         if splitter.in_bytes:
             return
-    if splitter.whole and (splitter.tabled or splitter.sorted == NULL):
+    if splitter.whole and (splitter.tabled or splitter.sorted == NULL) and splitter.step == 1:
         # A root's cells are the column as it stands, and their ends those of the table.
         splitter.looked_up = column
         low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
     elif splitter.in_bytes:
-        gather(column, order, n, <uint8_t*> values, low, high)
+        gather(column, 1, order, n, <uint8_t*> values, low, high)
+    elif splitter.step == 1:  # a constant, so that nothing is multiplied
+        gather(<const double*> column, 1, order, n, <double*> values, low, high)
     else:
-        gather(<const double*> column, order, n, <double*> values, low, high)
+        gather(<const double*> column, splitter.step, order, n, <double*> values, low, high)
+
+
+cdef inline const uint8_t* column_of(Splitter splitter, int32_t feature) noexcept nogil:
+    return splitter.cells + feature * splitter.column_bytes
 
 
 cdef bint look_up_codes(
@@ -398,7 +444,7 @@ cdef bint look_up_codes(
             memcpy(&splitter.values[0], codes, n)
         return True
     splitter.order = order
-    gather(codes, order, n, &splitter.values[0], low, high)
+    gather(codes, 1, order, n, &splitter.values[0], low, high)
     place = first + <Py_ssize_t> low[0]
     if low[0] == high[0] and splitter.code_lowest[place] < splitter.code_highest[place]:
         return False
@@ -409,20 +455,22 @@ cdef bint look_up_codes(
 
 cdef inline double value_at(Splitter splitter, int32_t place) noexcept nogil:
     """Return the value of a cell that was looked up."""
-    cdef const double* numbers = <const double*> &splitter.cells[splitter.feature, 0]
-    return numbers[place if splitter.order == NULL else splitter.order[place]]
+    return numbers_at(splitter, place)[0]
+
+
+cdef inline const double* numbers_at(Splitter splitter, int32_t place) noexcept nogil:
+    cdef int32_t row = place if splitter.order == NULL else splitter.order[place]
+    return <const double*> column_of(splitter, splitter.feature) + row * splitter.step
 
 
 cdef int32_t places_of(Splitter splitter, uint8_t code, int32_t n) noexcept nogil:
     """Find the places of the looked-up cells that have a code; return how many there are."""
     cdef const uint8_t* cells = splitter.looked_up
     cdef const uint8_t* at = <const uint8_t*> memchr(cells, code, n)
-    cdef const double* numbers = <const double*> &splitter.cells[splitter.feature, 0]
     cdef int32_t place, n_found = 0
     while at != NULL:
         place = <int32_t> (at - cells)
-        # Values lie far apart, and would come one by one.
-        fetch_ahead(numbers + (place if splitter.order == NULL else splitter.order[place]))
+        fetch_ahead(numbers_at(splitter, place))  # values lie far apart, and would come one by one
         splitter.moved[n_found] = place
         n_found += 1
         at = <const uint8_t*> memchr(at + 1, code, n - place - 1)
@@ -488,12 +536,12 @@ cdef void look_up_with_gaps(
 ) noexcept nogil:
     """As `look_up`, samples without a value beyond all others, on a side drawn at random."""
     cdef double* values = <double*> &splitter.values[0]
-    cdef const double* column = <const double*> &splitter.cells[feature, 0]
+    cdef const double* column = <const double*> column_of(splitter, feature)
     cdef double value, beyond
     cdef int32_t i, n_missing = 0  # in a register, which a field of the splitter would not be
     low[0], high[0] = INFINITY, -INFINITY
     for i in range(n):
-        value = values[i] = column[order[i]]
+        value = values[i] = column[order[i] * splitter.step]
         n_missing += isnan(value)
         low[0] = value if value < low[0] else low[0]
         high[0] = value if value > high[0] else high[0]
@@ -516,9 +564,10 @@ cdef inline Py_ssize_t move_left(
 ) noexcept nogil:
     """Bring the samples that go left in a split to the front."""
     cdef Examples examples
-    cdef const uint8_t* column = &splitter.cells[found.feature, 0]
+    cdef const uint8_t* column = column_of(splitter, found.feature)
     cdef const double* numbers = <const double*> column
     cdef double* values = <double*> &splitter.values[0]
+    cdef double value
     cdef int32_t i
     # Stable, so that the samples of every node stay ascending and columns are read forwards.
     examples.rows = samples
@@ -526,9 +575,10 @@ cdef inline Py_ssize_t move_left(
     if splitter.width == 1:
         return partition_cells(&examples, n, column, <uint8_t> found.threshold, False)
     # No value is not below a threshold: missing ones go right, unless they count as the least.
-    if found.missing_left:
+    if found.missing_left or splitter.step != 1:
         for i in range(n):
-            values[i] = -INFINITY if isnan(numbers[samples[i]]) else numbers[samples[i]]
+            value = numbers[samples[i] * splitter.step]
+            values[i] = -INFINITY if found.missing_left and isnan(value) else value
         return partition_cells(&examples, n, <const double*> values, found.threshold, True)
     return partition_cells(&examples, n, numbers, found.threshold, False)
 
@@ -541,16 +591,16 @@ cdef inline Py_ssize_t partition_cells(
 
 
 cdef inline void gather(
-    const cell_t* column, const int32_t* samples, int32_t n, cell_t* values, double* low,
-    double* high,
+    const cell_t* column, Py_ssize_t step, const int32_t* samples, int32_t n, cell_t* values,
+    double* low, double* high,
 ) noexcept nogil:
     """Copy the cells of the samples, two or more; find their least and largest."""
-    cdef cell_t even = column[samples[0]], odd = column[samples[n - 1]]
+    cdef cell_t even = column[samples[0] * step], odd = column[samples[n - 1] * step]
     cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
     cdef int32_t i
     if cell_t is not double:
         for i in range(n):
-            values[i] = column[samples[i]]
+            values[i] = column[samples[i] * step]
         for i in range(n):  # many codes at once
             even_least = min(even_least, values[i])
             even_largest = max(even_largest, values[i])
@@ -558,8 +608,8 @@ cdef inline void gather(
         # Two of each: one would wait for itself. Where n is odd, the last value has no partner.
         values[n - 1] = odd
         for i in range(0, n - 1, 2):
-            even = values[i] = column[samples[i]]
-            odd = values[i + 1] = column[samples[i + 1]]
+            even = values[i] = column[samples[i] * step]
+            odd = values[i + 1] = column[samples[i + 1] * step]
             even_least = even if even < even_least else even_least
             odd_least = odd if odd < odd_least else odd_least
             even_largest = even if even > even_largest else even_largest
