@@ -38,7 +38,9 @@ def test_large_tables_are_not_copied():
     X = bytes_table()[::-1] / 3
     assert in_columns(X, large=True) is X
     assert in_columns(X.round(), large=True).dtype == np.uint8
-    assert in_columns(X.astype(np.float32), large=True).dtype == np.float64
+    for other in (X.astype(np.float32), X[::-1], X[:, ::2]):
+        made = in_columns(other, large=True)
+        assert (made.dtype, made.flags.f_contiguous) == (np.float64, True)
 
 
 @pytest.mark.parametrize("as_bytes", [False, True])

@@ -142,7 +142,8 @@ def in_columns(X, large=False):
         columns = np.asfortranarray(X, dtype=np.uint8)
         if (columns == X).all():
             return columns
-    return X if large and X.dtype == np.float64 else np.asfortranarray(X, dtype=np.float64)
+    as_it_is = large and X.dtype == np.float64 and X.flags.c_contiguous
+    return X if as_it_is else np.asfortranarray(X, dtype=np.float64)
 
 
 def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, exponent):
