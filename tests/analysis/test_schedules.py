@@ -22,12 +22,6 @@ def test_records_are_a_good_frame(points):
     )
 
 
-@pytest.mark.parametrize("column", ["cost_fraction", "run", "status"])
-def test_a_missing_column_is_named_with_what_to_do(points, column):
-    with pytest.raises(RecordError, match=rf"lack the columns \['{column}'\]\. Read them with"):
-        compressed_points(points.drop(columns=column))
-
-
 def test_a_repeated_point_is_refused(points):
     with pytest.raises(RecordError, match=r"1 repeat.*'wine'"):
         check_points(pd.concat([points, points.iloc[[0]]]))

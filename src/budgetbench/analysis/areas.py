@@ -21,8 +21,6 @@ MIN_POINTS, MIN_COSTS = 20, 5  # of a smooth mean
 # Horizon → the share of the full cost that may be spent at most; "log" weighs each decade alike.
 HORIZONS = {"10 %": 0.1, "25 %": 0.25, "50 %": 0.5, "100 %": 1.0, "log": None}
 LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
-# Cost and score of the models of a schedule.
-_TEST, _VALID = ["cost_fraction", "test_score"], ["valid_fraction", "valid_score"]
 
 
 def never_undercut(costs):
@@ -139,7 +137,8 @@ def _each_run(points, schedules, expected):
 
     Of that costs and scores on test data, where some budget gets the model, and on validation data.
     """
-    test, valid = (schedules[names].to_numpy(dtype=float) for names in (_TEST, _VALID))
+    test = schedules[["cost_fraction", "test_score"]].to_numpy(dtype=float)
+    valid = schedules[["valid_fraction", "valid_score"]].to_numpy(dtype=float)
     places = schedules.groupby(RUN).indices
     for key in counted_runs(points, expected).itertuples(index=False, name=None):
         rows = places.get(key, np.zeros(0, dtype=int))
@@ -150,12 +149,7 @@ def _each_run(points, schedules, expected):
 def area_table(points, schedules=None, expected=None):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
 
-    `schedules` are what `compressed_points` makes of the points; None: they are made here.
-
-    aup_test: test scores over the share of the full cost, the constant's left of the cheapest
-    model, and everywhere in a run that was not completed; aup_valid: validation scores, the
-    cheapest model's carried left; n_points: length of the schedule; status: "ok", else why there is
-    no model.
+    `schedules` None: `compressed_points` of the points. Without a model status says why.
     """
     # Section 5.2 of Yan et al.: left of the cheapest model stands the majority class.
     schedules = compressed_points(points) if schedules is None else schedules
@@ -178,10 +172,7 @@ def area_table(points, schedules=None, expected=None):
 
 
 def summary_table(areas):
-    """Return mean and standard deviation of the areas over the runs of each method.
-
-    n_runs completed, n_failed did not; n_constant of these count as the free constant.
-    """
+    """Return mean and standard deviation of the areas over the runs of each method."""
     # Runs that failed stay in the mean, by their area; here they are only counted.
     failed = areas["status"] != OK
     counted = areas.assign(done=~failed, failed=failed, constant=failed & areas["aup_test"].notna())
@@ -198,10 +189,7 @@ def summary_table(areas):
 
 
 def horizon_areas(points, schedules, expected=None):
-    """Return `aup` of each run up to each horizon: the mean test score of all budgets up to it.
-
-    At "100 %" that is `aup_test` of `area_table`. Runs in which the constant failed are left out.
-    """
+    """Return `aup` of each run up to each horizon: the mean test score of all budgets up to it."""
     baselines, rows = baselines_of(points), []
     for key, case_run, (costs, scores), _ in _each_run(points, schedules, expected):
         baseline = baselines[case_run]

@@ -15,8 +15,7 @@ def own_cost_table(points, schedules, methods, compared):
 
     A run in which a rival affords nothing counts with the free constant, as in the area under the
     Pareto (Yan et al., section 5.2). Of `methods` the last stage counts, the whole model. Controls
-    are shown at their own cost. wins are runs in which the rival is ahead, n_affording those in
-    which it has a model within that cost, n_runs those that both completed.
+    are shown at their own cost. wins are runs in which the rival is ahead.
     """
     good = points[points["status"] == OK].sort_values([*RUN, "stage"])
     whole = good.groupby(RUN).tail(1)[[*RUN, "cost", "cost_fraction", "test_score"]]

@@ -14,11 +14,7 @@ EQUAL = 1e-9  # areas that differ by less are equal
 
 
 def time_table(points):
-    """Return mean and standard deviation over runs of seconds to fit and to predict.
-
-    fit is of all fits of a run, predict the mean per operating point, n_points their mean number.
-    Runs without a single completed point are left to the coverage table.
-    """
+    """Return mean and standard deviation over runs of seconds to fit and to predict."""
     good = points[points["status"] == OK]
     # Each operating point has the seconds of its own fit: they count once.
     fits = good.groupby([*RUN, "fit"])["fit_seconds"].first()
@@ -61,11 +57,7 @@ def _spent(points, areas):
 
 
 def effort_table(points, areas):
-    """Return models fitted, seconds and area of each method, by default and tuned: means over runs.
-
-    default_… are of the first fit of a run, the others of all its fits; settings is how many there
-    are.
-    """
+    """Return models fitted, seconds and area of each method, by default and tuned, over runs."""
     names = ["models", "seconds", "aup"]
     default = _spent(_by_default(points), _default_areas(points, areas))[names]
     default = default.add_prefix("default_")

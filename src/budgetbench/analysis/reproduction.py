@@ -63,11 +63,9 @@ def published_table(values, printed, stand_ins):
     """Put the mean over our runs beside each printed number.
 
     `values` are `OurValues`, `stand_ins` says for which data set of the paper one of ours stands
-    in. New columns are run_on (our data set), costs, ours, sd, n_runs, difference (ours − printed)
-    and note: in what ours is something else than the paper's. A number that the study did not
-    rerun, or for which no run completed, has NaN. Where several operating points of a run have the
-    setting that a number belongs to, the one with the best validation score counts: that is how the
-    papers choose.
+    in. A number that the study did not rerun, or for which no run completed, has NaN. Where several
+    operating points of a run have the setting that a number belongs to, the one with the best
+    validation score counts: that is how the papers choose.
     """
     cases = values.cases.rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
@@ -80,14 +78,11 @@ def published_table(values, printed, stand_ins):
     rows["sd"] = [own.std() for own in ours]
     rows["n_runs"] = [own.size for own in ours]
     rows["difference"] = rows["ours"] - rows["value"]
-    rows["note"] = [_note(row) for row in rows.to_dict("records")]
+    rows["note"] = "ours on " + rows["run_on"]
+    rows.loc[rows["run_on"] == rows["dataset"], "note"] = ""
+    rows.loc[rows["n_runs"] == 0, "note"] = "no run of ours has it"
+    rows.loc[rows["run_on"].isna(), "note"] = "not rerun in this study"
     return rows
-
-
-def _note(row):
-    if row["n_runs"] == 0:
-        return "not rerun in this study" if pd.isna(row["run_on"]) else "no run of ours has it"
-    return "" if row["run_on"] == row["dataset"] else f"ours on {row['run_on']}"
 
 
 class OurValues:

@@ -5,8 +5,6 @@ from functools import cached_property
 
 import pandas as pd
 
-from budgetlearn.exceptions import ConfigError
-
 from ..study.records import OK
 from ..study.study import ACQUISITION
 from .areas import area_table, horizon_areas, horizon_table, summary_table
@@ -23,16 +21,6 @@ class Results:
     points: pd.DataFrame
     compared: object  # methods and data sets, as `budgetbench.report.labels.Display` knows them
     expected: pd.DataFrame | None = None
-
-    def __post_init__(self):
-        compared = {"method": self.compared.methods, "dataset": self.compared.datasets}
-        for column, known in compared.items():
-            unknown = sorted(set(self.points[column]) - set(known))
-            if unknown:
-                raise ConfigError(
-                    f"The operating points hold the {column} {unknown[0]!r}, which the study does "
-                    f"not compare (it compares {', '.join(known)}). Add it there."
-                )
 
     @cached_property
     def by_cost(self):

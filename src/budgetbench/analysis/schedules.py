@@ -15,7 +15,7 @@ import pandas as pd
 
 from budgetlearn.curves import pareto_indices
 
-from ..study.records import OK, RecordError, refuse_lacking
+from ..study.records import OK, RecordError
 
 CASE = ["dataset", "costs"]
 CASE_RUN = [*CASE, "run"]
@@ -40,9 +40,6 @@ def check_points(points):
 
     What is computed from it then does not depend on the order of files, to the last bit.
     """
-    needed = [*RUN, "stage", "fit", "status", *_NUMBERS]
-    remedy = "Read them with `budgetbench.study.records.read`, or add what is missing."
-    refuse_lacking(points, needed, "operating points", remedy)
     points = points.sort_values([*RUN, "stage"], ignore_index=True)
     repeated = points[points.duplicated([*RUN, "stage"])]
     if len(repeated):
@@ -110,10 +107,7 @@ def counted_runs(points, expected=None):
 
 
 def coverage_table(points, expected):
-    """Count the runs of each method: completed (n_ok), in part, failed, or without a record.
-
-    message is the first status that is not ok, else "".
-    """
+    """Count the runs of each method: completed (n_ok), in part, failed, or without a record."""
     done = points.groupby(RUN)["status"].agg(
         state=lambda s: "ok" if (s == OK).all() else "partial" if (s == OK).any() else "failed",
         message=first_message,

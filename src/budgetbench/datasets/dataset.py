@@ -30,10 +30,7 @@ _ABOUT = (
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table of examples with its target.
-
-    What disagrees in shape, repeats a name or is not finite is a `DatasetError`.
-    """
+    """A table of examples with its target."""
 
     id: str  # as in the registry
     title: str
@@ -233,7 +230,14 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
     """
     check_number(seed, "seed", low=0, integer=True)
     if isinstance(sizes, str):
-        return _given(dataset, sizes)
+        if sizes != "given":
+            raise ConfigError(f"Sizes of a split must be three numbers or 'given', got {sizes!r}.")
+        if dataset.part is None:
+            raise ConfigError(
+                f"Data set {dataset.id!r} comes without a split of its own: give three sizes "
+                "instead."
+            )
+        return dataset.part.copy()
     rng = np.random.default_rng(seed)
     if isinstance(sizes, dict):
         return _per_class(dataset, sizes, rng)
@@ -243,16 +247,6 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
     if dataset.task == "classification":
         return _stratified(dataset, counts, rng)
     return _cut(rng.permutation(dataset.n_samples), counts, dataset.n_samples)
-
-
-def _given(dataset, sizes):
-    if sizes != "given":
-        raise ConfigError(f"Sizes of a split must be three numbers or 'given', got {sizes!r}.")
-    if dataset.part is None:
-        raise ConfigError(
-            f"Data set {dataset.id!r} comes without a split of its own: give three sizes instead."
-        )
-    return dataset.part.copy()
 
 
 def _per_class(dataset, sizes, rng):

@@ -121,10 +121,7 @@ def _query_files(paths, lengths):
 
 
 def read_idx(paths, parts=None):
-    """Read pairs of idx files, images of bytes and then their labels, as a table of float32.
-
-    One column per pixel, 0 to 255, is named by row and column.
-    """
+    """Read pairs of idx files, images of bytes and then their labels, as a table of float32."""
     images = [read_idx_array(path) for path in paths[0::2]]
     labels = [read_idx_array(path) for path in paths[1::2]]
     if any(image.ndim != 3 or image.shape[1:] != images[0].shape[1:] for image in images):
@@ -171,8 +168,7 @@ def read_cifar(paths, parts=None, seed=0):
     """Read the binary batches of CIFAR-10 and make features of the images.
 
     Of each image a batch has its class, then red, green and blue, row by row. Patches are learned
-    from batches of part 0 (no `parts`: from all). The table is float32, one column for each learned
-    patch and quarter of the image.
+    from batches of part 0 (no `parts`: from all).
     """
     batches = [_batch(path) for path in paths]
     given = zip(batches, parts or [0] * len(paths), strict=True)

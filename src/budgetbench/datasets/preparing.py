@@ -66,11 +66,7 @@ def load_dataset(dataset_id, registry=None, folder=None, data_dir=None, offline=
 
 
 def prepare(spec, folder=None):
-    """Return a data set from the raw files that `fetch` put into `folder`, verified.
-
-    Where the registry has no hash of a file, that of a file that passed the checks is recorded
-    beside it, as ``<file>.sha256``, and holds from then on.
-    """
+    """Return a data set from the raw files that `fetch` put into `folder`, verified."""
     try:
         dataset = _prepared(spec, folder).verify(spec)
     except DatasetError as error:

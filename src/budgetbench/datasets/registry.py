@@ -100,10 +100,7 @@ class Registry(dict):
 
 
 def load_registry(path=None):
-    """Return the data sets of a YAML file laid out as `config/datasets.yaml`, checked.
-
-    None: of the file that comes with the package.
-    """
+    """Return the data sets of a YAML file, checked; None: of the one that the package brings."""
     path = DEFAULT_REGISTRY if path is None else Path(path)
     content = path.read_bytes() if path.is_file() and os.access(path, os.R_OK) else b""
     return Registry(_checked(path, content), path)
@@ -124,7 +121,9 @@ def _checked(path, _):
 
 
 def fault_message(fault):
-    """Return what a JSON schema says of a fault; of an unknown key, which ones there are, too."""
+    """Return what a JSON schema says of a fault, and what to write instead."""
+    if fault.validator == "contains" and "const" in (needed := fault.validator_value):
+        return f"{fault.instance} lacks {needed['const']!r}, which every study has: add it."
     known = fault.schema.get("properties") if fault.validator == "additionalProperties" else None
     return f"{fault.message}: known are {', '.join(known)}." if known else fault.message
 

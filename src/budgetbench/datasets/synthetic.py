@@ -190,10 +190,7 @@ def generate(name, n_samples, seed=0, **parameters):
 
 
 def read_embedded(name):
-    """Return a table that scikit-learn ships: wine, breast_cancer, digits, iris or diabetes.
-
-    Features are in their own units; the raw target holds the names of the classes, or numbers.
-    """
+    """Return a table that scikit-learn ships: wine, breast_cancer, digits, iris or diabetes."""
     # Imported here: jobs that split or price data start in half the time without scikit-learn.
     from sklearn import datasets as bundled
 

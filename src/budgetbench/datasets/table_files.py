@@ -123,16 +123,11 @@ def table_from_frame(
     features = features.set_axis(names, axis=1)
     X, categories = to_numbers(features, categorical)
     if standardise:
-        X = _standardised(X, features.columns)
+        spread = X.std(axis=0)
+        if constant := features.columns[spread == 0].tolist():
+            raise DatasetError(f"Constant columns cannot be standardised: {', '.join(constant)}.")
+        X = (X - X.mean(axis=0)) / spread
     return Table(X, y, tuple(features.columns), part, categories=categories)
-
-
-def _standardised(X, names):
-    spread = X.std(axis=0)
-    constant = [name for name, each in zip(names, spread, strict=True) if each == 0]
-    if constant:
-        raise DatasetError(f"Constant columns cannot be standardised: {', '.join(constant)}.")
-    return (X - X.mean(axis=0)) / spread
 
 
 def _places(frame, columns):

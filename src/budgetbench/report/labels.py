@@ -48,11 +48,7 @@ class DataSheet:
 
 
 class Display:
-    """Methods (entries of the methods file) and data sets (`DataSheet`), compared and shown.
-
-    The `ranked` methods choose a colour, a marker and a line first, so that the best of many do not
-    share a colour; the others follow in their order.
-    """
+    """Methods (entries of the methods file) and data sets (`DataSheet`), compared and shown."""
 
     def __init__(self, methods, datasets, ranked=()):
         self.methods, self.datasets = _styled(methods, ranked), datasets

@@ -37,10 +37,7 @@ class Report:
 
     @classmethod
     def of(cls, study, points, sheets, prices, provenance):
-        """Put a report's content together; `points` are of all methods and runs, with the control.
-
-        `sheets` are from `budgetbench.report.sheets.read_sheets`.
-        """
+        """Put a report together; `points` are of all methods and runs, with the control."""
         compared = Display(study.methods, sheets)
         # Equal tries are the comparison; what extra seconds brought has a table of its own.
         within = points[~study.beyond_tries(points)]

@@ -266,7 +266,6 @@ class Reproduction:
         self._root, self._folder = Path(root), Path(root) / PUBLISHED
         self.about = read_yaml(self._folder / "papers.yaml")
         self._tables = self.about["tables"]
-        self._claims = read_yaml(self._folder / "claims.yaml")
         self.entries = read_reasons(self._folder / "deviations.yaml")
         if kept is None:
             kept = {name: Kept.of(path) for name, path in stored_results.kept_studies(root).items()}
@@ -308,7 +307,7 @@ class Reproduction:
     def claims(self):
         """Every claim with verdict and evidence, and its verdict by the rule at first."""
         judged = []
-        for claim in self._claims:
+        for claim in read_yaml(self._folder / "claims.yaml"):
             first = judging.check_claim(claim, self._values, judging.FEWEST_AT_FIRST)
             now = judging.check_claim(claim, self._values)
             judged.append(claim | now | {"at_first": first["verdict"]})

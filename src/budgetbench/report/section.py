@@ -97,10 +97,7 @@ class Section:
         return [*figures, *map(part, self.names)]
 
     def tables(self, report):
-        """Return {name: DataFrame}; `report` is the `Report` without tables and images.
-
-        By default they are those tables of the results that `names` names.
-        """
+        """Return {name: DataFrame}; `report` is the `Report` without tables and images."""
         return {name: getattr(report.results, name) for name in self.names}
 
     def figures(self, report):

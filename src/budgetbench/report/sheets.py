@@ -41,10 +41,7 @@ def _sheet(data, study, sources):
 
 
 def price_table(paths):
-    """Return the prices of all cost tables, …/<dataset>/<costs>/<chunk>.csv, as one table.
-
-    Features come in the order of the data; group and group_cost are empty without a shared charge.
-    """
+    """Return the prices of all cost tables, …/<dataset>/<costs>/<chunk>.csv, as one table."""
     # The path says what a price list of one run cannot: its data set and kind.
     frames = [
         read_prices(path).assign(dataset=path.parts[-3], costs=path.parts[-2])

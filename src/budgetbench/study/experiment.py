@@ -73,10 +73,7 @@ def _drawn(values, random):
 
 
 def with_seconds(spec, run, files):
-    """Return a specification with the processor seconds that another method took in a run.
-
-    `files` are that method's operating points; none: the specification as it is.
-    """
+    """Return a specification with the processor seconds that another method took, by its points."""
     if not files:
         return spec
     points = records.read(files)
@@ -270,11 +267,7 @@ def scores_out_of_fold(model):
 
 
 def _charged(model, run, scoring, X, y, queries, choosing=None):
-    """Yield each stage with its score and columns of the records: costs, seconds and more.
-
-    The scores of the rows that choose between methods, and of the others, are told apart where
-    `choosing` says which they are.
-    """
+    """Yield each stage with its score and columns of the records: costs, seconds and more."""
     # Probabilities are computed only where the task is scored by them.
     part = "probabilities" if SCORES[scoring].probabilities else "output"
     seconds, start = 0.0, time.perf_counter()

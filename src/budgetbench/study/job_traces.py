@@ -117,10 +117,7 @@ _FOLDER = "finished"
 
 
 def take_over(job):
-    """Put the outputs of an earlier, equal job in place; return True if there were any.
-
-    False where it has a run to repeat.
-    """
+    """Put the outputs of an earlier, equal job in place; return False if there is none to take."""
     kept = _kept(job)
     whole = all(path.is_file() for path in kept.values())
     if not whole or is_repeated(job.config, job.output[0]):

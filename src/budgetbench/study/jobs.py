@@ -106,10 +106,7 @@ def close_job(job, statuses):
 
 
 def write_points(rows, job, sources, origins=None):
-    """Write a job's operating points with what they were made with, and keep which runs failed.
-
-    `origins` None: what this job runs on, and took until now.
-    """
+    """Write a job's operating points with what they were made with, and keep which runs failed."""
     points = records.table(rows)
     made_with = origin() | {"threads": str(job.threads)} | effort()
     origins = [made_with] if origins is None else origins

@@ -44,10 +44,7 @@ def sequence_name(entry):
 
 
 def settings_tried(spec):
-    """Return the settings among which validation data choose: the grid, and parameters in lists.
-
-    A space stands in place of the grid, under "drawn from".
-    """
+    """Return the settings among which validation data choose, by parameter."""
     defaults = {}
     with suppress(ConfigError):
         parameters = inspect.signature(resolve(spec["class"])).parameters

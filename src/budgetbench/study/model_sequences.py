@@ -21,10 +21,7 @@ _ADDED = ["fit_seconds", "processor_seconds", "n_fitted"]
 
 
 def importance_table(method, spec, runs, n_jobs=1, **limits):
-    """Return the permutation importance of each variable in each run, for all cost profiles.
-
-    A run without a result is one row that says why.
-    """
+    """Return the permutation importance of each variable in each run, for all cost profiles."""
     frames, columns = [], ["variable", "importance", *SECONDS]
     for run in runs:
         # Isolated like every fit: a death here is a row, too.
@@ -115,29 +112,23 @@ def schedule_points(points, importance, time_limit=None):
             status = f"timeout: its sequences took {seconds:.1f} s together, limit {time_limit:g} s"
             frames.append(part.head(1)[["dataset", "costs", "method", "run"]].assign(status=status))
             continue
-        merged = _merge(part[part["status"] == OK])
-        frames.append(merged.assign(**fits))
+        good = part[part["status"] == OK]
+        keys = [parse_variables(text) for text in good["variables"]]
+        # By the subset, not by the file: which of two equal rows stays is then always the same.
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        union = good.iloc[order].drop_duplicates("variables")
+        merged = union.iloc[pareto_indices(union["budget"], union["valid_score"])]
+        frames.append(merged.assign(stage=range(len(merged)), **fits))
         partial = part[part["status"] != OK].head(1)
         if len(partial):
             frames.append(partial.assign(stage=len(merged)))
     return pd.concat(frames, ignore_index=True)
 
 
-def _merge(part):
-    """Return the rows of the schedule of the union of all sequences of one run."""
-    keys = [parse_variables(text) for text in part["variables"]]
-    # By the subset, not by the file: which of two equal rows stays is then always the same.
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    union = part.iloc[order].drop_duplicates("variables")
-    rows = union.iloc[pareto_indices(union["budget"], union["valid_score"])]
-    return rows.assign(stage=range(len(rows)))
-
-
 def solution_space(points, prices, folder):
-    """Return cost and score of every subset in the lowest run that was searched to the end.
+    """Return cost and score of every subset in the lowest run that was searched to the end, if any.
 
-    Bit j of a subset is variable j. `folder` has the scores that `resumable_run` kept; the frame is
-    empty where no run was completed.
+    `folder` has the scores that `resumable_run` kept.
     """
     names = list(prices.loc[prices["run"] == prices["run"].iloc[0], "feature"])
     completed = (points["status"] == OK).groupby(points["run"]).all()

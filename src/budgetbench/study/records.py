@@ -104,13 +104,6 @@ class RecordError(BudgetlearnError, ValueError):
     """A table of operating points that does not have the columns it should have."""
 
 
-def refuse_lacking(frame, columns, where, remedy):
-    """Raise `RecordError` where a frame lacks some of the columns; `remedy` says what to do."""
-    lacking = [name for name in columns if name not in frame]
-    if lacking:
-        raise RecordError(f"{where} lack the columns {lacking}. {remedy}")
-
-
 def is_failure(status):
     """Return True if a status means that there is no result, not even one in part."""
     return status != OK and not status.startswith(PARTIAL)
@@ -139,10 +132,7 @@ def parse_variables(text):
 
 
 def table(rows):
-    """Return operating points as a frame with every column of `COLUMNS`, in that order.
-
-    Missing numbers become NaN, missing strings NA, missing rates None, a missing status "ok".
-    """
+    """Return operating points as a frame with every column of `COLUMNS`, in that order."""
     frame = pd.DataFrame(rows)
     # A misspelt column would be lost in silence.
     unknown = sorted(set(frame.columns) - set(COLUMNS))

@@ -61,10 +61,7 @@ def _draw_split(dataset, run, study_seed, sizes):
 
 
 def draw_costs(dataset, kind, runs, study_seed, given=None):
-    """Return the cost profile of each run as a tidy table: run, feature, cost, group, group_cost.
-
-    "random" are integers 1..100 per run, "unit" 1 each, "given" the price list `given`.
-    """
+    """Return a table of the costs in each run: run, feature, cost, group, group_cost."""
     names = list(dataset.feature_names)
     if kind == "given":
         # By name: rows are in the order of the features, a list may have another one.
@@ -106,11 +103,7 @@ def ratio_of_test_rows(dataset, study):
 def choosing_rows(dataset, study_seed):
     """Return a mask of the half of the data that chooses between methods where it is test data.
 
-    A method chooses among its own models on validation data, some while they fit; the more it
-    tries, the more its validation score flatters it. Test rows chose nothing within any method. So
-    half of them choose between methods, and the other half tells what to expect of the choice. A
-    row is on the same side in all runs: every second row in the order of the target, ties in random
-    order; whole groups where rows belong to some.
+    `budgetbench.analysis.recommendations` says why. Rows that belong to a group stay together.
     """
     # Independent of the run, so that a row never chooses in one and tells in another.
     random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))

@@ -107,8 +107,11 @@ def read_kept(folder):
     """Return the operating points of a kept rerun, with all columns of `records.COLUMNS`."""
     path = Path(folder) / POINTS
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=["NA"])
-    remedy = "Take the file from the repository again, or rerun the study and keep it."
-    records.refuse_lacking(frame, KEPT, f"the points in {path}", remedy)
+    if lacking := [name for name in KEPT if name not in frame]:
+        raise records.RecordError(
+            f"the points in {path} lack the columns {lacking}. Take the file from the repository "
+            "again, or rerun the study and keep it."
+        )
     for name in KEPT:
         if records.COLUMNS[name] != "string":  # Python's own reading keeps the last bit
             frame[name] = frame[name].map(float, na_action="ignore")

@@ -45,15 +45,9 @@ def check_schema(config, schema_path, what):
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
     faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
     if faults:
-        lines = [f"  {'.'.join(map(str, f.path)) or 'top level'}: {_message(f)}" for f in faults]
+        places = [".".join(map(str, fault.path)) or "top level" for fault in faults]
+        lines = [f"  {at}: {fault_message(f)}" for at, f in zip(places, faults, strict=True)]
         raise ConfigError(f"{what} does not follow {Path(schema_path).name}:\n" + "\n".join(lines))
-
-
-def _message(fault):
-    needed = fault.validator_value if fault.validator == "contains" else {}
-    if "const" in needed:
-        return f"{fault.instance} lacks {needed['const']!r}, which every study has: add it."
-    return fault_message(fault)
 
 
 def typed(config, schema_path):

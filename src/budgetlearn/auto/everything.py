@@ -21,10 +21,7 @@ def has_lightgbm():
 
 
 def boosted_trees(classifies, share=1.0, **settings):
-    """Return unfitted boosted trees, by LightGBM where it is installed.
-
-    Each tree draws a share of the columns.
-    """
+    """Return unfitted boosted trees, LightGBM's if installed, of a share of the columns each."""
     if not has_lightgbm():
         kinds = ensemble.HistGradientBoostingRegressor, ensemble.HistGradientBoostingClassifier
         return kinds[classifies](max_features=share, **settings)

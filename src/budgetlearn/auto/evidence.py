@@ -226,8 +226,8 @@ class Field:
 def best_at_budgets(field, weights=None):
     """Return the policy for each budget: the constant, or one that no cheaper one surely beats.
 
-    The first policy is the constant. `weights`, (n_samples,), say how often each row counts.
-    Returns the index of a policy for each budget, the same as before where nothing more is bought.
+    Policies by index, of which the first is the constant; the same as before where nothing more is
+    bought. `weights`, (n_samples,), say how often each row counts.
     """
     weights = np.ones(field.rows.shape[1]) if weights is None else weights
     means = field.rows @ (weights / weights.sum())
@@ -270,12 +270,10 @@ def _better(field, weights, one, other, limit):
 
 
 def optimism(field, seed):
-    """Return for each budget how much the score of the chosen policy flatters it.
+    """Return for each budget how much the score of the chosen policy flatters it, (n_budgets,).
 
     The choice is made again on resampled rows: there its choice scores better than on all rows, by
     as much as choosing on these rows flatters what was chosen (Efron's bootstrap).
-
-    Returns (n_budgets,).
     """
     random, n = np.random.RandomState(seed), field.rows.shape[1]
     means, gains = field.rows.mean(axis=1), []

@@ -69,10 +69,7 @@ _REGRESSORS = (
 
 
 def competitors(classifies, n_features):
-    """Return the methods for a task: cheap ones, the default, and what takes longer for less.
-
-    `classifies`: whether classes are predicted.
-    """
+    """Return the methods for a task: cheap ones, the default, and what takes longer for less."""
     kind = peers.AllFeaturesClassifier if classifies else CentredRegressor
     name = "LightGBM" if has_lightgbm() else "boosted trees"
     models = {name: boosted_trees(classifies), "linear model": linear_model(classifies)}

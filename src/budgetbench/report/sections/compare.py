@@ -51,10 +51,7 @@ def _pictured(report):
 
 
 def overview_figure(report, narrow=False):
-    """Draw the mean curves of the best methods on the first data set of those that are ranked.
-
-    Names stand at the ends of the lines, or below the narrow picture, which a phone shows.
-    """
+    """Draw the mean curves of the best methods on the first data set of those that are ranked."""
     case, names = _pictured(report)
     if case is None or not names:
         return message_figure("No method completed a run.")

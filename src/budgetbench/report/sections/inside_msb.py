@@ -211,11 +211,7 @@ class SolutionSpace(_OnRequest):
 
 
 def space_figure(space, visited, title, score):
-    """Draw cost and validation score of every subset, and number the steps of two sequences.
-
-    The lowest run is shown; the steps of the cost sequence are 1, 2, 3 …, those of the importance
-    sequence a, b, c …, from the full model down.
-    """
+    """Draw cost and validation score of every subset, and number the steps of two sequences."""
     if space.empty:
         return style.message_figure(f"{title}: no search completed.")
     # Costs differ between runs, so that one figure can show only one.

@@ -66,10 +66,7 @@ class Printed(Section):
 
 
 def _shown(part, case, display):
-    """Return one published table on one case, as the page shows it.
-
-    Its reasons are remarks on the printed numbers, and the variants that answer for differences.
-    """
+    """Return one published table on one case, as the page shows it."""
     first, quantities = part.iloc[0], list(part["quantity"].drop_duplicates())
     heads = ["Method", "Setting"]
     for name in quantities:
@@ -126,11 +123,7 @@ def _cells(numbers, quantities):
 
 
 def read_published(paths):
-    """Read tables of printed numbers from csv files; the name of each is kept as `source`.
-
-    Added are setting (as in records: "trees=10"), unit (that of the last digit of value),
-    printed_runs (1 where no number is given) and remark. A number that is repeated is refused.
-    """
+    """Read tables of printed numbers from csv files; the name of each is kept as `source`."""
     frames = [_read_one(Path(path)) for path in paths]
     columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD, "unit", "printed_runs"]
     columns.append(_REMARK)

@@ -60,10 +60,7 @@ class Standings(Section):
 
 
 def standings(summary, ranking, display):
-    """Return the table methods × data sets of mean AUP on test data, the best mean rank first.
-
-    Returned are the cells that head the cases, and the rows: name, mean rank and areas.
-    """
+    """Return heads and rows of the table of mean AUP by method and case, best mean rank first."""
     rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
     table = summary[summary["method"].isin(rivals)]
     # Last bits do not make one of two equal areas the best.

@@ -145,10 +145,7 @@ def example_schedule(schedules, methods, dataset, costs):
 
 
 def schedule_table(schedule, prices):
-    """Return a schedule with n_variables, and variables by name and price, as a JSON list.
-
-    Features that `prices` lacks are "x<index>".
-    """
+    """Return a schedule with n_variables, and variables by name and price, as a JSON list."""
     labels = {
         feature: f"{name} ({cost if isinstance(cost, str) else format(cost, 'g')})"
         for feature, name, cost in prices.itertuples()
