@@ -61,11 +61,8 @@ def watched(count, unit, total):
 
 
 def thread_map(function, items, n_jobs=None, unit=None):
-    """Return `[function(item) for item in items]`, computed in up to `n_jobs` threads.
-
-    `unit` is what the items are, in the plural, to show progress; None: show none.
-    """
-    # The bar moves as work is handed out, which is close enough.
+    """Return `[function(item) for item in items]`, computed in up to `n_jobs` threads."""
+    # With a bar of so many units, which moves as work is handed out: that is close enough.
     items = items if unit is None else progress(items, unit)
     # One item does not even ask joblib, which takes longer than a row's prediction.
     if (isinstance(items, list) and len(items) == 1) or effective_n_jobs(n_jobs) == 1:

@@ -206,25 +206,12 @@ def _named(names, n_features):
     return expanded
 
 
-def read_own(
-    path,
-    target,
-    drop=(),
-    group=None,
-    missing="indicator",
-    categorical=(),
-    separator=None,
-    decimal=".",
-    na=None,
-):
-    """Read the user's own table of csv, .xlsx or Parquet; the registry's schema has the parameters.
-
-    Where `missing` is "median" the gaps stay: each run fills them from its own training rows.
-    """
+def read_own(path, target, drop=(), group=None, missing=INDICATOR, categorical=(), na=None, **how):
+    """Read the user's own csv, .xlsx or Parquet table; the registry's schema has the parameters."""
     # Here: planning a study does without scikit-learn.
     from budgetlearn.preprocessing.preprocessor import BudgetPreprocessor
 
-    frame = read_user_table(Path(path), separator, decimal, na, codes=categorical)
+    frame = read_user_table(Path(path), missing=na, codes=categorical, **how)
     others = [target, *drop, *([] if group is None else [group])]
     _places(frame, others)  # an error for those that are not there
     features = frame.drop(columns=others)

@@ -51,14 +51,11 @@ def price_table(paths):
 
 
 def prices_of(prices, dataset, costs, run):
-    """Return the price list of a run: feature (its name) and cost, indexed from 0.
-
-    The cost of a feature that shares a charge is text: "1 + 101.9 for scan".
-    """
+    """Return the price list of a run: feature (its name) and cost, indexed from 0."""
     case = of_case(prices, dataset, costs)
     own = case[case["run"] == run].reset_index(drop=True)
     shared = own[own["group"].notna()]
-    if len(shared):  # its price alone would not add up to what a model costs
+    if len(shared):  # as text: the price alone would not add up to what a model costs
         own["cost"] = own["cost"].astype(object)
         for row in shared.itertuples():
             own.loc[row.Index, "cost"] = f"{row.cost:g} + {row.group_cost:g} for {row.group}"

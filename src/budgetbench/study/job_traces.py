@@ -86,10 +86,7 @@ def keep_failures(config, output, statuses, job_memory=None):
 
 
 def closing_message(study, place_of=str):
-    """Return the message on runs without a result that ends a call; "" if there are none.
-
-    `place_of` returns where the job that makes a file has it.
-    """
+    """Return the message on runs without a result that ends a call; "" if there are none."""
     lines = []
     for dataset, costs, method in study.cells:
         for chunk in study.chunks:

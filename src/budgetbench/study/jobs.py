@@ -79,7 +79,7 @@ def _room(job):
     """
     if retries_of_submission() is None:
         return None
-    held = 0.0
+    held = 0.0  # by the Snakemakes that run the job, which are part of its submission
     for process in psutil.Process().parents():
         try:
             if "snakemake" in " ".join(process.cmdline()):

@@ -76,11 +76,9 @@ def _split_of(config, dataset):
 
 
 def _joined(before, now):
-    """Return the origins of both, each once, with the largest number of jobs seen.
-
-    Files of jobs that were kept before may still be there: their seconds must not count twice.
-    """
+    """Return the origins of both, each once, with the largest number of jobs seen."""
     known = {}
+    # Files of jobs that were kept before may still be there: they must not count twice.
     for one in sorted((*before, *now), key=lambda one: one["jobs"]):
         same = {name: one[name] for name in one if name not in records.SUMMED}
         known[json.dumps(same, sort_keys=True)] = one

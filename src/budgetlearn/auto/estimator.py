@@ -164,7 +164,16 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         chosen = evidence.best_at_budgets(field)
         flattery = evidence.optimism(field, comparison.seed)
         quotes = evidence.quoted_scores(field, chosen, flattery)
-        self.comparison_ = _table_of(policies, comparison.budgets)
+        self.comparison_ = pd.DataFrame(
+            {
+                "method": policy.method.name,
+                "budget": comparison.budgets[policy.place],
+                "cost": policy.spent.mean(),
+                "score": policy.rows.mean(),
+                "score_se": policy.rows.std() / np.sqrt(policy.rows.size),
+            }
+            for policy in policies
+        )
         fitted, found = {}, []
         last, sure = evidence.everything(field), evidence.surely_better(field, chosen)
         for k in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
@@ -350,20 +359,6 @@ def _increasing(entries):
         elif alike and each.sure and kept[-1].score >= each.score:
             kept[-1] = replace(kept[-1], sure=True)
     return kept
-
-
-def _table_of(policies, budgets):
-    """Return the mean cost and score of each policy as a frame."""
-    return pd.DataFrame(
-        {
-            "method": policy.method.name,
-            "budget": budgets[policy.place],
-            "cost": policy.spent.mean(),
-            "score": policy.rows.mean(),
-            "score_se": policy.rows.std() / np.sqrt(policy.rows.size),
-        }
-        for policy in policies
-    )
 
 
 @estimator_class

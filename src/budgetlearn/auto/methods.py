@@ -117,10 +117,7 @@ class Stages:
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
     def quoted(self, stage, inflation):
-        """Return the mean cost to expect of a stage on other rows, and its standard error.
-
-        `inflation`: how many times as much rows cost models of other rows, out of fold.
-        """
+        """Return the mean cost to expect of a stage on other rows, and its standard error."""
         cost, error = self.costs[stage], self.errors[stage]
         # Where all pay the same nothing depends on what the model has seen.
         factor = 1.0 if self.out_of_fold or error == 0 else inflation

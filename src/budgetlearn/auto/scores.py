@@ -82,10 +82,7 @@ class Objective:
 
 
 def decide(probabilities, costs):
-    """Return the index of the class with the least expected cost of errors.
-
-    `probabilities` has shape (n_samples, n_classes), `costs` is that of `Objective.decision_costs`.
-    """
+    """Return the index of the class with the least expected cost of errors."""
     return probabilities.argmax(axis=1) if costs is None else (probabilities @ costs).argmin(axis=1)
 
 

@@ -223,10 +223,7 @@ def _predicted(saved, X, budget, fallback):
 
 
 class Case:
-    """One case, asked and answered in the table's own columns.
-
-    `budget` is what it may cost on average, `max_cost` at most; None: no limit.
-    """
+    """One case, asked and answered in the table's own columns."""
 
     def __init__(self, saved, budget, max_cost):
         self.saved, self.encoder = saved, saved.preprocessor

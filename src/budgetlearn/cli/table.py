@@ -249,11 +249,11 @@ def _marks_of_gaps(X):
 
 def table_of(path, options):
     """Return the table that the options of a command describe; say what was taken for granted."""
-    names = ("target", "costs", "drop", "task", "separator", "decimal", "na", "row_id")
-    known, codes = (*options["keep"], *options["categorical"]), options["categorical"]
-    others = {name: options[name] for name in ("dates", "weights") if name in options}
-    others |= {name: options[name] for name in names}
-    own = read_own_table(path, keep=known, codes=codes, **others)
+    names = ("target", "costs", "drop", "task", "row_id", "dates", "weights")
+    names += ("separator", "decimal", "na")
+    given = {name: options[name] for name in names if name in options}
+    codes = options["categorical"]
+    own = read_own_table(path, keep=(*options["keep"], *codes), codes=codes, **given)
     for text in own.notes:
         note(text)
     return own

@@ -77,10 +77,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_choice(self.missing, "missing", (INDICATOR, MEDIAN, REFUSE))
         frame = _named(X)
-        self._check_names(frame)
-        _refuse_empty(frame)
-        if self.missing == REFUSE:
-            _refuse_gaps(frame)
+        self._check(frame)
         codes = {str(name) for name in self.categorical}
         words = [name for name in frame if holds_words(frame[name], name in codes)]
         # A second fit that fails must leave the first one whole.
@@ -113,7 +110,8 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         # A code of its own, -1, only where training had gaps to learn it from.
         return words, -1.0 if self.missing == INDICATOR and cells.isna().any() else np.nan
 
-    def _check_names(self, frame):
+    def _check(self, frame):
+        """Refuse a table without rows, columns or values, and gaps where the user wants none."""
         if not frame.shape[1]:
             raise DatasetError("A table needs columns with different names, but it has none.")
         if isinstance(self.categorical, str):
@@ -123,6 +121,20 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise DatasetError(
                 f"categorical names columns that the table lacks: {listed(unknown, form=repr)}. It "
                 f"has: {listed(frame.columns, 20, repr)}."
+            )
+        if not len(frame):
+            raise DatasetError("The table has no rows.")
+        gaps = frame.isna().to_numpy()
+        if empty := frame.columns[gaps.all(axis=0)].tolist():
+            raise DatasetError(
+                f"Columns without a single value: {listed(empty, form=repr)}. Leave them out "
+                "(drop)."
+            )
+        if self.missing == REFUSE and gaps.any():
+            rows, columns = np.nonzero(gaps)
+            raise DatasetError(
+                f"Column {frame.columns[columns[0]]!r} is empty {in_row(rows, 'cells')}. Fill "
+                'them, or take missing="indicator" or "median".'
             )
 
     def _coded(self, column):
@@ -201,25 +213,6 @@ def _named(X):
     if len(twice):
         raise DatasetError(f"Columns must differ in name: {listed(twice, form=repr)} appear twice.")
     return frame
-
-
-def _refuse_empty(frame):
-    if not len(frame):
-        raise DatasetError("The table has no rows.")
-    empty = frame.columns[frame.isna().all(axis=0)].tolist()
-    if empty:
-        raise DatasetError(
-            f"Columns without a single value: {listed(empty, form=repr)}. Leave them out (drop)."
-        )
-
-
-def _refuse_gaps(frame):
-    rows, columns = np.nonzero(frame.isna().to_numpy())
-    if rows.size:
-        raise DatasetError(
-            f"Column {frame.columns[columns[0]]!r} is empty {in_row(rows, 'cells')}. Fill "
-            'them, or take missing="indicator" or "median".'
-        )
 
 
 def _below(numbers, names):
