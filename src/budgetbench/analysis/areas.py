@@ -13,7 +13,7 @@ from budgetlearn.curves import CostAccuracyCurve
 from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK, RecordError
-from .schedules import CASE_RUN, GROUP, RUN, compressed_points, counted_runs, first_message
+from .schedules import CASE_RUN, GROUP, RUN, compressed_points, first_message
 
 CONSTANT = "constant"  # the control that buys nothing
 MOST_BUDGETS = 100
@@ -85,8 +85,7 @@ def mean_curve(points, column, baselines):
 
     `points` are the schedules of one method in one case, `column` the unit of the budgets,
     "cost_fraction" or "cost", `baselines` the free constant's test score by run; runs that it lacks
-    are left out. The columns are budget (ascending, `MOST_BUDGETS` at most), mean, sd, n_affording
-    and n_runs.
+    are left out.
     """
     runs, costs, scored = (points[name].to_numpy() for name in ("run", column, "test_score"))
     budgets = distinct_budgets(costs[np.isin(runs, baselines.index)].astype(float), MOST_BUDGETS)
@@ -139,8 +138,13 @@ def _each_run(points, schedules, expected):
     """
     test = schedules[["cost_fraction", "test_score"]].to_numpy(dtype=float)
     valid = schedules[["valid_fraction", "valid_score"]].to_numpy(dtype=float)
-    places = schedules.groupby(RUN).indices
-    for key in counted_runs(points, expected).itertuples(index=False, name=None):
+    counted, places = points[RUN], schedules.groupby(RUN).indices
+    if expected is not None:
+        # Runs nobody has begun are not missing but still to come.
+        begun = expected[RUN].merge(points[CASE_RUN].drop_duplicates(), on=CASE_RUN)
+        counted = pd.concat([begun, counted])
+    counted = counted.drop_duplicates().sort_values(RUN)
+    for key in counted.itertuples(index=False, name=None):
         rows = places.get(key, np.zeros(0, dtype=int))
         used = rows[never_undercut(test[rows, 0])]
         yield key, (key[0], key[1], key[3]), test[used].T, valid[rows].T

@@ -54,8 +54,7 @@ def size_table(points, competitors, tuned=()):
     `tuned` are the (dataset, method) of which validation data choose among several settings. Their
     sizes are budgets: 1, 2, 5, 10, … nodes, with the model that validation data choose in each run
     among all that fit; a budget that changes no choice is left out. variant are the settings that a
-    grid fits a method with ("" without a grid), setting those of the model, or the budget. error is
-    the mean squared error in regression, else 1 − score.
+    grid fits a method with ("" without a grid), setting those of the model, or the budget.
     """
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)

@@ -82,17 +82,11 @@ def _bootstrap(groups):
 def lead_table(areas, methods, ratios, bounded=()):
     """Return the method of the best mean AUP in each case and its lead, run by run.
 
-    All methods of a run share split and cost profile, so the lead over the runner-up is measured
-    within runs: its standard deviation says more than those of the two means.
-
     The same runs name the best and the runner-up, so the interval is that of the lead over all
     others at once: each difference at the level .05 divided by the number of others (Bonferroni),
     and of these intervals the smallest bounds. Under methods that are equal it lies above 0 in at
-    most one of twenty studies, whoever happens to lead. A method behind the runner-up that lacks
-    runs is not among these differences: its failures, not its scores, would make them uncertain.
-
-    With one competitor runner_up is None and the numbers NaN. A case that nobody completed is left
-    to the coverage table.
+    most one of twenty studies, whoever happens to lead. With one competitor runner_up is None and
+    the numbers NaN. A case that nobody completed is left to the coverage table.
     """
     rows = []
     for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):

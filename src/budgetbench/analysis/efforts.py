@@ -69,7 +69,6 @@ def equal_seconds_table(points, beyond, other, expected=None):
 
     `beyond` is a mask of the points that come of seconds that were left after the tries, `other`
     the method whose processor seconds in a run all others may use, `expected` as in `area_table`.
-    equal is "tries", or "seconds" (the settings begun before the seconds were over).
     """
     parts = {"tries": points[~beyond], "seconds": points[_in_time(points, other)]}
     names = ["settings", "processor_seconds", "aup"]
@@ -97,10 +96,7 @@ def _in_time(points, other):
 def straw_men(points, areas, methods):
     """Return the methods that won nothing, or lost by being tuned, in every run of a data set.
 
-    A rival of that kind is more likely set up wrongly than beaten. below is "constant", where the
-    AUP of no run is above that of the free constant, else "default", where that of every run, of
-    five or more, is below that of its first fit; aup and other_aup are the means of both, n_rivals
-    how many methods completed a run there.
+    A rival of that kind is more likely set up wrongly than beaten.
     """
     rivals = areas[areas["method"].isin(methods)]
     # A method that never came to an end is no question of its set-up here: see the coverage.

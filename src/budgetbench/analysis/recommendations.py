@@ -60,9 +60,8 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     `ratio` is test rows by training rows, by which standard errors over runs are corrected;
     `bounded` says whether the score lies in [0, 1] by its nature: then so do its intervals.
 
-    There is one row for each budget (a share of the full cost) from which on something else is
-    recommended; cost is the mean share on test data, runners_up are dicts of method, test, low,
-    high and cost, models are indices in `schedules`, one for each run.
+    There is one row for each budget from which on something else is recommended; runners_up are
+    dicts of method, test, low, high and cost, models are indices in `schedules`, one for each run.
     """
     frame = of_case(schedules, dataset, costs)
     known = np.isfinite(frame[["choice_score", "held_out_score"]].astype(float)).all(axis=1)

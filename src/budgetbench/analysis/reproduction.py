@@ -223,18 +223,12 @@ def agreement_table(table):
 
 
 def check_claim(claim, values_of, fewest=FEWEST):
-    """Judge a claim by paired differences over runs: return its verdict and evidence.
+    """Judge a claim, as the head of `claims.yaml` has it, by paired differences over runs.
 
-    `claim` has `compare`, a list of comparisons {less, than, factor}: in each the mean of `less` is
-    to be below `factor` (1) times the mean of `than`. A side is {study, dataset, method, setting,
-    quantity, at_most}, where `than` may leave out what it shares with `less`, or a number;
-    `values_of` turns it into a Series of our values by run; `at_most: own` is the cost of `less` in
-    each run. With `most` more than half of the comparisons are enough. Or it has `untestable`: why
-    nothing here can judge it.
-
-    The verdict is "supported" when the 95 % interval of every difference lies on the claimed side,
-    "not supported" when one does not, and "untestable here" when that may be for want of runs: with
-    fewer than `fewest` only a difference beyond its spread, either way, is a verdict.
+    `values_of` turns a side of a comparison, to which a number may be an alternative, into a Series
+    of our values by run. The verdict is "supported" when the 95 % interval of every difference lies
+    on the claimed side, "not supported" when one does not, and "untestable here" when that may be
+    for want of runs: with fewer than `fewest` only a difference beyond its spread is a verdict.
     """
     if claim.get("untestable"):
         return {"verdict": UNTESTABLE, "evidence": claim["untestable"]}

@@ -93,19 +93,6 @@ def first_message(status):
     return bad.iloc[0] if len(bad) else OK
 
 
-def counted_runs(points, expected=None):
-    """Return dataset, costs, method, run of all that counts: in `points`, or `expected`.
-
-    Expected runs that no method has a record of are left out.
-    """
-    counted = points[RUN]
-    if expected is not None:
-        # Runs nobody has begun are not missing but still to come.
-        begun = expected[RUN].merge(points[CASE_RUN].drop_duplicates(), on=CASE_RUN)
-        counted = pd.concat([begun, counted])
-    return counted.drop_duplicates().sort_values(RUN, ignore_index=True)
-
-
 def coverage_table(points, expected):
     """Count the runs of each method: completed (n_ok), in part, failed, or without a record."""
     done = points.groupby(RUN)["status"].agg(

@@ -169,7 +169,6 @@ class Dataset:
         columns |= {column: values for column, values in beside.items() if values is not None}
         about = {name: getattr(self, name) for name in _ABOUT} | {"format": FORMAT}
         table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about)})
-        # An interrupted job leaves no half of a table under the name that the next one reads.
         with whole_file(path) as partial:
             pq.write_table(table, partial, compression="zstd")
 

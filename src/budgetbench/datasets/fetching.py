@@ -315,10 +315,9 @@ def extract(archive, members, target):
 
 
 def _refuse_pages(path):
-    """Raise `DatasetError` if `path` holds a page or a message, as servers send for a lost file."""
+    """Refuse a page or a message, as servers send with status 200 for a file that is gone."""
     with path.open("rb") as stream:
         start = stream.read(256).removeprefix(codecs.BOM_UTF8).lstrip().lower()
-    # Servers answer 200 with a page that says that the file is gone.
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"{", b"[")):
         kind = "a JSON message" if start[:1] in b"{[" else "an HTML page"
         raise DatasetError(f"got {kind} instead of the file")

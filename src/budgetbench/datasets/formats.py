@@ -30,8 +30,7 @@ def read_svmlight(
     """Read ``label [qid:q] index:value …`` files into one dense table; see the registry's schema.
 
     With ``queries="files"`` each of `paths` is followed by the file of its query lengths. Text is
-    parsed in chunks straight into the final array, so the memory is that of the array. Columns are
-    scaled over all rows together, as LIBSVM's svm-scale does it.
+    parsed in chunks straight into the final array, so the memory is that of the array.
     """
     tables = paths[0::2] if queries == "files" else paths
     X, y, qid, lengths = _parsed(tables, n_columns, dtype, queries == "qid")

@@ -47,7 +47,6 @@ def run_papers(root, cores, settings):
         if subprocess.run(list(map(str, call)), check=False).returncode:
             failed.append(name)
         config = with_defaults(merged(read_yaml(file), settings), root)
-        # Kept even after an error: a run that is done is worth as much in a study that is not.
         keep(Study.from_config(config, root), root)
     return failed
 

@@ -37,10 +37,9 @@ MOST_MORE = 20
 def settings_of(method, spec, study_seed, dataset):
     """Return the settings to fit a method with, one after another, until its tries are spent.
 
-    A space is {parameter: values to draw from, or {low, high, log, integer}}, or a list of such
-    spaces, each as likely. Nothing is changed at first, then come `tries` − 1 draws without those
-    that come again; with `seconds_of` `MOST_MORE` times as many, of which a run tries as many as
-    its seconds allow. All runs on a data set try the same settings.
+    Of a space nothing is changed at first, then come `tries` − 1 draws without those that come
+    again; with `seconds_of` `MOST_MORE` times as many, of which a run tries as many as its seconds
+    allow. All runs on a data set try the same settings.
     """
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))

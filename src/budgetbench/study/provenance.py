@@ -127,11 +127,7 @@ def made_with(study, origins):
 
 
 def sources_of_run(method, spec, run):
-    """Return the hashes of the sources of a method's operating points in a run, by name.
-
-    With them stands the score, by its own name, where it is not the task's. Prices that are drawn
-    for each run are no source.
-    """
+    """Return the hashes of the sources of a method's operating points in a run, by name."""
     found = {
         f"the data of {run.dataset}": run.source,
         f"the settings of {method} on {run.dataset}": _digest([spec, run.study_seed]),

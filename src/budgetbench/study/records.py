@@ -159,10 +159,7 @@ def write(rows, path, origins=(), sources=None):
 
 
 def origins_of(paths):
-    """Return code, versions and machine of the operating points in one or many files, each once.
-
-    With them stand the number of "jobs", their "seconds" in all and the "peak_mb" of the largest.
-    """
+    """Return code, versions and machine of the operating points in one or many files, each once."""
     found = {}
     for one in itertools.chain.from_iterable(_metadata_of(paths, _ORIGINS)):
         # Equal but for what is summed; the order of keys is that of writing.

@@ -163,8 +163,7 @@ def as_words(column):
 def holds_words(column, categorical):
     """Return whether a column holds words, and not numbers; refuse one that holds neither.
 
-    With `categorical` numbers in it are names of categories. Refused are dates, numbers with some
-    text between them, names or free text, words that differ only in blanks, and infinite numbers.
+    With `categorical` numbers in it are names of categories.
     """
     if is_number(column) and not categorical:
         refuse_infinity(column.name, column.to_numpy(np.float64, na_value=np.nan))

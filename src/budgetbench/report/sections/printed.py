@@ -9,7 +9,6 @@ trees, empty where it has none.
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from budgetlearn.exceptions import ConfigError
@@ -23,7 +22,7 @@ from ..text import DASH, counted, plus_minus
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
-_SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
+_MAY_HAVE = ["value_sd", "runs", "remark"]
 _KEYS = ["dataset", "method", "setting", "quantity"]
 _ENTRY = {"why", "variant"}  # what an entry of the reasons must have
 _MAY = {*judging.WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
@@ -125,8 +124,8 @@ def _cells(numbers, quantities):
 def read_published(paths):
     """Read tables of printed numbers from csv files; the name of each is kept as `source`."""
     frames = [_read_one(Path(path)) for path in paths]
-    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD, "unit", "printed_runs"]
-    columns.append(_REMARK)
+    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:]]
+    columns += ["value_sd", "unit", "printed_runs", "remark"]
     return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)
 
 
@@ -141,17 +140,16 @@ def _read_one(path):
     if strange:
         known = ", ".join(judging.QUANTITIES)
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
-    names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _RUNS, _REMARK]]
-    rows = frame[names].to_dict("records")
-    settings = [setting_text({n: v for n, v in row.items() if pd.notna(v)}) for row in rows]
+    more = frame.reindex(columns=_MAY_HAVE).astype(object)
+    rows = frame.drop(columns=[*_PRINTED, *_MAY_HAVE], errors="ignore").to_dict("records")
     frame = frame.assign(
-        setting=settings,
+        setting=[setting_text({n: v for n, v in row.items() if pd.notna(v)}) for row in rows],
         value=frame["value"].astype(float),
-        value_sd=frame[_SPREAD].astype(float) if _SPREAD in frame else np.nan,
+        value_sd=more["value_sd"].astype(float),
         # Of the last digit of a number as it is printed.
         unit=[10.0 ** -len(text.partition(".")[2]) for text in frame["value"]],
-        printed_runs=frame[_RUNS].astype(float).fillna(1.0) if _RUNS in frame else 1.0,
-        remark=frame[_REMARK].fillna("") if _REMARK in frame else "",
+        printed_runs=more["runs"].astype(float).fillna(1.0),
+        remark=more["remark"].fillna(""),
         source=path.stem,
     )
     # Twice the same number would count twice as reproduced.
