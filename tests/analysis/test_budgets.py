@@ -63,7 +63,7 @@ def test_only_methods_that_exceed_their_mean_lose_area():
     results = make_results(points)
     mean, hard = (
         table.set_index(["dataset", "method", "horizon"])["mean_test"]
-        for table in (results.horizons, results.hard_horizons)
+        for table in results.horizons.values()
     )
     lost = (mean - hard).xs("50 %", level="horizon")
     assert (lost.xs("logitb", level="method") > 0.01).all()

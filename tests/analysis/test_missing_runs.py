@@ -69,8 +69,7 @@ def patterns(complete, method):
 def standing(results):
     """Return by method and horizon rank and each data set's mean area."""
     rows = {}
-    for view in ("horizons", "hard_horizons"):
-        table = getattr(results, view)
+    for view, table in results.horizons.items():
         ranks = horizon_ranks(table, RIVALS)
         for horizon in HORIZONS:
             own = table[table["horizon"] == horizon]

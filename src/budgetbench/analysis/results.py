@@ -10,7 +10,7 @@ from ..study.study import ACQUISITION
 from .areas import area_table, horizon_areas, horizon_table, summary_table
 from .efforts import time_table
 from .ranks import ranking_of
-from .recommendations import all_recommendations, at_most, budget_kinds
+from .recommendations import HARD, MEAN, all_recommendations, at_most, budget_kinds
 from .schedules import compressed_points, coverage_table
 
 
@@ -54,8 +54,12 @@ class Results:
 
     @cached_property
     def horizons(self):
-        """Mean AUP over runs up to each horizon, from `horizon_table`."""
-        return horizon_table(horizon_areas(self.by_cost, self.schedules, self.expected))
+        """{kind of budget: mean AUP over runs up to each horizon, from `horizon_table`}."""
+        schedules = {MEAN: self.schedules, HARD: self.hard_schedules}
+        return {
+            kind: horizon_table(horizon_areas(self.by_cost, each, self.expected))
+            for kind, each in schedules.items()
+        }
 
     @cached_property
     def budget_kinds(self):
@@ -66,11 +70,6 @@ class Results:
     def hard_schedules(self):
         """As `schedules`, every model charged what its most expensive example costs."""
         return compressed_points(at_most(self.by_cost))
-
-    @cached_property
-    def hard_horizons(self):
-        """As `horizons`, of `hard_schedules`."""
-        return horizon_table(horizon_areas(self.by_cost, self.hard_schedules, self.expected))
 
     @cached_property
     def recommendations(self):

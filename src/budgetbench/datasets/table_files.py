@@ -112,8 +112,13 @@ def table_from_frame(
     y = _columns(frame, target)
     left_out = [*_places(frame, drop), *_places(frame, target)]
     if part_column is not None:
-        part = _part_of(frame, **part_column)
-        left_out += _places(frame, part_column["column"])
+        column, values = part_column["column"], part_column["values"]
+        raw = _columns(frame, column)
+        found = pd.unique(raw).tolist()
+        if not set(found) <= set(values):
+            raise DatasetError(f"Column {column} must hold {list(values)}, found {found[:10]}.")
+        part = np.array([values[value] for value in raw], np.int8)
+        left_out += _places(frame, column)
     features = _features(frame, left_out, names, _places(frame, one_hot))
     if ratios is not None:
         features = _with_ratios(features, **ratios)
@@ -154,14 +159,6 @@ def _columns(frame, columns):
     if not places:
         return None
     return frame.iloc[:, places if isinstance(columns, list) else places[0]].to_numpy()
-
-
-def _part_of(frame, column, values):
-    raw = _columns(frame, column)
-    found = pd.unique(raw).tolist()
-    if not set(found) <= set(values):
-        raise DatasetError(f"Column {column} must hold {list(values)}, found {found[:10]}.")
-    return np.array([values[value] for value in raw], np.int8)
 
 
 def _features(frame, left_out, names, spread):

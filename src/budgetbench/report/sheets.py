@@ -16,28 +16,26 @@ PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost", "group", "group_c
 
 def read_sheets(study, paths, sources):
     """Return the `DataSheet` of each data set, by id, from its file and the points' `sources`."""
-    loaded = map(Dataset.load, paths)  # one at a time: large ones together would not fit
-    return {data.id: _sheet(data, study, sources) for data in loaded}
-
-
-def _sheet(data, study, sources):
     from budgetlearn.protocol.scoring import SCORES, scores_of
 
     from ..study.runs import ratio_of_test_rows  # here: they load scikit-learn
 
-    score = SCORES[scoring_of(data.id, sources) or scores_of(data.task)[0]]
-    return DataSheet(
-        **study.shown[data.id],
-        score=score.label,
-        span=score.span,
-        budget=study.budget(data.id),
-        rows=data.X.shape[0],
-        features=data.X.shape[1],
-        classes=len(data.class_names) or None,
-        sha256=data.sha256,
-        categories=data.categories,
-        test_ratio=ratio_of_test_rows(data, study),
-    )
+    sheets = {}
+    for data in map(Dataset.load, paths):  # one at a time: large ones together would not fit
+        score = SCORES[scoring_of(data.id, sources) or scores_of(data.task)[0]]
+        sheets[data.id] = DataSheet(
+            **study.shown[data.id],
+            score=score.label,
+            span=score.span,
+            budget=study.budget(data.id),
+            rows=data.n_samples,
+            features=data.n_features,
+            classes=len(data.class_names) or None,
+            sha256=data.sha256,
+            categories=data.categories,
+            test_ratio=ratio_of_test_rows(data, study),
+        )
+    return sheets
 
 
 def price_table(paths):

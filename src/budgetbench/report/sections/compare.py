@@ -102,17 +102,13 @@ class Compare(Section):
 
     def script_data(self, report, *case):
         areas = {}
-        for kind, view in _views(report.results).items():
+        for kind, view in report.results.horizons.items():
             rows = of_case(view, *case)
             known = rows.pivot_table(index="method", columns="horizon", values="mean_test")
             # Six digits: the script ranks by these, and bytes are the page's weight.
             known = known.reindex(report.display.rivals(rows), columns=list(HORIZONS)).round(6)
             areas[kind] = {name: values for name, *values in known.itertuples()}
         return areas
-
-
-def _views(results):
-    return {MEAN: results.horizons, HARD: results.hard_horizons}
 
 
 class Horizons(Section):
@@ -128,11 +124,11 @@ class Horizons(Section):
         return _winners(report)[1:]
 
     def tables(self, report):
-        views = _views(report.results).items()
+        views = report.results.horizons.items()
         return {"horizons": pd.concat([view.assign(budget=name) for name, view in views])}
 
     def context(self, report):
-        found, display = report.results.horizons, report.display
+        found, display = report.results.horizons[MEAN], report.display
         ranks = horizon_ranks(found, display.rivals(found))
         best = winners(ranks)
         rows = [
@@ -147,7 +143,7 @@ class Horizons(Section):
 @lru_cache(1)  # two sections share them
 def _winners(report):
     compared = len(report.results.completed) > 1  # one that ran alone is first among failures
-    return winner_sentences(report.results.horizons, report.display) if compared else []
+    return winner_sentences(report.results.horizons[MEAN], report.display) if compared else []
 
 
 def winner_sentences(horizons, display):
