@@ -121,7 +121,7 @@ def _checked(path, _):
 
 
 def fault_message(fault):
-    """Return what a JSON schema says of a fault, and what to write instead."""
+    """Describe a fault against a JSON schema, and say what to write instead."""
     if fault.validator == "contains" and "const" in (needed := fault.validator_value):
         return f"{fault.instance} lacks {needed['const']!r}, which every study has: add it."
     known = fault.schema.get("properties") if fault.validator == "additionalProperties" else None

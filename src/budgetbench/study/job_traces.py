@@ -27,9 +27,7 @@ def folder_of(config):
 
 def split_at_folder(config, path):
     """Split a path at the study's folder; a module or a storage may have put its own before it."""
-    head, folder, tail = str(path).partition(f"{folder_of(config)}/")
-    if not folder:
-        raise ValueError(f"{path} is not in the folder {folder_of(config)}")
+    head, _, tail = str(path).partition(f"{folder_of(config)}/")
     return head, tail
 
 
@@ -51,7 +49,7 @@ def is_repeated(config, output):
 
 
 def _failures(config, output):
-    """Return what `keep_failures` wrote of the job that makes an output."""
+    """Return the failures that `keep_failures` kept of the job that makes an output."""
     path = failure_file(config, output)
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"runs": []}
 

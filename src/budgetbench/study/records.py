@@ -206,8 +206,6 @@ def _listed(paths):
 def read(paths):
     """Read operating points from one or many files into one frame."""
     parts = [_part(path) for path in _listed(paths)]
-    if not parts:
-        return table([])
     # One conversion for all: converted file by file, many small ones take minutes.
     return pa.concat_tables(parts, promote_options="permissive").to_pandas().astype(COLUMNS)
 

@@ -284,7 +284,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
 
 def _constant(task, learned, test, **groups):
-    """Return what the free constant says, and the row of its curve."""
+    """Return the prediction of the free constant, and the row of its curve."""
     kind = "Classifier" if task == CLASSIFICATION else "Regressor"
     constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*learned)
     return constant.predict(test[0])[0], _curve(constant, *test, **groups).iloc[0]
