@@ -202,7 +202,7 @@ def _cell(row, found):
 
 
 def drawing(number):
-    """Return where a printed number and ours lie in a drawing, None where there is no difference.
+    """Return the places of a printed number and ours in a drawing, None without a difference.
 
     `printed` and `ours` are the ends of ± one standard error and `interval` those of the 95 %
     prediction interval around ours, None where no spread is known. What lies further off than the

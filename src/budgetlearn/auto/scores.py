@@ -24,7 +24,7 @@ LEAST = 1e-6  # a class is never thought less probable, so that one row cannot d
 
 @dataclass(frozen=True)
 class Objective:
-    """What is to be large: a score, or minus the cost of purchases and errors together."""
+    """What a policy makes large: a score, or minus the cost of purchases and errors together."""
 
     scoring: str  # one of `CLASSIFICATION` or `REGRESSION`, or "total_cost" with `errors`
     # (n_classes, n_classes): what predicting the second class costs where the first is true, in the
