@@ -85,7 +85,9 @@ def lead_table(areas, methods, ratios, bounded=()):
     The same runs name the best and the runner-up, so the interval is that of the lead over all
     others at once: each difference at the level .05 divided by the number of others (Bonferroni),
     and of these intervals the smallest bounds. Under methods that are equal it lies above 0 in at
-    most one of twenty studies, whoever happens to lead. With one competitor runner_up is None and
+    most one of twenty studies, whoever happens to lead. All share splits and cost profiles, so
+    leads within runs vary less than means. A method behind the runner-up that lacks runs is left
+    out: its failures would make the interval uncertain. With one competitor runner_up is None and
     the numbers NaN. A case that nobody completed is left to the coverage table.
     """
     rows = []
