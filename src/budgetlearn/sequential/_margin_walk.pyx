@@ -188,8 +188,11 @@ cdef class MarginWalker:
         while start < self.n_train:
             # Adding and collecting go strip by strip: distances stay in the cache.
             stop = min(start + STRIP, self.n_train)
-            add_squares(distance, column, x, start, stop)
-            n_candidates = collect_within(distance, bound, start, stop, near, n_candidates)
+            for k in range(start, stop):
+                distance[k] += (column[k] - x) * (column[k] - x)
+            for k in range(start, stop):  # without a branch: the outcome is hard to predict
+                near[n_candidates] = k
+                n_candidates += distance[k] <= bound
             start = stop
         for k in range(n_candidates):
             scratch[k] = distance[near[k]]
@@ -265,25 +268,6 @@ cdef inline bint two_class_votes(
     for i in range(n_features):
         right_with[i] += weight if lead + share[i] > 0.0 else 0.0
     return lead > 0.0
-
-
-cdef inline void add_squares(
-    double* distance, const double* column, double x, index_t start, index_t stop
-) noexcept nogil:
-    cdef index_t k
-    for k in range(start, stop):
-        distance[k] += (column[k] - x) * (column[k] - x)
-
-
-cdef inline index_t collect_within(
-    const double* distance, double bound, index_t start, index_t stop, index_t* found, index_t count
-) noexcept nogil:
-    """Append the examples no farther than `bound` to the `count` found so far; return the count."""
-    cdef index_t k
-    for k in range(start, stop):  # without a branch: the outcome is hard to predict
-        found[count] = k
-        count += distance[k] <= bound
-    return count
 
 
 cdef double select_smallest(double* values, index_t n, index_t rank) noexcept nogil:

@@ -6,6 +6,7 @@ predictor: a pass over some column for each node, and no cell is looked at twice
 
 import numpy as np
 
+from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -38,7 +39,8 @@ cdef class WaitingTrees:
 
     With `one_by_one` an example starts with a tree only when it is through with the one before. A
     refused feature voids the tree that needs it; with `until_refused`, for trees whose sum is the
-    model, all later ones too.
+    model, all later ones too. Nodes test columns; those behind the features are the second ones of
+    the features in `second` (see `SecondColumns`), in their order.
     """
 
     cdef:
@@ -46,7 +48,9 @@ cdef class WaitingTrees:
         const int32_t[::1] roots
         Py_ssize_t n_samples, n_trees
         bint one_by_one, until_refused
-        double[:, ::1] X              # (n_features, n_samples)
+        const int32_t[::1] owner      # (n_columns,): the feature that each column shows
+        int32_t[::1] second           # (n_features,): the second column of each, or -1
+        double[:, ::1] X              # (n_columns, n_samples)
         uint8_t[:, ::1] cells         # (n_features, n_samples): a `Cell` each
         long long[::1] n_known, n_refused, counts  # (n_features,)
         int32_t[::1] stop             # (n_samples,): trees from this one on are void
@@ -61,14 +65,17 @@ cdef class WaitingTrees:
         readonly object waiting
 
     def __init__(
-        self, nodes, roots, Py_ssize_t n_samples, Py_ssize_t n_features, bint one_by_one,
+        self, nodes, roots, Py_ssize_t n_samples, Py_ssize_t n_features, second, bint one_by_one,
         bint until_refused,
     ):
-        n_trees = len(roots)
+        n_trees, places = len(roots), np.full(n_features, -1, dtype=np.int32)
+        places[second] = n_features + np.arange(len(second))
+        self.owner = np.append(np.arange(n_features), second).astype(np.int32)
+        self.second = places
         self.nodes, self.roots = nodes, roots
         self.n_samples, self.n_trees = n_samples, n_trees
         self.one_by_one, self.until_refused = one_by_one, until_refused
-        self.X = np.empty((n_features, n_samples))
+        self.X = np.empty((n_features + len(second), n_samples))
         self.cells = np.full((n_features, n_samples), <int> Cell.UNKNOWN, dtype=np.uint8)
         self.n_known, self.n_refused = np.zeros((2, n_features), dtype=np.int64)
         self.counts = self.waiting = np.zeros(n_features, dtype=np.int64)
@@ -130,7 +137,7 @@ cdef class WaitingTrees:
     cdef void walk(self) noexcept nogil:
         """Walk on until all examples wait or are through with their trees."""
         cdef Part part
-        cdef int32_t i, feature
+        cdef int32_t i, column
         cdef int32_t* rows
         cdef int32_t* leaves
         while self.to_do >= 0 and not self.out_of_memory:
@@ -139,22 +146,22 @@ cdef class WaitingTrees:
             if part.end - part.start < FEW:
                 self.walk_each(&part)
                 continue
-            feature = self.nodes[part.node].feature
-            if feature < 0:
+            column = self.nodes[part.node].feature
+            if column < 0:
                 rows, leaves = self.rows_of(part.tree), &self.leaves[part.tree, 0]
                 for i in range(part.start, part.end):
                     leaves[rows[i]] = part.node
                 self.leave_tree(part.tree, part.start, part.end)
                 continue
             # Those that lack the feature stay behind and wait: all that are left know it.
-            part.end = self.hold_back(&part, feature)
+            part.end = self.hold_back(&part, self.owner[column])
             if part.start < part.end:
-                self.split(&part, feature)
+                self.split(&part)
 
-    cdef inline void split(self, const Part* part, int32_t feature) noexcept nogil:
+    cdef inline void split(self, const Part* part) noexcept nogil:
         """Sort a part by the test of its node, and put both sides at the children."""
         cdef const Node* node = &self.nodes[part.node]
-        cdef int32_t middle = self.move_up(part, &self.X[feature, 0], node.threshold)
+        cdef int32_t middle = self.move_up(part, &self.X[node.feature, 0], node.threshold)
         if middle < part.end:
             self.put(&self.to_do, part.tree, node.child + 1, middle, part.end)
         if part.start < middle:
@@ -238,21 +245,23 @@ cdef class WaitingTrees:
 
     cdef void walk_one(self, int32_t tree, int32_t node, int32_t row) noexcept nogil:
         """Walk one example from a node until it waits or is through."""
-        cdef Py_ssize_t feature, n = self.n_samples
+        cdef Py_ssize_t column, feature, n = self.n_samples
+        cdef const int32_t* owner = &self.owner[0]
         cdef const Node* nodes = &self.nodes[0]
         cdef const uint8_t* cells = &self.cells[0, row]
         cdef const double* values = &self.X[0, row]
         # Invariant: the example stands at `node` of `tree`, which is not void for it.
         while self.stop[row] > tree:
-            feature = nodes[node].feature
-            while feature >= 0 and cells[feature * n] == Cell.KNOWN:
-                node = nodes[node].child + (not values[feature * n] <= nodes[node].threshold)
-                feature = nodes[node].feature
-            if feature < 0:
+            column = nodes[node].feature
+            while column >= 0 and cells[owner[column] * n] == Cell.KNOWN:
+                node = nodes[node].child + (not values[column * n] <= nodes[node].threshold)
+                column = nodes[node].feature
+            if column < 0:
                 self.leaves[tree, row] = node
-            elif cells[feature * n] == Cell.REFUSED:
+            elif cells[owner[column] * n] == Cell.REFUSED:
                 self.refuse(tree, row)
             else:
+                feature = owner[column]
                 self.counts[feature] += 1
                 self.put(&self.lists[feature], tree, node, row, LONE)
                 return
@@ -287,13 +296,14 @@ cdef class WaitingTrees:
     ):
         """Give what came of a feature to the examples that `rows` returned, and walk on."""
         cdef Py_ssize_t i
-        cdef int32_t waiting
+        cdef int32_t waiting, second = self.second[feature]
         cdef Part part
-        cdef double* column = &self.X[feature, 0]
         cdef uint8_t* cells = &self.cells[feature, 0]
         with nogil:
             for i in range(rows.shape[0]):
-                column[rows[i]] = values[i]
+                self.X[feature, rows[i]] = values[i]
+                if second >= 0:
+                    self.X[second, rows[i]] = -INFINITY if isnan(values[i]) else values[i]
                 cells[rows[i]] = Cell.REFUSED if refused[i] else Cell.KNOWN
                 self.n_refused[feature] += refused[i]
                 self.n_known[feature] += not refused[i]
@@ -309,7 +319,7 @@ cdef class WaitingTrees:
                 if self.n_refused[feature] or self.any_stopped:
                     self.put(&self.to_do, part.tree, part.node, part.start, part.end)
                 else:
-                    self.split(&part, feature)
+                    self.split(&part)
                 self.walk()
         self.check_memory()
 

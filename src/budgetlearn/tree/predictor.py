@@ -100,7 +100,7 @@ class SecondColumns:
         sending = (tree for tree in trees if tree.missing_left is not None)
         flagged = [tree.feature[tree.missing_left] for tree in sending]
         self.features = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *flagged]))
-        self.n_features, self.n_columns = n_features, n_features + self.features.size
+        self.n_features = n_features
 
     def tested(self, tree):
         """Return the column that each node of a tree tests, int32."""
@@ -122,38 +122,6 @@ class SecondColumns:
         features = acquired[:, : self.n_features].copy()
         features[:, self.features] |= acquired[:, self.n_features :]
         return features
-
-
-class WaitingColumns:
-    """Trees that wait for columns, seen as trees that wait for features."""
-
-    def __init__(self, walking, second):
-        self._walking, self._second = walking, second
-        self._column = dict(
-            zip(second.features.tolist(), range(second.n_features, second.n_columns), strict=True)
-        )
-        self.add_leaves = walking.add_leaves
-
-    @property
-    def waiting(self):
-        """Number of pairs of an example and a tree that wait for each feature."""
-        counts = np.array(self._walking.waiting)
-        waiting = counts[: self._second.n_features]
-        waiting[self._second.features] += counts[self._second.n_features :]
-        return waiting
-
-    def rows(self, feature):
-        """Return the examples of which some tree waits for a feature, ascending."""
-        rows = self._walking.rows(feature)
-        second = self._column.get(feature)
-        return rows if second is None else np.union1d(rows, self._walking.rows(second))
-
-    def supply(self, feature, rows, values, refused):
-        """Give what came of a feature, as to `WaitingTrees`."""
-        self._walking.supply(feature, rows, values, refused)
-        if feature in self._column:
-            values = np.where(np.isnan(values), -np.inf, values)
-            self._walking.supply(self._column[feature], rows, values, refused)
 
 
 class ForestPredictor:
@@ -221,10 +189,9 @@ class ForestPredictor:
 
     def waiting_trees(self, n_samples, n_trees, *, one_by_one=False, until_refused=False):
         """Start the `WaitingTrees` of examples of which nothing is known yet."""
-        roots, second = self._roots[:n_trees], self._second
-        how = second.n_columns, one_by_one, until_refused
-        walking = WaitingTrees(self._nodes, roots, n_samples, *how)
-        return WaitingColumns(walking, second) if second.features.size else walking
+        columns = self.n_features, self._second.features
+        how = n_samples, *columns, one_by_one, until_refused
+        return WaitingTrees(self._nodes, self._roots[:n_trees], *how)
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
         """Return the sums of the leaves that `waiting_trees` reached, and the trees in each sum.
