@@ -15,9 +15,9 @@ from budgetlearn.budgetrf.regrowing import (
     LEAF_SIZES,
     LEAST_SHARES,
     SLACK,
-    Candidates,
     Regrowth,
     drops,
+    first_forests,
     found_sets,
     near_front,
 )
@@ -135,7 +135,7 @@ def sampled():
 def test_points_are_measured_out_of_bag(which, request):
     # Row by row from the trees whose sample left the row out.
     forest = request.getfixturevalue(which)
-    assert all(regrown.n_trees == 12 for regrown in forest._replacing)
+    assert all(regrown.predictor.n_trees == 12 for regrown in forest._replacing)
     for stage, regrown in enumerate(forest._replacing):
         shares = np.zeros((200, 3))
         for tree, seed in zip(regrown.predictor.trees, forest.tree_seeds_, strict=True):
@@ -175,7 +175,7 @@ def regrowth(y=Y, n_trees=12, weight=None, kind=BudgetRFClassifier):
 
 def eliminated(prices):
     """Return the forests in the order in which they grow, by their features."""
-    grown = list(Candidates(regrowth(), prices).forests([], [1.0]))
+    grown = list(first_forests(regrowth(), prices, [], [1.0]))
     by_set = {tuple(forest.features.tolist()): forest for forest in grown}
     assert len(by_set) == len(grown)
     return by_set
@@ -197,10 +197,10 @@ def test_trees_that_are_there_are_the_first(monkeypatch):
     monkeypatch.setattr(module, "FIRST_TREES", 5)
     grower, features = regrowth(), np.array([0, 2, 3, 6])
     begun = grower.begun(features)
-    assert begun.n_trees == 5
+    assert begun.predictor.n_trees == 5
     on, anew = grower.finished(begun, True), grower.finished(begun, False)
     assert on.predictor.trees[:5] == begun.predictor.trees  # the very same
-    assert on.n_trees == anew.n_trees == 12
+    assert on.predictor.n_trees == anew.predictor.n_trees == 12
     np.testing.assert_allclose(grower.out_of_bag(on), grower.out_of_bag(anew))
     assert on.loss == pytest.approx(anew.loss)
     np.testing.assert_array_equal(

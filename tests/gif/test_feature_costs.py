@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
 from budgetlearn import FeatureCosts, GIFClassifier, GIFRegressor
-from budgetlearn.gif.estimators import Huber, Quantile, Squared, TrimmedExponential
+from budgetlearn.gif.estimators import Exponential, Huber, Quantile, Squared
 from budgetlearn.gif.nodes import Charges
 from tests.gif.reference import Grown, SlowSquared, SlowTrimmed
 from tests.gif.test_kernels import classes, regression
@@ -25,7 +25,7 @@ def grown(kind, weight, window, budget=120):
         slow = SlowSquared(targets, forest.intercept)
     else:
         X, targets, codes = classes(0)
-        forest = Grown(X, targets, TrimmedExponential(3.0), codes=codes, **options)
+        forest = Grown(X, targets, Exponential(3.0), codes=codes, **options)
         slow = SlowTrimmed(targets, forest.intercept, 3.0)
     return forest, slow, slow.losses(slow.F, slice(None)).sum()
 

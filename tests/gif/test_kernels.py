@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.gif.estimators import Exponential, Squared, TrimmedExponential
+from budgetlearn.gif.estimators import Exponential, Squared
 from tests.gif.reference import Grown, SlowBinary, SlowSquared, SlowTrimmed
 
 
@@ -32,7 +32,7 @@ def grown_squared(seed, n_outputs, **options):
 
 def grown_trimmed(seed, n_classes, theta=3.0, **options):
     X, one_hot, codes = classes(seed, n_classes=n_classes)
-    grown = Grown(X, one_hot, TrimmedExponential(theta), codes=codes, **options)
+    grown = Grown(X, one_hot, Exponential(theta), codes=codes, **options)
     return grown, SlowTrimmed(one_hot, grown.intercept, theta)
 
 
@@ -170,7 +170,7 @@ def test_binary_trimmed_exponential_is_the_case_of_two_classes():
         np.testing.assert_allclose(grown.weights[step], expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", [Exponential(), TrimmedExponential(3.0), TrimmedExponential(0.5)])
+@pytest.mark.parametrize("loss", [Exponential(), Exponential(3.0), Exponential(0.5)])
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 def test_weights_of_classes_add_up_to_zero(loss, n_classes):
     X, one_hot, codes = classes(5, n_classes=n_classes)

@@ -26,7 +26,7 @@ from ..tree.growth import TIES
 from ..validation import ParameterError, check_choice, check_number, is_flag
 from .growing import WEIGHTS, NumberTreeSource, TreeSource, Validation, grow_within_budget
 from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
-from .regrowing import Candidates, Regrowth, found_sets, judging_rows, near_front
+from .regrowing import Regrowth, first_forests, found_sets, judging_rows, near_front
 
 # How many times as much as the cheapest feature the most expensive one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
@@ -68,19 +68,15 @@ class Growth(ParameterGroup):
         group falls alike. 1: the paper's risk. Name a cost_exponent with it: the default makes
         little of prices.
     thresholds : {"all", "random"}, default="all"
-        Every midpoint, or the paper's random 80, 40 or 20 (at nodes of more than 2000, more than
-        500, fewer examples).
+        Every midpoint, or the paper's random 80, 40 or 20 (of > 2000, > 500, fewer examples).
     ties : {"random", "first"}, default="random"
-        Of several splits of least risk take one at random, or the first feature and threshold (the
-        authors' code).
+        Of splits of least risk take one at random, or the first (the authors' code).
     max_depth : int, default=None
         Greatest depth of a tree.
     min_samples_leaf : int, default=1
-        Least examples on each side of a split: each as often as its tree drew it, and times its
-        weight.
+        Least examples on each side of a split, as often as the tree drew them, times weights.
     max_features : {"sqrt"}, int, float or None, default=None
-        Features drawn at each node among those that vary there; None: all. Half of them often make
-        the forest better at equal cost.
+        Features drawn at each node of those that vary there; None: all. Half often do better.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
     monotonic_cst : array-like of int of shape (n_features,) or dict, default=None
@@ -134,8 +130,7 @@ class Leaves(ParameterGroup):
         of a list, or of 100, 30, 10, 3, 1 with True, each stage uses the best on validation data.
         Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
     voting : {"majority", "counts"}, default="majority"
-        Each tree votes for the majority class of its leaf, or with the class counts there; numbers
-        are averaged.
+        Trees vote for the majority class of their leaf, or with its counts; numbers are averaged.
     """
 
     prune: bool | float | list = False
@@ -158,8 +153,7 @@ class GrownOnBudget:
     Parameters
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. In the risk of a split a member of a group costs its
-        own price plus the group's charge.
+        Price of each feature; None: 1 each. In risks, members of groups bear the charge, too.
     budget : float, default=None
         Most that a prediction may cost on average, in the unit of `feature_costs`. None: no limit.
     n_estimators : int, default=40
@@ -194,8 +188,7 @@ class GrownOnBudget:
     tree_seeds_ : list of int
         Seed of each tree; its bootstrap sample follows from it.
     cost_exponent_, prune_ : float
-        The exponent and the weight of pruning in use; None without pruning, or where forests are
-        regrown on what several find.
+        The exponent and the weight of pruning in use; None without pruning, or with several.
     oob_score_ : float
         With `oob_score`: accuracy, R² in regression, on the examples that some tree left out.
     penalties_ : list of float
@@ -307,7 +300,7 @@ class GrownOnBudget:
         forests = self._forests(judging.source, rules, seeds, None)
         sets = (s for each in forests for s in found_sets(each.trees, sample, self.n_jobs))
         exponents = sorted({setting["cost_exponent"] for setting, _ in rules})
-        begun = Candidates(judging, self.feature_costs_.alone).forests(sets, exponents)
+        begun = first_forests(judging, self.feature_costs_.alone, sets, exponents)
         begun, _ = self._staying(judging, begun, sample, near_front)
         whole = judging if rows is None else Regrowth(self._grower(train), *regrowing)
         finished = (whole.finished(each, goes_on=rows is None) for each in begun)
@@ -347,10 +340,11 @@ class GrownOnBudget:
         targets, points, staying = examples.targets[regrowth.judged], [], []
         for forest in forests:
             # As a stage, applied to the examples that some tree left out.
-            walk = forest.predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
-            answer = self._answer(regrowth.out_of_bag(forest), 1)
-            nodes = forest.predictor.node_count(forest.n_trees)
-            stage = Stage({"trees": forest.n_trees}, *answer, walk.acquired, nodes)
+            predictor = forest.predictor
+            walk = predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
+            answer, n_trees = self._answer(regrowth.out_of_bag(forest), 1), predictor.n_trees
+            nodes = predictor.node_count(n_trees)
+            stage = Stage({"trees": n_trees}, *answer, walk.acquired, nodes)
             points.append(refuse_unscored(measures(self, stage, targets), len(targets)))
             staying.append(forest)
             # At once: all forests would take several times the memory of those that stay.
@@ -361,7 +355,6 @@ class GrownOnBudget:
 
     def _fit(self, train, valid, seeds):
         self._replacing = ()
-        self._check_oob()
         rules = self._rules(train.X.shape[1])
         penalties = self._tried("joint_fit", PENALTIES, low_open=True)
         several = self.refit or self._needs_validation or len(rules) > 1
@@ -404,7 +397,7 @@ class GrownOnBudget:
         if prefixes:
             refit = self._leaf_refit(best.trees, examples, self.n_jobs)
             best.refitted = refit.again(prefixes)
-            best.trees = best.trees[: best.refitted[-1].n_trees]
+            best.trees = best.trees[: best.refitted[-1].predictor.n_trees]
         self._set_forest(best.trees, best.refitted, seeds, examples)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
@@ -524,7 +517,8 @@ class GrownOnBudget:
     def _model(self, index):
         if not self._replacing:
             return super()._model(index)
-        return self._replacing[index].predictor, self._replacing[index].n_trees
+        predictor = self._replacing[index].predictor
+        return predictor, predictor.n_trees
 
     def _shares(self, scores, n_trees):
         if not (self._replacing and self.penalties_):

@@ -78,8 +78,7 @@ class NumberTreeSource(TreeSource):
     """Grows trees whose splits lower the variance of the target."""
 
     def _set_targets(self, forest):
-        # By a power of two targets are divided without losing a digit: so the forest does not
-        # depend on their unit.
+        # Dividing by a power of two loses no digit: the forest does not depend on units.
         self.unit, self.n_classes = 2.0 ** (np.frexp(np.abs(self.examples.y).max())[1] - 1), 1
         self.targets = np.ascontiguousarray(self.examples.y / self.unit, dtype=np.float64)
 

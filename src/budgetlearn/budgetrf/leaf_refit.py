@@ -23,7 +23,6 @@ MOST_STEPS = 200
 class RefittedPrefix:
     """The first trees of a forest with leaf values of their own."""
 
-    n_trees: int
     penalty: float  # that their leaves were fitted with
     # The mean of its trees predicts: the log-odds of classes, or numbers.
     predictor: ForestPredictor
@@ -89,10 +88,11 @@ class LeafRefit:
 
     def again(self, prefixes):
         """Return prefixes of the same sizes and penalties, as far as there are trees."""
+        sizes = ((prefix.predictor.n_trees, prefix.penalty) for prefix in prefixes)
         return [
-            self._prefix(prefix.n_trees, *next(self._path(prefix.n_trees, [prefix.penalty])))
-            for prefix in prefixes
-            if prefix.n_trees <= len(self.trees)
+            self._prefix(n_trees, *next(self._path(n_trees, [penalty])))
+            for n_trees, penalty in sizes
+            if n_trees <= len(self.trees)
         ]
 
     def _path(self, n_trees, penalties):
@@ -129,7 +129,7 @@ class LeafRefit:
             value = np.zeros((tree.node_count, values.shape[1]))
             value[tree.is_leaf] = n_trees * values[starts[index] : starts[index + 1]]
             trees.append(replace(tree, value=value))
-        return RefittedPrefix(n_trees, penalty, ForestPredictor(trees, self.n_features), loss)
+        return RefittedPrefix(penalty, ForestPredictor(trees, self.n_features), loss)
 
 
 class LogisticRefit(LeafRefit):

@@ -44,11 +44,6 @@ class RegrownForest:
     sums: np.ndarray | None = None
     loss: float = np.inf  # mean squared error of the means of these
 
-    @property
-    def n_trees(self):
-        """Number of trees, which all count in its predictions."""
-        return self.predictor.n_trees
-
 
 def found_sets(trees, examples, n_jobs=None):
     """Yield the features that many of the examples acquire, for each prefix of a forest."""
@@ -129,7 +124,7 @@ class Regrowth:
 
     def out_of_bag(self, forest):
         """Return the out-of-bag predictions of the judged examples, (n_judged, n_values)."""
-        return forest.sums / self.left_out[: forest.n_trees].sum(axis=0)[:, None]
+        return forest.sums / self.left_out[: forest.predictor.n_trees].sum(axis=0)[:, None]
 
     def _grown(self, features, leaf_size, n_trees, known=None):
         count_fit()
@@ -152,40 +147,29 @@ class Regrowth:
         return forest
 
 
-class Candidates:
-    """The sets of features that are judged by the first trees on each of them."""
+def first_forests(regrowth, prices, sets, exponents):
+    """Yield the first trees on each set of features that an elimination comes by, and of `sets`.
 
-    def __init__(self, regrowth, prices):
-        self.regrowth, self.prices, self.drops = regrowth, prices, {}
+    An elimination starts from all features. A fifth is left out from one set to the next: those
+    with the least drop in impurity over price to one of the powers `exponents`. Free ones stay.
+    """
+    drops = {}  # of the sets so far: none is grown on twice
 
-    def forests(self, sets, exponents):
-        """Yield a forest for each set that an elimination comes by, and for each of `sets`."""
-        for exponent in exponents:
-            yield from self._eliminating(exponent)
-        for features in filter(np.size, sets):
-            yield from self._new(features)
-
-    def _eliminating(self, exponent):
-        """Yield the forests on fewer and fewer features, the first on all, that are new.
-
-        A fifth of them is left out from one to the next: those with the least drop in impurity over
-        price to the power `exponent`. What is free stays.
-        """
-        prices, features = self.prices, np.arange(self.prices.size)
-        while True:
-            yield from self._new(features)
-            paid = np.flatnonzero(prices[features] > 0)
-            n_left_out = min(max(1, round(LEFT_OUT * features.size)), features.size - 1)
-            if not paid.size or not n_left_out:
-                return
-            left = features[paid]
-            worth = self.drops[tuple(features.tolist())][left] / prices[left] ** exponent
-            features = np.delete(features, paid[np.argsort(worth, kind="stable")[:n_left_out]])
-
-    def _new(self, features):
-        """Yield the first trees on some features, unless it is known what each contributes."""
+    def new(features):
         key = tuple(features.tolist())
-        if key not in self.drops:
-            forest = self.regrowth.begun(features)
-            self.drops[key] = self.regrowth.drops(forest)
+        if key not in drops:
+            forest = regrowth.begun(features)
+            drops[key] = regrowth.drops(forest)
             yield forest
+
+    for exponent in exponents:
+        features, n_left_out = np.arange(prices.size), 1
+        while n_left_out:
+            yield from new(features)
+            paid = np.flatnonzero(prices[features] > 0)
+            n_left_out = min(max(1, round(LEFT_OUT * features.size)), features.size - 1, paid.size)
+            left = features[paid]
+            worth = drops[tuple(features.tolist())][left] / prices[left] ** exponent
+            features = np.delete(features, paid[np.argsort(worth, kind="stable")[:n_left_out]])
+    for features in filter(np.size, sets):
+        yield from new(features)

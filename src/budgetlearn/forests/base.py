@@ -140,7 +140,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     """
 
     # Of forests that have no such parameters.
-    bootstrap, codes_folder, thresholds, min_samples_leaf = True, None, "all", 1
+    bootstrap, codes_folder, thresholds, min_samples_leaf, oob_score = True, None, "all", 1, False
     _vote_kind = "values"  # what a walk has to gather
     _in_shares = False  # whether values are divided by their sum
     _incremental = True  # whether a stage goes on where the one before it ended
@@ -158,6 +158,8 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         prefix = "" if given is self else "growth."
         check_number(given.max_depth, f"{prefix}max_depth", low=1, integer=True, none=True)
         check_number(given.min_samples_leaf, f"{prefix}min_samples_leaf", low=1, integer=True)
+        if self.oob_score and not given.bootstrap:
+            raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
         return GrowthRule(
             thresholds=check_choice(given.thresholds, f"{prefix}thresholds", ("all", "random")),
             max_features=check_max_features(given.max_features, n_features),
@@ -223,11 +225,6 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
             return examples.weights
         drawn = bootstrap_weights(len(examples.y), seed)
         return drawn if examples.weight is None else drawn * examples.weight
-
-    def _check_oob(self):
-        """Raise for `oob_score` of a forest whose trees leave no example out."""
-        if self.oob_score and not self._growth.bootstrap:
-            raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
 
     def _set_oob(self, trees, seeds, examples):
         """Set `oob_score_`, and class shares or predictions: NaN where no tree left one out."""

@@ -27,9 +27,8 @@ FLOOR = 0.02
 class ComplementarySampling:
     """Samples whose chances follow the share ε_j of trees that are right about example j.
 
-    Algorithm 3 of the cost-sensitive random forest. Its W_j = ε_j favours what the forest already
-    knows; dynamic random forests (Bernard, Adam and Heutte 2012), which it is based on, favour
-    the rest: W_j = 1 - ε_j.
+    Algorithm 3 of the cost-sensitive random forest. Its W_j = ε_j favours what the forest knows;
+    dynamic random forests (Bernard, Adam and Heutte 2012), its base, the rest: W_j = 1 - ε_j.
     """
 
     def __init__(self, X, labels, literal):
@@ -62,10 +61,14 @@ class CostSensitive(GrownTrees):
     max_features : {"sqrt"}, int, float or None, default=None
         Features drawn at each node; None: all (FFS); "sqrt": RFS.
     complementary : bool or {"literal"}, default=False
-        Whether the examples that the trees so far get wrong are likelier to be drawn for the next
-        tree (CT); "literal": those that they get right, as Algorithm 3 is printed.
+        Whether examples that the trees so far get wrong are likelier to be drawn for the next one
+        (CT); "literal": those that they get right, as Algorithm 3 is printed.
     thresholds : {"all", "random"}, default="all"
         Every midpoint, or a random 80, 40 or 20 (nodes of more than 2000, more than 500, fewer).
+
+    References
+    ----------
+    A. Thomas. Feature cost sensitive random forest. Poster, Stanford University.
     """
 
     _takes_missing = True
@@ -78,7 +81,7 @@ class CostSensitive(GrownTrees):
 
 @estimator_class
 class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
-    """Random forest that trades information gain for the price of features (Thomas).
+    """Random forest that trades information gain for the price of features (Thomas, algorithms 1-3).
 
     A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
     that is not positive. A feature that a split uses is acquired: C_i = 0 from then on, in this
@@ -101,10 +104,6 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     --------
     CostSensitiveRFPathClassifier : The forests of many λ.
 
-    References
-    ----------
-    A. Thomas. Feature cost sensitive random forest. Poster, Stanford University. Algorithms 1-3.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -124,18 +123,14 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
         rule = self._rule(train.X.shape[1], impurity=Entropy(), least_gain=TOLERANCE)
         self._set_trees(self._grown(train, rule, self._tree_seeds(seeds)))
 
-    def _sampling(self, X, labels):
-        """Return how samples are drawn; None: with equal chances."""
-        wanted = self.complementary
+    def _grown(self, train, rule, seeds):
+        """Return the trees of a warm start and others, so that there is one for each seed."""
+        labels, wanted = train.y.astype(np.int32), self.complementary
         literal = isinstance(wanted, str) and wanted == "literal"
         if not literal and not is_flag(wanted):
             raise ParameterError(f"complementary must be True, False or 'literal', got {wanted!r}.")
-        return ComplementarySampling(X, labels, literal) if wanted else None
-
-    def _grown(self, train, rule, seeds):
-        """Return the trees of a warm start and others, so that there is one for each seed."""
-        labels = train.y.astype(np.int32)
-        sampling, data = self._sampling(train.X, labels), self._codes(train.X, self._binned)
+        sampling = ComplementarySampling(train.X, labels, literal) if wanted else None
+        data = self._codes(train.X, self._binned)
         grower = TreeGrower(data, labels, self.classes_.size, rule)
         trees = list(self._known_trees(train))
         acquired = self._used(trees)
@@ -185,15 +180,14 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
 
 @estimator_class
 class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin, BudgetedEstimator):
-    """Cost-sensitive random forests of many λ, grown in parallel from the same seed.
+    """Cost-sensitive random forests of many λ (Thomas, figure 1), grown side by side from one seed.
 
     Parameters
     ----------
     cost_weights : array-like of float, default=None
         The λ; None: 0 and 20 more, see `cost_weight_grid`.
     budget : float, default=None
-        Most that a prediction may cost; `predict` takes the forest of the smallest λ that keeps
-        it. None: no limit.
+        Most that a prediction may cost: the forest of the smallest λ within it predicts. None: any.
     n_estimators : int, default=100
         Trees of each forest.
 
@@ -207,10 +201,6 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
         What a prediction of each forest costs.
     stage_settings_ : list of dict
         What each stage was fitted with: its `cost_weight`.
-
-    References
-    ----------
-    A. Thomas. Feature cost sensitive random forest. Poster, Stanford University. Figure 1.
 
     Examples
     --------

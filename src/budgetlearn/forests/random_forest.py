@@ -64,7 +64,6 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))
         # Constant features count as drawn, as Breiman's and scikit-learn's forests have it.
         rule = self._rule(train.X.shape[1], impurity=CRITERIA[self.criterion]())
-        self._check_oob()
         data = self._codes(train.X, self._binned)
         # Drawn before the trees grow, so that threads do not change the forest.
         self.tree_seeds_ = self._tree_seeds(seeds)

@@ -20,8 +20,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 
     Starting from `n_estimators` single splits, the forest accepts one node after another, each
     with the weight that lowers the loss of the whole forest most, until the node budget is spent
-    (algorithm 1 of Begon, Joly and Geurts, 2017). The splits are those of extremely randomized
-    trees.
+    (algorithm 1 of Begon, Joly and Geurts, 2017). Splits are those of extra trees.
 
     Parameters
     ----------
@@ -85,8 +84,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         "squared": one output for each class, the choice for more than two classes.
         "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
         choice for two classes. "exponential": without that bound, for comparison. "auto": the
-        choice for the number of classes; "squared" where `joint_fit` is a regression, or splits are
-        chosen by residuals.
+        choice for the number of classes, "squared" with a regression or splits by residuals.
     saturation : float, default=3.0
         Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     class_weight : dict, "balanced" or None, default=None
@@ -111,7 +109,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     def _loss(self):
         if self.loss_ == "squared":
             return Logistic() if self.joint_fit == "logistic" else Squared()
-        return Exponential() if self.loss_ == "exponential" else TrimmedExponential(self.saturation)
+        return Exponential(np.inf if self.loss_ == "exponential" else self.saturation)
 
     def _chosen_loss(self):
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
@@ -163,8 +161,7 @@ class Squared:
     def start(self, targets, weight=None):
         """Return the loss-optimal constant and the kernel that starts from it.
 
-        Targets (n_samples, n_outputs) are outputs, or one-hot classes; weights are positive, None:
-        1 each.
+        Targets (n_samples, n_outputs) are outputs or one-hot classes, weights positive (None: 1).
         """
         # Not NumPy's weighted mean: its last bit differs.
         intercept = targets.mean(axis=0) if weight is None else weight @ targets / weight.sum()
@@ -243,8 +240,12 @@ class Exponential(Squared):
     """Multiclass exponential loss of Zhu et al. (2009), scores adding up to 0 (Eq. MEmin).
 
     A class that is absent from a node would ask for an infinite weight; its class error counts as
-    2^-52 of the node's, which leaves large steps. `TrimmedExponential` is the paper's remedy.
+    2^-52 of the node's, which leaves large steps. Weights trimmed by a `saturation` are the paper's
+    remedy (Eq. METrimmed).
     """
+
+    def __init__(self, saturation=np.inf):
+        self.saturation = saturation
 
     def start(self, targets, weight=None):
         """As of `Squared`; each class is present."""
@@ -256,21 +257,8 @@ class Exponential(Squared):
         # Each sample starts with its loss under the intercept, which the kernel multiplies on.
         errors = np.exp(-intercept[codes] / (n_classes - 1))
         errors *= 1.0 if weight is None else weight
-        return intercept, self._kernel(codes, errors, n_classes)
-
-    def _kernel(self, codes, errors, n_classes):
-        return kernels.ExponentialLoss(codes, errors, n_classes)
+        return intercept, kernels.ExponentialLoss(codes, errors, n_classes, self.saturation)
 
     def probabilities(self, scores):
         """Return class probabilities (Eq. MEproba)."""
         return softmax(scores / (scores.shape[1] - 1), axis=1)
-
-
-class TrimmedExponential(Exponential):
-    """Exponential loss with trimmed weights (Eq. METrimmed)."""
-
-    def __init__(self, saturation):
-        self.saturation = saturation
-
-    def _kernel(self, codes, errors, n_classes):
-        return kernels.TrimmedExponentialLoss(codes, errors, n_classes, self.saturation)

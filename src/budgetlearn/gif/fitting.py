@@ -11,14 +11,7 @@ from ..fit_counts import count_fit
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
-from .grower import (
-    ExponentialCandidates,
-    RandomWindow,
-    SquaredCandidates,
-    grow,
-    grow_on_residuals,
-    refit,
-)
+from . import grower
 from .loss_kernels import RobustLoss, SquaredLoss
 from .nodes import Charges, NodeTable, byte_codes, compact, path_sums
 from .pruning import AcceptedNodes, ImportedNodes, Memory, prune_and_refit
@@ -190,7 +183,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, expo
         splitter.charges = Charges(params.feature_costs_, params.cost_weight)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
     if params.joint_fit and not isinstance(params.joint_fit, str):
-        refit(table, loss, params.joint_fit, params.learning_rate, weights)
+        grower.refit(table, loss, params.joint_fit, params.learning_rate, weights)
     # The first class mirrors the second: the one output of the loss becomes two columns again.
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
@@ -214,17 +207,6 @@ def _splitter(params, splits, loss, targets, codes, weight):
     return VarianceSplitter(*splits, np.ascontiguousarray(centred), weight)
 
 
-def _fitted(model, nodes, targets, weight, params, valid, exponent, intercept):
-    """Fit the weights of a model by regression if the parameters ask for it; return all three."""
-    ridge = None
-    if isinstance(params.joint_fit, str) and model.n_nodes:
-        model, intercept, ridge = _pruned(model, nodes, targets, weight, params, valid, exponent)
-    elif params.joint_fit == "logistic":
-        # Without a node there is nothing to regress on, but the intercept is that of this loss.
-        intercept = logarithms(intercept)
-    return model, np.ldexp(intercept, exponent), ridge
-
-
 def _grow(params, table, splitter, loss, most, seed):
     """Accept nodes; return their weights, and how many nodes there were after each."""
     rate, most_tests = params.learning_rate, np.inf
@@ -235,10 +217,10 @@ def _grow(params, table, splitter, loss, most, seed):
     out = weights, nodes_after, most_tests
     with watched(lambda: nodes_after.max(initial=0), "nodes", most):
         if params.split_on == "residuals":
-            n_steps = grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
+            n_steps = grower.grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
         else:
             pool = candidates(table, loss, params.candidate_window, rate, seed, splitter)
-            n_steps = grow(table, splitter, loss, pool, most, rate, *out)
+            n_steps = grower.grow(table, splitter, loss, pool, most, rate, *out)
     return weights[:n_steps], nodes_after[:n_steps]
 
 
@@ -248,13 +230,18 @@ def candidates(table, loss, window, learning_rate, seed, splitter=None):
     anew = isinstance(loss, RobustLoss) or (splitter is not None and splitter.charges is not None)
     if window is None and not anew:
         if isinstance(loss, SquaredLoss):
-            return SquaredCandidates(table, loss, learning_rate)
-        return ExponentialCandidates(table, loss)
-    return RandomWindow(table, loss, INT32_MAX if window is None else window, seed, splitter)
+            return grower.SquaredCandidates(table, loss, learning_rate)
+        return grower.ExponentialCandidates(table, loss)
+    window = INT32_MAX if window is None else window
+    return grower.RandomWindow(table, loss, window, seed, splitter)
 
 
-def _pruned(grown, nodes, targets, weight, params, valid, exponent):
-    """Return the model within the budget, its weights fitted by regression; intercept, ridge."""
+def _fitted(grown, nodes, targets, weight, params, valid, exponent, intercept):
+    """Return a model, its weights fitted by regression if the parameters ask for it; all three."""
+    if not isinstance(params.joint_fit, str) or not grown.n_nodes:
+        # Without a node there is nothing to regress on, but the intercept is that of this loss.
+        intercept = logarithms(intercept) if params.joint_fit == "logistic" else intercept
+        return grown, np.ldexp(intercept, exponent), None
 
     def taken(ranks, weights):
         return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
@@ -283,4 +270,4 @@ def _pruned(grown, nodes, targets, weight, params, valid, exponent):
 
     how = params.ridge, None if valid is None else validate, params.early_stopping
     ranks, weights, intercept, ridge = prune_and_refit(nodes, regress, len(targets), memory, *how)
-    return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
+    return taken(ranks, np.ldexp(weights, exponent)), np.ldexp(intercept, exponent), ridge

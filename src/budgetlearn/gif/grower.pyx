@@ -1,8 +1,7 @@
 """Kernel: the growing loops of globally induced forests, and the choice among their candidates.
 
-Algorithm 1 (Begon, Joly and Geurts, 2017). Of its steps 8 and 9: a window of candidates is drawn
-uniformly at random, or all are examined, and the one whose optimal weight lowers the loss most is
-taken.
+Algorithm 1 (Begon, Joly and Geurts, 2017). Of its steps 8 and 9: of a window of candidates, drawn
+uniformly, or of all, the one whose optimal weight lowers the loss most is taken.
 """
 
 import numpy as np
@@ -279,8 +278,7 @@ cdef class SquaredCandidates(ExactPool):
     Which gap is now the largest is found without looking at all of them. The root of a gap is the
     length of the projection of the residuals on the node's indicator, so it changes by no more than
     the length of the step that the residuals make. A block of candidates is therefore looked at
-    again only when its largest root, as it was, plus the lengths of all steps since, reaches the
-    largest found.
+    again only when its largest root plus the lengths of all steps since reaches the largest found.
     """
 
     cdef:
@@ -406,8 +404,7 @@ cdef inline void subtract(
 cdef class ExponentialCandidates(ExactPool):
     """All candidates of a forest under an exponential loss.
 
-    Gaps take logarithms to find, so only those that have changed are found again, and the largest
-    of each block is remembered.
+    Gaps take logarithms, so only changed ones are found again, and each block's largest is kept.
     """
 
     cdef:
@@ -581,8 +578,7 @@ def grow_on_residuals(
     """Draw a leaf at random, split it and accept both sides, until the budget is spent.
 
     A leaf is split when it is drawn, by what the forest misses at that moment. A root is charged
-    with its first split; a leaf whose split costs more than is left is dropped, as is one that
-    cannot be split.
+    with its first split; a leaf that cannot be split, or not for what is left, is dropped.
     """
     cdef:
         int32_t[::1] leaves = np.empty(table.nodes.shape[0], dtype=np.int32)

@@ -11,8 +11,7 @@ cdef class Loss:
 
     # Sum up the statistics of the samples (overwrites `out`).
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil
-    # Write the optimal weight of a node, from its statistics; return the gap: how much the loss
-    # falls at full weight.
+    # Write the optimal weight of a node, from its statistics; return how much the loss falls.
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil
     # Add `step` to the predictions of the samples.
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil
@@ -34,9 +33,12 @@ cdef class SquaredLoss(Loss):
         return self.sample_weight[sample] if self.weighted else 1.0
 
 
+@cython.final
 cdef class ExponentialLoss(Loss):
     # The loss of each sample, and the factor of each class by which the last `update` changed it.
     cdef const int32_t[::1] codes
-    cdef double[::1] errors, factor
+    cdef double[::1] errors, factor, logs
+    cdef double saturation
 
-    cdef double gap(self, const double* stats, const double* weight) noexcept nogil
+    cdef void balance(self, const double* stats, double* weight) noexcept nogil
+    cdef void trim(self, const double* stats, double* weight) noexcept nogil

@@ -7,7 +7,7 @@ which the optimal weight of a node and its gap follow by sums over the node's sa
 import numpy as np
 
 cimport cython
-from libc.math cimport exp, log
+from libc.math cimport INFINITY, exp, log
 
 # Class errors below this share of a node's total count as this share: an absent class would ask
 # for an infinite weight. It is the relative precision of the sums themselves.
@@ -220,8 +220,7 @@ cdef class HuberLoss(RobustLoss):
 cdef class QuantileLoss(RobustLoss):
     """The pinball loss: a node's weight is a quantile of its residuals (Koenker & Bassett 1978).
 
-    Sums do not tell a quantile: the statistics of a node are its weights, and how much the loss
-    falls by them.
+    Sums do not tell a quantile: statistics are the node's weights, and by how much the loss falls.
     """
 
     cdef:
@@ -311,20 +310,22 @@ cdef inline void swap(double* values, double* masses, int32_t i, int32_t j) noex
     masses[i], masses[j] = masses[j], masses[i]
 
 
+@cython.final
 cdef class ExponentialLoss(Loss):
-    """Multiclass exponential loss under the zero-sum constraint (Eq. MEsolution).
+    """Multiclass exponential loss under the zero-sum constraint.
 
     Each sample carries exp(-f / (K - 1)), f the score of its own class: its loss. The sums of
-    these by class are the class errors of a node.
+    these by class are the class errors of a node. No ratio of them counts beyond e^saturation.
     """
 
-    def __init__(self, codes, errors, n_classes):
+    def __init__(self, codes, errors, n_classes, saturation=INFINITY):
         self.codes = codes
         self.errors = errors
+        self.saturation = saturation
         self.n_outputs = n_classes
         # Behind the class errors stand their anchors: what they were when last summed up afresh.
         self.width = 2 * n_classes
-        self.factor = np.ones(n_classes)
+        self.factor, self.logs = np.ones((2, n_classes))
         self.total = errors.sum()
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
@@ -350,6 +351,19 @@ cdef class ExponentialLoss(Loss):
             out[self.n_outputs + k] = out[k]
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        cdef double gap = 0.0
+        cdef Py_ssize_t k
+        if self.saturation == INFINITY:
+            self.balance(stats, weight)
+        else:
+            self.trim(stats, weight)
+        # A sample of class k has its loss multiplied by exp(-w_k / (K - 1)).
+        for k in range(self.n_outputs):
+            if stats[k] > 0.0:
+                gap += stats[k] * (1.0 - exp(-weight[k] / (self.n_outputs - 1)))
+        return gap
+
+    cdef inline void balance(self, const double* stats, double* weight) noexcept nogil:
         # Eq. (MEsolution): w_k = (K - 1) (log e_k - mean_l log e_l), which adds up to 0 over k.
         cdef double total = 0.0, centre = 0.0
         cdef Py_ssize_t k
@@ -361,48 +375,8 @@ cdef class ExponentialLoss(Loss):
             centre += weight[k] / self.n_outputs
         for k in range(self.n_outputs):
             weight[k] = (self.n_outputs - 1) * (weight[k] - centre)
-        return self.gap(stats, weight)
 
-    cdef double gap(self, const double* stats, const double* weight) noexcept nogil:
-        """Return the fall of the loss when `weight` is added to the scores of the node."""
-        # A sample of class k has its loss multiplied by exp(-w_k / (K - 1)).
-        cdef double gap = 0.0
-        cdef Py_ssize_t k
-        for k in range(self.n_outputs):
-            if stats[k] > 0.0:
-                gap += stats[k] * (1.0 - exp(-weight[k] / (self.n_outputs - 1)))
-        return gap
-
-    cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
-        cdef double* errors = &self.errors[0]
-        cdef const int32_t* codes = &self.codes[0]
-        cdef double error
-        cdef Py_ssize_t k
-        cdef int32_t i
-        # One exponential for each class instead of one for each sample.
-        for k in range(self.n_outputs):
-            self.factor[k] = exp(-step[k] / (self.n_outputs - 1))
-        # Multiplied on, not taken anew from a score: scores are kept nowhere.
-        for i in range(n):
-            error = errors[samples[i]] * self.factor[codes[samples[i]]]
-            errors[samples[i]] = max(LEAST_ERROR, min(MOST_ERROR, error))
-
-
-cdef class TrimmedExponentialLoss(ExponentialLoss):
-    """Exponential loss whose weights let no ratio of class errors count beyond e^saturation.
-
-    Equation METrimmed, with tau(0, 0) = 0.
-    """
-
-    cdef double saturation
-    cdef double[::1] logs
-
-    def __init__(self, codes, errors, n_classes, saturation):
-        ExponentialLoss.__init__(self, codes, errors, n_classes)
-        self.saturation = saturation
-        self.logs = np.empty(n_classes)
-
-    cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+    cdef inline void trim(self, const double* stats, double* weight) noexcept nogil:
         # Eq. (METrimmed): w_k = (K - 1) / K sum_l tau(e_k, e_l), tau the log-ratio within +-theta.
         # An absent class is at -theta from each present one, and at tau(0, 0) = 0 from others.
         cdef:
@@ -424,4 +398,17 @@ cdef class TrimmedExponentialLoss(ExponentialLoss):
                     ratio = logs[k] - logs[j]
                     total += max(-theta, min(theta, ratio))
             weight[k] = share * total
-        return self.gap(stats, weight)
+
+    cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
+        cdef double* errors = &self.errors[0]
+        cdef const int32_t* codes = &self.codes[0]
+        cdef double error
+        cdef Py_ssize_t k
+        cdef int32_t i
+        # One exponential for each class instead of one for each sample.
+        for k in range(self.n_outputs):
+            self.factor[k] = exp(-step[k] / (self.n_outputs - 1))
+        # Multiplied on, not taken anew from a score: scores are kept nowhere.
+        for i in range(n):
+            error = errors[samples[i]] * self.factor[codes[samples[i]]]
+            errors[samples[i]] = max(LEAST_ERROR, min(MOST_ERROR, error))

@@ -131,6 +131,5 @@ cdef class Splitter:
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil
     # Gather what `score` needs to know of the node; return False when it is pure.
     cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil
-    # Return the impurity decrease, times n, of the last entered node when the cells looked up last
-    # are parted at `cut`.
+    # Return the impurity decrease, times n, of parting the last looked-up cells at `cut`.
     cdef double score(self, int32_t n) noexcept nogil

@@ -1,9 +1,8 @@
 """Kernel: the nodes of a growing forest, and the random splits of extremely randomized trees.
 
 Geurts, Ernst and Wehenkel (2006): a few features at random, one threshold each at random between
-the least and the largest value of the node, and the best of these by the decrease of impurity. A
-globally induced forest opens its nodes in no particular order, so what is constant in a node is
-found afresh each time.
+the least and the largest value of the node, and the best of these by the decrease of impurity.
+Nodes are opened in no particular order: what is constant in one is found afresh each time.
 """
 
 import numpy as np

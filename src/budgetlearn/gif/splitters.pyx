@@ -142,8 +142,7 @@ cdef inline int32_t part_classes(
     const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class
 ) noexcept nogil:
     """Copy the samples, class 0 to the front and class 1 to the back; count class 0."""
-    # Invariant: by_class[:front] are of class 0 and by_class[back + 1:] of class 1, the latter in
-    # reverse: counts do not ask for an order.
+    # Invariant: by_class[:front] are of class 0 and by_class[back + 1:] of class 1, in reverse.
     cdef int32_t i, code, front = 0, back = n - 1
     for i in range(n):
         # Each is written to both ends and counted at one: no branch to mispredict.
@@ -235,8 +234,7 @@ cdef class VarianceSplitter(Splitter):
 
     With one-hot classes as targets that is Gini's index. Targets are looked up anew at each split,
     so they may change, as residuals do. They come times the weights of their samples, as the
-    squared loss keeps its residuals, and must add up to about 0 in each column, which keeps the
-    sums of squares accurate.
+    squared loss keeps its residuals, and add up to about 0 in each column: squares stay accurate.
     """
 
     cdef:

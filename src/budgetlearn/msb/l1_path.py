@@ -72,8 +72,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
     """Fit L1 logistic regression (multinomial for more than two classes) along a λ path.
 
     X is standardised here, so that one λ means the same to each variable; y are class indices
-    0..K-1, each present; `weight` of the examples is > 0. `penalty_factors`, >= 0, multiply λ for
-    each variable.
+    0..K-1, each present; `weight` of the examples is > 0. `penalty_factors` >= 0 multiply λ.
 
     `n_lambda` is the length of the logarithmic grid; glmnet may stop earlier, once the fit is
     saturated. Of a shorter one than 100 the penalties between are solved for, too, and left out;

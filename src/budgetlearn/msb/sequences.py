@@ -19,8 +19,7 @@ IMPORTANCE_FLOOR = 1e-3
 # a large finite ν stands for their infinity.
 PRICE_FLOOR = 1e-9
 MAX_GAMMA = 1e6
-# Sums of the same numbers in another order differ in the last bits; values this near (as a share of
-# the largest) count as equal.
+# Values this near, as a share of the largest, are equal: sums in another order differ in last bits.
 _SLACK = 1e-12
 
 
@@ -48,8 +47,7 @@ class RemovalSequence(ABC):
 class ImportanceSequence(RemovalSequence):
     """Remove the least important variable first (Yan et al., section 3.1.1).
 
-    Of equally important variables the most expensive leaves, of equally expensive ones one drawn at
-    random.
+    Of equally important variables the most expensive leaves, of equals one at random.
 
     Parameters
     ----------
@@ -78,8 +76,7 @@ class CostSequence(ImportanceSequence):
 
     In a cost group the members that are left carry the charge in equal parts
     (`FeatureCosts.shares`), so a group once begun is soon finished, which frees the charge. Of
-    equally expensive variables the least important leaves, of equally important ones one drawn at
-    random.
+    equally expensive variables the least important leaves, of equals one at random.
     """
 
     name = "cost"
@@ -99,8 +96,7 @@ class ImportancePerCostSequence(ImportanceSequence):
     importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`; values below a thousandth of the largest count as that much.
     gamma : float, default=1.0
-        The exponent γ of the cost, 0 to a million; the cost is the variable's share of the bill as
-        in `CostSequence`.
+        The exponent γ, 0 to a million, of the cost: the share of the bill as in `CostSequence`.
     """
 
     name = "importance_per_cost"

@@ -40,8 +40,7 @@ class CostBoosting(WeightedFit, TreeStages):
     ----------
     cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         Tradeoffs, decreasing: what all features together cost in the loss, or the gain, of each
-        training example; at 0 prices do not matter. None: ten that scale with the prices, from
-        where nothing is acquired to 0.
+        training example; at 0 prices do not matter. None: ten, from where nothing is acquired to 0.
     n_trees : sequence of int, default=(10, 20, 40)
         Boosting iterations at each size, increasing: stages of one model for each tradeoff. With
         K > 2 classes each is K trees, one for each class.
@@ -120,8 +119,7 @@ class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
 
     Each tree h is grown greedily for Σ w (residual − h(x))², w being the examples' weights, plus
     the tradeoff times the price of every feature that no earlier split of the ensemble uses; such a
-    feature is free from then on. Of all leaves and features the split with the largest net gain is
-    made next.
+    feature is free from then on. The split with the largest net gain of all comes next.
 
     Parameters
     ----------

@@ -96,8 +96,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     Parameters
     ----------
     threshold : float, default=0.95
-        Stop when the estimated probability that the prediction is right exceeds this, in [0, 1];
-        1 never stops.
+        Stop when the estimated probability to be right exceeds this, in [0, 1]; 1: never.
     cost_weight : float, default=0.0
         Weight alpha of the price against the value when a feature is chosen.
     max_cost : float, default=None

@@ -26,8 +26,7 @@ from ..validation import INT32_MAX, ParameterError, check_number
 from ._margin_walk import MarginWalker
 from .classifier import SequentialClassifier, Walk, standardiser
 
-# Each output column depends on the input column of the same number alone, so that a part of the
-# score still belongs to one raw feature.
+# Each output column depends on one input column: a part of the score still belongs to one feature.
 FEATUREWISE = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
@@ -287,9 +286,8 @@ class FMCCClassifier(MarginClassifier):
 
     For each test point, the training examples nearest to it on the features acquired so far stand
     in for it: the share of them whose partial margin is positive estimates the probability that the
-    classifier is right on the test point (eq. 4), and the same share with one feature more says
-    what that feature would bring (eq. 5). The best one less its weighted price is acquired, until
-    the estimate exceeds the threshold.
+    classifier is right on the test point (eq. 4), and with one feature more what that would bring
+    (eq. 5). The best less its weighted price is acquired, until the estimate exceeds the threshold.
 
     References
     ----------

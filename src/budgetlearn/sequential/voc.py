@@ -1,8 +1,7 @@
 """Value of classifier (Gao and Koller 2011), as Nan et al. (2014) compare with it.
 
-Each class is modelled around the test point: what was acquired gives every training example a
-weight, and a locally weighted ridge regression per class predicts each feature that was not
-acquired yet.
+Each class is modelled around the test point: what was acquired weighs the training examples, and a
+locally weighted ridge regression per class predicts each feature that is left.
 """
 
 import numpy as np
@@ -138,9 +137,8 @@ class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
     All test points have acquired equally many features: their regressions are solved together.
-    `train` is sorted by class, each class ends at one of `ends`, and `weight` is how much each
-    example counts. `rows` are the test points that go on, `posterior` (n_rows, n_classes) is
-    P(c | O).
+    `train` is sorted by class, each class ends at one of `ends`, `weight` is how much each example
+    counts; `rows` are the points that go on, `posterior` their P(c | O).
     """
 
     def __init__(self, train, ends, weight, n_points, ridge):

@@ -90,9 +90,8 @@ class BinnedData:
 class Bundles(NamedTuple):
     """The bundles of a coded table.
 
-    Columns of zeros and ones of which no row has two ones, as of a category that was coded one-hot,
-    are one column of codes, counted at once: LightGBM's exclusive feature bundling (Ke et al.
-    2017), without its conflicts.
+    Columns of zeros and ones of which no row has two ones, as of a category coded one-hot, are one
+    column of codes: LightGBM's exclusive feature bundling (Ke et al. 2017), without conflicts.
     """
 
     codes: np.ndarray  # (n_bundles, n_samples): the member with its one in a row, from 1; 0: none
@@ -144,8 +143,7 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
     `max_bins`: most codes for a feature, up to 65,535; None: one for each distinct value. All
     columns take as many bytes for a code as the one that has the most. `missing` masks the features
     that have one code more, the largest, for NaN; all else is finite. `folder`: where a temporary
-    file holds the codes, mapped into memory for as long as they are used, as wide as a column of
-    only distinct values would need.
+    file holds the codes, mapped into memory while they are used, as wide as for distinct values.
     """
     check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True, none=True)
     missing = np.zeros(X.shape[1], dtype=bool) if missing is None else missing

@@ -6,8 +6,7 @@ left side's F grows and the right side's falls as the threshold moves up, so tha
     max(F(left), F(right)) >= max(F(left) at the start, F(right) at the end)
 
 for all thresholds within a range of codes. A coarse histogram gives these bounds; only ranges whose
-bound can still win are refined. Without that bound the codes are sorted, or counted one by one
-where they are few.
+bound can still win are refined. Without it codes are sorted, or where they are few counted.
 
 Of a random sample of the thresholds, too, only those that can win are drawn. All samples of m of M
 thresholds are equally likely if the next threshold is taken with the chance of what is still wanted
@@ -173,21 +172,6 @@ cdef inline bint scan_keys(
     return True
 
 
-cdef inline void scan_all_keys(Search* search, const Column* column) noexcept nogil:
-    """Sort the examples of a feature and offer its thresholds, or a random sample of them."""
-    cdef uint64_t* keys = sorted_keys(search, column)
-    cdef Sample sample = Sample(search.n_sampled, 0)
-    cdef Py_ssize_t i
-    if search.n_sampled:
-        # A sample needs to know from how many thresholds it is drawn.
-        for i in range(1, column.size):
-            sample.n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
-    scan_keys(
-        search, column, keys, column.size, &search.left, &search.right,
-        &sample if search.n_sampled else NULL, False,
-    )
-
-
 cdef inline bint can_win(const Search* search, Py_ssize_t bucket) noexcept nogil:
     """Say whether a threshold inside a bucket may win or tie, by what `scan_bounds` noted."""
     return max(search.lefts[bucket], search.rights[bucket + 1]) <= search.limit
@@ -348,18 +332,6 @@ cdef inline void refine(
         start = end
 
 
-cdef inline int coarseness(const Column* column) noexcept nogil:
-    """Return the bits of codes that share a bucket: about sqrt(size) buckets are best."""
-    cdef int bits = 0
-    cdef Py_ssize_t wanted = 8, spread = column.high - column.low
-    # Buckets cost a pass over them, examples of a bucket a sort: both about sqrt(size) large.
-    while wanted < MAX_BUCKETS and wanted * wanted < 4 * column.size:
-        wanted *= 2
-    while spread >> bits >= wanted:
-        bits += 1
-    return bits
-
-
 cdef inline void begin_feature(Search* search, const Column* column) noexcept nogil:
     # An upper bound of the thresholds: where the sample is as large, all are tried.
     cdef Py_ssize_t most = min(<Py_ssize_t> (column.high - column.low), column.size - 1)
@@ -387,8 +359,16 @@ cdef inline void scan_histogram(
 
 cdef inline void examine(Search* search, Column* column) noexcept nogil:
     """Offer the thresholds of one feature, that is not constant, to the node's best split."""
-    cdef Py_ssize_t spread = column.high - column.low, n_buckets
-    cdef int bits = coarseness(column) if search.rule.bounded else 0
+    cdef Py_ssize_t spread = column.high - column.low, n_buckets, wanted = 8, i
+    cdef Sample sample = Sample(0, 0)
+    cdef uint64_t* keys
+    cdef int bits = 0  # so many bits of codes share a bucket
+    if search.rule.bounded:
+        # Buckets cost a pass over them, examples of a bucket a sort: both about sqrt(size) large.
+        while wanted < MAX_BUCKETS and wanted * wanted < 4 * column.size:
+            wanted *= 2
+        while spread >> bits >= wanted:
+            bits += 1
     begin_feature(search, column)
     n_buckets = (spread >> bits) + 1
     # To clear and visit many cells for few examples takes longer than to sort these.
@@ -396,7 +376,14 @@ cdef inline void examine(Search* search, Column* column) noexcept nogil:
         (column.size <= FEW and n_buckets > 2)
         or n_buckets * search.n_all_classes > 2 * column.size + 64
     ):
-        scan_all_keys(search, column)
+        keys, sample.n_wanted = sorted_keys(search, column), search.n_sampled
+        # A sample needs to know from how many thresholds it is drawn.
+        for i in range(1, column.size if search.n_sampled else 0):
+            sample.n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
+        scan_keys(
+            search, column, keys, column.size, &search.left, &search.right,
+            &sample if search.n_sampled else NULL, False,
+        )
         return
     fill_histogram(
         search, column, Codes(column.codes, sizeof(uint32_t)), NULL, column.low, bits, n_buckets

@@ -130,7 +130,8 @@ cdef class Grower(Blocks):
         int32_t* node_labels          # (n,): labels of a node that lacks a class
         bint counts_classes           # whether the rule lets it find the best threshold
         # regression
-        double* targets               # (n,): by label; NULL: there are classes
+        const double[::1] given       # keeps what `targets` points to
+        const double* targets         # (n,): by label; NULL: there are classes
         Part* parts                   # (n,): of the node's examples
         Orders orders                 # None: columns are not kept in order
 
@@ -142,21 +143,19 @@ cdef class Grower(Blocks):
         self.table = Table(data, self.search.rule.exact, n_classes)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
-        cdef Py_ssize_t i
-        self.labels = labels
+        self.labels, self.given = labels, targets
         self._allocate(labels.shape[0], self.table.n_features, n_classes)
         if targets is not None:
             self.parts = <Part*> self.get(labels.shape[0] * sizeof(Part))
-            self.targets = self.numbers(targets.shape[0])
-            for i in range(targets.shape[0]):
-                self.targets[i] = targets[i]
+            self.targets = &targets[0]
         # Cells by code and class: for the mean of Gini's impurity or of entropy, all thresholds.
         self.counts_classes = (
             not self.search.rule.minimax and not self.search.rule.stumps
             and self.search.rule.impurity.kind >= Kind.GINI
         )
         if self.counts_classes or self.targets != NULL:
-            self._allocate_class_histogram()
+            # Numbers have two cells for each code: of weights and of sums.
+            self._allocate_class_histogram(2 if self.targets != NULL else n_classes)
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
         cdef Py_ssize_t most_codes = self.table.most_codes(self.table.n_rows + 1)
@@ -187,11 +186,9 @@ cdef class Grower(Blocks):
         search.histogram = self.numbers(max(2 * n + 64, 256 * K))
         search.bounds = self.numbers(2 * max(n + 65, 257))
 
-    def _allocate_class_histogram(self):
+    def _allocate_class_histogram(self, Py_ssize_t K):
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef Py_ssize_t most = self.table.most_codes(MOST_COUNTED), n_cells, n_words
-        # Numbers have two cells for each code: of weights and of sums.
-        cdef Py_ssize_t K = 2 if self.targets != NULL else self.search.n_classes
         # A cell is code << bits | class: classes are rounded up to a power of two.
         while 1 << histogram.bits < K:
             histogram.bits += 1

@@ -41,8 +41,7 @@ class GrowthRule:
     ties: str = "random"
     max_features: int | None = None  # drawn at each node; None: all
     # Whether features that are constant at the node count as drawn (Breiman's and scikit-learn's
-    # forest; more are drawn only while no other came). If not, the draw is among those that vary,
-    # uniformly.
+    # forest; more are drawn only while no other came). If not, only those that vary are drawn.
     count_constants: bool = True
     # float64 (n_features,): chances in that draw (without replacement); None: equal.
     odds: np.ndarray | None = None

@@ -1,8 +1,7 @@
 """Impurity functions of class counts.
 
 The first three families are admissible (Nan, Wang and Saligrama 2015, section 2.2): non-negative,
-zero for a pure set, monotone and supermodular. Gini and entropy are not: a part may be more impure
-than the whole.
+zero for a pure set, monotone and supermodular. Gini and entropy are not: parts may be more impure.
 """
 
 import numpy as np

@@ -122,8 +122,7 @@ cdef class LeafWise(Blocks):
             leaf.total = Cell(0, 0)
             for i in range(n):
                 add(&leaf.total, self.slopes + self.order[i])
-            # Examples count by curvature, too: the value of a leaf of sure ones knows no measure.
-            # LightGBM counts by that alone.
+            # By curvature, too (LightGBM: by that alone): a leaf of sure examples has any value.
             self.least_curvature = max(
                 LEAST_CURVATURE,
                 self.curvature_unit * curvature(&leaf.total) * (self.least - 0.5) / max(n, 1),

@@ -36,9 +36,8 @@ cdef inline Py_ssize_t partition(
 ) noexcept nogil:
     """Partition the examples [start, end); return where the right side begins.
 
-    Requires that `below` comes with the least value of its type, and `above` with the largest. To
-    be called with constants for `in_order`, `whole` and NULL: the compiler then drops what is not
-    needed.
+    `below` comes with the least value of its type, `above` with the largest. To be called with
+    constants for `in_order`, `whole` and NULL: the compiler drops what is not needed.
     """
     cdef Py_ssize_t i, middle = start, moved = 0
     cdef int32_t row

@@ -4,8 +4,7 @@ Only the paths that test a feature can change with it. So each example goes down
 noting which features its path tests and between which values of each the path stays the same. A
 value from outside is sent down from the first node that tests the feature, and the stretch of
 values that would take the same way is noted too: other values in it need no walk of their own.
-As soon as the trees that are left and test a feature cannot turn the vote any more, it is not asked
-again.
+As soon as the trees left that test a feature cannot turn the vote, it is not asked again.
 """
 
 import numpy as np

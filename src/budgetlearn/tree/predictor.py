@@ -29,8 +29,7 @@ class Tree:
     # int32: node ids, always larger than the parent's; -1 at a leaf.
     children_left: np.ndarray
     children_right: np.ndarray
-    # float64 (node_count, n_values): class counts in classification, outputs in regression, weights
-    # in a GIF.
+    # float64 (node_count, n_values): class counts, outputs in regression, weights in a GIF.
     value: np.ndarray
     n_node_samples: np.ndarray  # int32: training examples that reached each node
     # bool: whether an example whose feature has no value (NaN) goes left; None: nowhere.
@@ -133,8 +132,7 @@ class ForestPredictor:
 
     `shares` divides the values of each node by their sum: class counts become class shares.
     `values`, (n_nodes, n_values), where the values of all nodes, tree after tree, are in one array
-    of which those of the trees are parts: it is used, not copied, and the right child of each node
-    must follow its left one.
+    of which the trees have parts: it is used, not copied. Right children must follow left ones.
     """
 
     def __init__(self, trees, n_features, shares=False, values=None):

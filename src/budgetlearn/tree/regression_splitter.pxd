@@ -97,8 +97,7 @@ cdef inline void consider(
 ) noexcept nogil:
     """Keep a threshold if its drop is the largest so far; `weight` and `sum` are of its left side.
 
-    Drops that rounding alone tells apart are equal. `total` is the node's weight, which the
-    compiler keeps in a register.
+    Drops that rounding alone tells apart are equal. `total` is the node's weight, in a register.
     """
     cdef double numerator = sum * sum, denominator = weight * (total - weight)
     cdef double ours = numerator * cut.denominator, theirs
@@ -132,8 +131,7 @@ cdef inline void consider_sides(
 ) noexcept nogil:
     """Consider a threshold; examples without a value, if any, on the right, and on the left.
 
-    They are the last ones of the feature: with them on the left, some that have a value have to be
-    on the right.
+    They are the feature's last: with them on the left, some with a value must be on the right.
     """
     cdef Missing missing = Missing.RIGHT if has_missing else Missing.NONE
     consider(search, cut, total, left.weight, left.sum, place, missing)

@@ -47,8 +47,7 @@ cdef inline void descend(
             starts[i] = 0 if by_tree else walk * n_features
         walking = True
         while walking:
-            # A walk at its leaf stays there and looks at the first column in vain: no branch to
-            # mispredict.
+            # A walk at its leaf stays there and looks at column 0 in vain: no branch to mispredict.
             walking = False
             for i in range(TOGETHER):
                 node = nodes + now[i]
@@ -166,28 +165,8 @@ cdef extern from *:
     ) noexcept nogil
 
 
-cdef inline void sweep(
-    const Node* nodes,        # IN the nodes of a tree, parents before children
-    const int16_t* ranks,     # IN of the threshold of each
-    int32_t first,            # IN place of the root among all nodes
-    int32_t n_nodes,
-    const int16_t* columns,   # IN codes of the rows: feature k begins at k * stride
-    Py_ssize_t stride,
-    int16_t* at,              # OUT (SWEPT,): place of each row's leaf in the tree
-) noexcept nogil:
-    """Bring all rows of a block from the root to their leaves."""
-    cdef int32_t place
-    memset(at, 0, SWEPT * sizeof(int16_t))
-    for place in range(n_nodes):
-        if nodes[place].feature >= 0:
-            send(
-                at, columns + nodes[place].feature * stride, SWEPT, <int16_t> place,
-                <int16_t> (nodes[place].child - first - place), ranks[place],
-            )
-
-
 def sweep_rows(
-    const Node[::1] nodes,       # IN all trees
+    const Node[::1] nodes,       # IN all trees, in each parents before children
     const int16_t[::1] ranks,    # IN (n_nodes,) of the thresholds
     const int32_t[::1] starts,   # IN (n_trees + 1,) where each tree begins, and the last one ends
     Py_ssize_t first_tree,
@@ -200,18 +179,23 @@ def sweep_rows(
     cdef:
         Py_ssize_t n_rows = values.shape[0], n_values = values.shape[1]
         Py_ssize_t block, start, size, tree, row, k
-        int16_t at[SWEPT]
+        int32_t node, first
+        int16_t at[SWEPT]            # place in the tree where each row stands, at last its leaf
         const double* leaf
     with nogil:
         for block in range((n_rows + SWEPT - 1) // SWEPT):
             start = block * SWEPT
             size = min(SWEPT, n_rows - start)
             for tree in range(first_tree, last_tree):
-                sweep(
-                    &nodes[starts[tree]], &ranks[starts[tree]], starts[tree],
-                    starts[tree + 1] - starts[tree], &codes[0, start], codes.shape[1], at,
-                )
-                leaf = &node_values[starts[tree], 0]
+                first = starts[tree]
+                memset(at, 0, SWEPT * sizeof(int16_t))
+                for node in range(first, starts[tree + 1]):
+                    if nodes[node].feature >= 0:
+                        send(
+                            at, &codes[nodes[node].feature, start], SWEPT, <int16_t> (node - first),
+                            <int16_t> (nodes[node].child - node), ranks[node],
+                        )
+                leaf = &node_values[first, 0]
                 if n_values == 1:
                     for row in range(size):
                         values[start + row, 0] += leaf[at[row]]
