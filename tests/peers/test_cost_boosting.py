@@ -195,9 +195,11 @@ def test_threads_change_nothing(path, cancer):
     X, _ = cancer
     one, two = (fitted(path, cancer, n_jobs=n_jobs) for n_jobs in (1, 2))
     for a, b in zip(one._models, two._models, strict=True):
-        np.testing.assert_array_equal(
-            a.walk(X, 1, values=True).values, b.walk(X, 2, values=True).values
+        walks = (
+            model.forest.walk(X, trees=(0, model.n_trees), values=True, n_jobs=n_jobs).values
+            for model, n_jobs in ((a, 1), (b, 2))
         )
+        np.testing.assert_array_equal(*walks)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
-from ..tree.growth import TIES
 from ..validation import ParameterError, check_choice, check_number, is_flag
 from .growing import WEIGHTS, NumberTreeSource, TreeSource, Validation, grow_within_budget
 from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
@@ -223,13 +222,8 @@ class GrownOnBudget:
             raise ParameterError(f"{name} must be a {kind.__name__} or None, got {value!r}.")
         return value
 
-    @property
-    def _growth(self):
-        return self._group("growth", self.growth)
-
-    @property
-    def _leaves(self):
-        return self._group("leaves", self.leaves)
+    _growth = property(lambda self: self._group("growth", self.growth))
+    _leaves = property(lambda self: self._group("leaves", self.leaves))
 
     def get_params(self, deep=True):
         """Return the parameters by name; with `deep` those of the groups too."""
@@ -343,8 +337,7 @@ class GrownOnBudget:
             predictor = forest.predictor
             walk = predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
             answer, n_trees = self._answer(regrowth.out_of_bag(forest), 1), predictor.n_trees
-            nodes = predictor.node_count(n_trees)
-            stage = Stage({"trees": n_trees}, *answer, walk.acquired, nodes)
+            stage = Stage({"trees": n_trees}, *answer, walk.acquired, predictor.node_count(n_trees))
             points.append(refuse_unscored(measures(self, stage, targets), len(targets)))
             staying.append(forest)
             # At once: all forests would take several times the memory of those that stay.
@@ -395,16 +388,14 @@ class GrownOnBudget:
         forests = self._forests(self._grower(examples), rules, trees, examples)
         best = self._choose(forests, examples)
         if prefixes:
-            refit = self._leaf_refit(best.trees, examples, self.n_jobs)
-            best.refitted = refit.again(prefixes)
+            best.refitted = self._leaf_refit(best.trees, examples, self.n_jobs).again(prefixes)
             best.trees = best.trees[: best.refitted[-1].predictor.n_trees]
         self._set_forest(best.trees, best.refitted, seeds, examples)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
     def _grower(self, examples):
         """Return the source of trees that grow on some examples."""
-        draw = partial(self._drawn, examples)
-        return self._source(self, examples, self._codes(examples.X), draw)
+        return self._source(self, examples, self._codes(examples.X), partial(self._drawn, examples))
 
     def _forests(self, source, rules, seeds, valid, known=()):
         """Return the forest of each rule, grown while the budget allows."""
@@ -420,7 +411,7 @@ class GrownOnBudget:
         """Return (setting, growth rule) for each setting to try, after checking the parameters."""
         check_number(self.budget, "budget", low=0, none=True)
         growth = self._growth
-        ties = check_choice(growth.ties, "growth.ties", TIES)
+        ties = check_choice(growth.ties, "growth.ties", ("first", "random"))
         discount = check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
         how = {"score": "risk", "ties": ties, "reuse_discount": discount, "count_constants": False}
         rule = self._rule(n_features, **how)
@@ -592,7 +583,17 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     def _judged(self, setting):
         split = check_choice(self._growth.split, "growth.split", ("minimax", "expected"))
         check_choice(self._voting, "leaves.voting", ("majority", "counts"))
-        return {"impurity": self._impurity(setting["alpha"], split), "split": split}
+        impurity = named = self._growth.impurity
+        if not isinstance(named, kinds.ImpurityFunction):
+            check_choice(named, "growth.impurity", ("threshold_pairs", *IMPURITIES))
+            impurity = IMPURITIES.get(named, lambda: kinds.ThresholdPairs(setting["alpha"]))()
+        # Theorem 2.2, on the greatest cost, needs it, and so do the kernel's bounds of thresholds.
+        if split == "minimax" and not impurity.admissible:
+            raise ParameterError(
+                "split='minimax' needs an admissible impurity (a part is never more impure than "
+                f"the whole); use split='expected' with {named!r}."
+            )
+        return {"impurity": impurity, "split": split}
 
     def _error(self, scores, n_trees, labels):
         # A class that training lacks is -1 here, and so an error whatever is predicted.
@@ -607,19 +608,6 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
             )
         # Settings are tried in this order: of equals the first one is taken.
         return {"alpha": alphas, **super()._lists()}
-
-    def _impurity(self, alpha, split):
-        impurity = named = self._growth.impurity
-        if not isinstance(named, kinds.ImpurityFunction):
-            check_choice(named, "growth.impurity", ("threshold_pairs", *IMPURITIES))
-            impurity = IMPURITIES.get(named, lambda: kinds.ThresholdPairs(alpha))()
-        # Theorem 2.2, on the greatest cost, needs it, and so do the kernel's bounds of thresholds.
-        if split == "minimax" and not impurity.admissible:
-            raise ParameterError(
-                "split='minimax' needs an admissible impurity (a part is never more impure than "
-                f"the whole); use split='expected' with {named!r}."
-            )
-        return impurity
 
 
 @documented

@@ -193,17 +193,14 @@ def _table(name, values):
     # C has no float16: its bits stand for it.
     values = values.view(np.uint16) if values.dtype == np.float16 else values
     kind = _type(values)
-    words = [_float(value) for value in values] if kind == "float" else map(str, values.tolist())
+    words = map(str, values.tolist())
+    if kind == "float":  # nine digits tell all float32 apart; literals need a point or an exponent
+        words = (f"{value:.9g}" for value in values)
+        words = [f"{word}f" if "." in word or "e" in word else f"{word}.0f" for word in words]
     wrapper = textwrap.TextWrapper(WIDTH, break_on_hyphens=False)
     wrapper.initial_indent = wrapper.subsequent_indent = 4 * " "
     body = wrapper.fill(" ".join(f"{word}," for word in words))
     return f"static const {kind} @name@_{name}[{values.size}] = {{\n{body}\n}};"
-
-
-def _float(value):
-    """Return a float32 as a literal that every compiler reads as that very number."""
-    text = f"{value:.9g}"  # nine digits tell all float32 apart
-    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
 
 
 def unrolled(forest):

@@ -176,8 +176,7 @@ class CompactForest(CompactModel):
             first += len(values)
             if empty != FULL:
                 zero = np.zeros((1, self.n_columns), dtype=values.dtype)
-                parts = (zero, values) if empty == LEFT_IS_ZERO else (values, zero)
-                values = np.concatenate(parts)
+                values = np.concatenate((zero, values) if empty == LEFT_IS_ZERO else (values, zero))
             yield values
 
 
@@ -210,8 +209,13 @@ class CompactNetwork(CompactModel):
         `BudgetError` where they do not hold one.
         """
         classifies = task == "classification"
-        n_classes = np.unique(y).size if classifies else 1
-        width = _widest(byte_budget, X.shape[1], n_classes if n_classes > 2 else 1)
+        n_features, n_columns = X.shape[1], np.unique(y).size if classifies else 1
+        n_columns = 1 if n_columns == 2 else n_columns
+        # Of a hidden unit, and of all with the first.
+        one, least = n_features + 4 + n_columns, 9 * n_features + 5 * n_columns + 8
+        if byte_budget < least:
+            raise BudgetError(f"{byte_budget} bytes hold no hidden unit: one takes {least}.", least)
+        width = min(WIDEST, 1 + (byte_budget - least) // one)
         centre, inverse = _standard(X)
         mean, spread = (0.0, 1.0) if classifies else (np.mean(y), np.std(y) or 1.0)
         kind = MLPClassifier if classifies else MLPRegressor
@@ -248,14 +252,6 @@ class CompactNetwork(CompactModel):
         hidden = np.where(hidden > 0, hidden, np.float32(0))
         sums = np.zeros((len(Z), self.n_columns), dtype=np.float32)
         return self.constant + self.scale * _added(hidden, self.outer, sums)
-
-
-def _widest(byte_budget, n_features, n_columns):
-    """Return the most hidden units that so many bytes hold, at most `WIDEST`."""
-    one, least = n_features + 4 + n_columns, 9 * n_features + 5 * n_columns + 8
-    if byte_budget < least:
-        raise BudgetError(f"{byte_budget} bytes hold no hidden unit: one takes {least}.", least)
-    return min(WIDEST, 1 + (byte_budget - least) // one)
 
 
 def _standard(X):

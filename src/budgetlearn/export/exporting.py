@@ -184,18 +184,25 @@ def onnx_model(forest):
         from onnx import TensorProto, helper
     regression = forest.kind == REGRESSION
     scores = "prediction" if regression else "scores"
-    nodes = [
-        helper.make_node(
-            "TreeEnsembleRegressor", ["X"], [scores], domain="ai.onnx.ml", **ensemble(forest)
-        )
-    ]
-    shape = ["n", forest.n_columns]
-    outputs = [helper.make_tensor_value_info(scores, TensorProto.FLOAT, shape)]
+    how = {"domain": "ai.onnx.ml", **ensemble(forest)}
+    nodes = [helper.make_node("TreeEnsembleRegressor", ["X"], [scores], **how)]
+    outputs = [helper.make_tensor_value_info(scores, TensorProto.FLOAT, ["n", forest.n_columns])]
     constants = []
     if not regression:
-        nodes += _decision(helper, forest.n_columns)
-        kind, labels = _labels(forest)
-        kind = getattr(TensorProto, kind)
+        # Of equals ArgMax takes the first, as `predict` does; one column's sign decides by itself.
+        if forest.n_columns > 1:
+            nodes.append(helper.make_node("ArgMax", ["scores"], ["code"], axis=1, keepdims=0))
+        else:
+            nodes += [
+                helper.make_node("Greater", ["scores", "zero"], ["second"]),
+                helper.make_node("Cast", ["second"], ["codes"], to=TensorProto.INT64),
+                helper.make_node("Squeeze", ["codes", "last"], ["code"]),
+            ]
+        nodes.append(helper.make_node("Gather", ["labels", "code"], ["label"]))
+        labels = np.arange(forest.n_classes) if forest.classes is None else forest.classes
+        whole = np.issubdtype(labels.dtype, np.integer)
+        kind = TensorProto.INT64 if whole else TensorProto.STRING
+        labels = labels.tolist() if whole else list(map(str, labels.tolist()))
         constants = [
             helper.make_tensor("labels", kind, [len(labels)], labels),
             helper.make_tensor("zero", TensorProto.FLOAT, [1], [0.0]),
@@ -250,23 +257,3 @@ def ensemble(forest):
         "nodes_values": threshold.tolist(),
         "target_weights": weight.tolist(),
     } | {name: numbers.astype(int).tolist() for name, numbers in whole.items()}
-
-
-def _decision(helper, n_columns):
-    # Of equals ArgMax takes the first, as `predict` does; one column's sign decides by itself.
-    if n_columns > 1:
-        code = [helper.make_node("ArgMax", ["scores"], ["code"], axis=1, keepdims=0)]
-    else:
-        code = [
-            helper.make_node("Greater", ["scores", "zero"], ["second"]),
-            helper.make_node("Cast", ["second"], ["codes"], to=7),  # whole numbers
-            helper.make_node("Squeeze", ["codes", "last"], ["code"]),
-        ]
-    return [*code, helper.make_node("Gather", ["labels", "code"], ["label"])]
-
-
-def _labels(forest):
-    classes = np.arange(forest.n_classes) if forest.classes is None else forest.classes
-    if np.issubdtype(classes.dtype, np.integer):
-        return "INT64", classes.tolist()
-    return "STRING", [str(name) for name in classes.tolist()]

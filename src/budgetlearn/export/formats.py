@@ -109,19 +109,6 @@ def refuse_unheld(value, constant, format, shared, n_trees):
         )
 
 
-def scaled_int8(value, constant, shared):
-    """Return values as whole multiples of a scale, in [-127, 127], and the constant likewise."""
-    largest = np.abs(value).max(axis=0, initial=0.0)
-    # One scale for all columns: their sums then compare as whole numbers.
-    if shared:
-        largest = np.full(largest.size, largest.max())
-    # The constant must fit 32 bits with room for the sums.
-    largest = np.maximum(largest, np.abs(constant) * INT8_MAX / 2**30)
-    scale = np.where(largest > 0, largest / INT8_MAX, 1.0).astype(np.float32)
-    multiples = np.clip(np.rint(value / scale), -INT8_MAX, INT8_MAX)
-    return multiples.astype(np.int8), np.rint(constant / scale).astype(np.int32), scale
-
-
 def refuse_above(most, number, what="features"):
     """Raise `ParameterError` for more than the compact format can number."""
     if number > most:
@@ -132,10 +119,18 @@ def values_in(value, constant, kind, format, n_trees):
     """Return the values, the constant and the scale in the format."""
     if kind != VOTES:
         refuse_unheld(value, constant, format, kind != REGRESSION, n_trees)
-        if format == "int8":
-            return scaled_int8(value, constant, kind != REGRESSION)
-        value = value.astype(format)
-    return value, constant.astype(np.float32), np.empty(0, dtype=np.float32)
+    if kind == VOTES or format != "int8":
+        value = value if kind == VOTES else value.astype(format)
+        return value, constant.astype(np.float32), np.empty(0, dtype=np.float32)
+    largest = np.abs(value).max(axis=0, initial=0.0)
+    # One scale for all columns: their sums then compare as whole numbers.
+    if kind != REGRESSION:
+        largest = np.full(largest.size, largest.max())
+    # The constant must fit 32 bits with room for the sums.
+    largest = np.maximum(largest, np.abs(constant) * INT8_MAX / 2**30)
+    scale = np.where(largest > 0, largest / INT8_MAX, 1.0).astype(np.float32)
+    multiples = np.clip(np.rint(value / scale), -INT8_MAX, INT8_MAX)
+    return multiples.astype(np.int8), np.rint(constant / scale).astype(np.int32), scale
 
 
 def thresholds_in(forest, format):

@@ -63,23 +63,14 @@ def stored(trees, zero_stops=True):
     # A tree without a split says the same of all examples: the constant takes it over.
     lone, roots = roots[n_splits[roots] == 0], roots[n_splits[roots] > 0]
     zero = (n_splits == 0) & ~value.any(axis=1) & zero_stops
-    sides = [zero[left[roots]], zero[right[roots]]]
-    empty = np.select(sides, [LEFT_IS_ZERO, RIGHT_IS_ZERO], FULL)
+    empty = np.select([zero[left[roots]], zero[right[roots]]], [LEFT_IS_ZERO, RIGHT_IS_ZERO], FULL)
     dropped = left[roots[empty == LEFT_IS_ZERO]], right[roots[empty == RIGHT_IS_ZERO]]
     kept = np.setdiff1d(stops, np.concatenate([lone, *dropped]))
     inner = np.delete(np.arange(left.size), stops)
     inner, kept = inner[split[inner].argsort()], kept[stop[kept].argsort()]
-    return StoredTrees(
-        n_splits[roots],
-        empty,
-        feature[inner].astype(np.int64),
-        threshold[inner],
-        n_splits[left[inner]],
-        missing_left[inner],
-        value[kept],
-        sum(value[lone], np.zeros(value.shape[1])),
-        value[lone].argmax(axis=1),
-    )
+    splits = feature[inner].astype(np.int64), threshold[inner], n_splits[left[inner]]
+    constant = sum(value[lone], np.zeros(value.shape[1])), value[lone].argmax(axis=1)
+    return StoredTrees(n_splits[roots], empty, *splits, missing_left[inner], value[kept], *constant)
 
 
 def _preorder(left, right, roots, stops):

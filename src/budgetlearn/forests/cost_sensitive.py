@@ -81,7 +81,7 @@ class CostSensitive(GrownTrees):
 
 @estimator_class
 class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
-    """Random forest that trades information gain for the price of features (Thomas, algorithms 1-3).
+    """Random forest that trades information gain for feature prices (Thomas, algorithms 1-3).
 
     A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
     that is not positive. A feature that a split uses is acquired: C_i = 0 from then on, in this
@@ -130,8 +130,7 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
         if not literal and not is_flag(wanted):
             raise ParameterError(f"complementary must be True, False or 'literal', got {wanted!r}.")
         sampling = ComplementarySampling(train.X, labels, literal) if wanted else None
-        data = self._codes(train.X, self._binned)
-        grower = TreeGrower(data, labels, self.classes_.size, rule)
+        grower = TreeGrower(self._codes(train.X, self._binned), labels, self.classes_.size, rule)
         trees = list(self._known_trees(train))
         acquired = self._used(trees)
         for tree in trees if sampling else ():

@@ -1,5 +1,6 @@
 """Globally induced forests (Begon, Joly and Geurts, 2017): forests under a node budget."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from ..protocol.checked_data import complete_table, weighted_quantile
 from ..protocol.documenting import estimator_class
 from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
-from .fitting import Validation
 from .forest import BaseGIF
 
 
@@ -64,8 +64,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         _, exponent = np.frexp(np.abs(y).max())
         targets = np.ldexp(y, -exponent).reshape(len(y), -1)
         if valid is not None:
-            divided = np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
-            valid = Validation(valid.X, divided, valid.targets)
+            valid = replace(valid, y=np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1))
         self._grow(train.X, targets, train.weight, seeds, valid, exponent=exponent)
 
     def _answer(self, scores):
@@ -111,21 +110,19 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             return Logistic() if self.joint_fit == "logistic" else Squared()
         return Exponential(np.inf if self.loss_ == "exponential" else self.saturation)
 
-    def _chosen_loss(self):
-        check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
-        if self.loss != "auto":
-            return self.loss
-        regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
-        return "squared" if regression or self.classes_.size > 2 else "trimmed_exponential"
-
     def _fit(self, train, valid, seeds):
-        self.loss_ = self._chosen_loss()
+        check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
+        self.loss_ = self.loss
+        if self.loss == "auto":
+            regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
+            squared = regression or self.classes_.size > 2
+            self.loss_ = "squared" if squared else "trimmed_exponential"
         self._check_parameters(self.loss_)
         check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
         codes, one_hot = train.y.astype(np.int32), np.eye(self.classes_.size)
         if valid is not None:
             known = valid.take(np.flatnonzero(valid.y >= 0))
-            valid = Validation(known.X, one_hot[known.y], known.targets)
+            valid = replace(known, y=one_hot[known.y])
         self._grow(train.X, one_hot[codes], train.weight, seeds, valid, codes=codes)
 
     def decision_function(self, X):
@@ -239,9 +236,8 @@ class Logistic(Squared):
 class Exponential(Squared):
     """Multiclass exponential loss of Zhu et al. (2009), scores adding up to 0 (Eq. MEmin).
 
-    A class that is absent from a node would ask for an infinite weight; its class error counts as
-    2^-52 of the node's, which leaves large steps. Weights trimmed by a `saturation` are the paper's
-    remedy (Eq. METrimmed).
+    A class absent from a node would ask for an infinite weight; its error counts as 2^-52 of the
+    node's, which leaves large steps. A `saturation` is the paper's remedy (Eq. METrimmed).
     """
 
     def __init__(self, saturation=np.inf):

@@ -1,7 +1,6 @@
 """Growing a globally induced forest, and the model that it becomes."""
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -117,14 +116,6 @@ class GIFModel:
         return ForestPredictor(self.trees, self.n_features, values=self._values)
 
 
-class Validation(NamedTuple):
-    """Validation data of a growing forest."""
-
-    X: np.ndarray
-    targets: np.ndarray  # one-hot classes, or numbers divided as in training
-    given: np.ndarray  # the targets as they were given
-
-
 def in_columns(X, large=False):
     """Return X column-major, as splits read one feature of many examples.
 
@@ -142,7 +133,7 @@ def in_columns(X, large=False):
 def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, exponent):
     """Grow the forest that the parameters of an estimator ask for; return model, intercept, ridge.
 
-    The model is that of 2**exponent times the targets.
+    The model is that of 2**exponent × targets. `y` of `valid`: one-hot classes or divided numbers.
     """
     count_fit()  # one for each growth: refits within bytes count again
     if params.forest is not None:
@@ -258,7 +249,7 @@ def _fitted(grown, nodes, targets, weight, params, valid, exponent, intercept):
             each = np.moveaxis(np.ldexp(scores, exponent), 1, 0)
             return [-params._score_of(one, valid) for one in each]
         found = scores if params.joint_fit == "ridge" else softmax(scores, axis=2)
-        return np.square(found - valid.targets[:, None]).sum(axis=(0, 2))
+        return np.square(found - valid.y[:, None]).sum(axis=(0, 2))
 
     n_columns = 1 if params._is_binary() else targets.shape[1]
     limits = params.node_budget, params.byte_budget, params.byte_format

@@ -309,7 +309,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 # Classes by their probabilities, numbers in the unit of the divided targets.
                 _, predicted = self._answer(scores)
                 predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
-                errors.append(self._loss().error(predicted, valid.targets))
+                errors.append(self._loss().error(predicted, valid.y))
             else:
                 errors.append(-self._score_of(scores, valid))
         # Those that are better than all smaller ones: what each smaller budget would have kept.
@@ -326,7 +326,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _score_of(self, scores, valid):
         """Return the `scoring` of predictions on validation data, given the scores of these."""
-        return score_outcome(self, self.scoring, Stage({}, *self._answer(scores)), valid.given)
+        return score_outcome(self, self.scoring, Stage({}, *self._answer(scores)), valid.targets)
 
     def _set(self, model):
         """Make a model the fitted one, and return the forest."""
@@ -369,13 +369,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return smaller._set(self._model.within(self._best_within(node_budget)))
 
     def _compact(self, format):
-        return CompactForest.of(
-            self.trees_,
-            self.n_features_in_,
-            intercept=self.intercept_,
-            classes=getattr(self, "classes_", None),
-            format=format,
-        )
+        about = {"classes": getattr(self, "classes_", None), "format": format}
+        trees = self.trees_, self.n_features_in_
+        return CompactForest.of(*trees, intercept=self.intercept_, **about)
 
     @property
     def trees_(self):

@@ -16,15 +16,13 @@ from .nodes cimport ForestNode, NodeTable, Split, Splitter, fetch_ahead
 
 # Sums and bounds are rounded: what falls short of the largest by less than this share may be it.
 cdef double SLACK = 1e-9
-# Gaps that differ by less than this share are equal, and the oldest node leads: the same samples in
-# two trees, say, whose sums went through other roundings.
+# Gaps that differ by less than this share, as by other roundings, are equal: the oldest node leads.
 cdef double TIE = 1e-10
 # No gap at all, for targets of size 1: the rounding of residuals leaves 1e-32, over and over again,
 # and squares below 1e-308 take the processor a hundred times as long.
 cdef double LEAST_GAP = 1e-290
 # Once the largest gap has fallen below this share of what it was, all is summed up afresh: sums
-# keep the rounding errors of when they were large. So does a class error that has fallen below
-# this share of its anchor.
+# keep rounding errors of when they were large. So is a class error below this share of its anchor.
 cdef double LEAST_REST = 1e-6
 cdef double LEAST_ANCHORED = 1e-3
 # Stands for the gap of a candidate between the two passes of a step.
@@ -34,7 +32,7 @@ cdef enum:
     BLOCK = 64  # candidates that are searched together
 
 
-cdef class Pool:
+cdef class Pool(Blocks):
     """The candidates of a forest: nodes that could enter the model."""
 
     cdef:
@@ -93,7 +91,6 @@ cdef class RandomWindow(Pool):
 
     cdef:
         Candidate* candidates
-        Blocks memory        # owns what `candidates` points to
         int32_t n_window
         int32_t next         # the candidate that is likely to be drawn next
         double[::1] stats, trial
@@ -105,8 +102,7 @@ cdef class RandomWindow(Pool):
         if splitter is not None and splitter.charges is not None:
             self.splitter = splitter
         # There are never more candidates than nodes; what is not used takes no memory.
-        self.memory = Blocks()
-        self.candidates = <Candidate*> self.memory.get(table.records.shape[0] * sizeof(Candidate))
+        self.candidates = <Candidate*> self.get(table.records.shape[0] * sizeof(Candidate))
         self.n_window = min(n_window, table.records.shape[0])
         self.stats = np.empty(loss.width)
         self.trial = np.empty(loss.n_outputs)

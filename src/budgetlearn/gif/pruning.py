@@ -81,11 +81,8 @@ class ImportedNodes(Nodes):
         records["step"] = -1
         records["step"][ids] = np.arange(ids.size)
         super().__init__(records, ids)
-        self._measure(targets)
-
-    def _measure(self, targets):
-        """Count the examples of each node, and find what its split explains of the targets."""
-        records, parent = self.records, self.records["parent"].tolist()
+        # The examples of each node, and what its split explains of the targets.
+        parent = records["parent"].tolist()
         sums, each = np.zeros((len(parent), 1 + targets.shape[1])), np.insert(targets, 0, 1, axis=1)
         for leaves in self._leaves.T:
             np.add.at(sums, leaves, each)

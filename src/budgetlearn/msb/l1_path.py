@@ -83,13 +83,15 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
         # glmnet's λ is relative to the mean weight: the unit of the weights must not matter.
         weight = weight / weight.mean()
     standard, mean, scale = _standardised(X, weight)
-    if not standard.any():
-        return _intercepts_only(y, mean, scale, weight)
+    if not standard.any():  # all variables are constant: class priors, one step
+        priors = np.log(np.bincount(y, weight) / y.size)
+        intercept = priors[1:] - priors[0] if priors.size == 2 else priors
+        coef = np.zeros((1, intercept.size, mean.size))
+        return L1Path(coef, intercept[None, :], np.zeros(1), mean, scale)
     # Penalties between the wanted ones: every stride-th is kept.
     stride = -(-(GRID - 1) // max(n_lambda - 1, 1))
     length = max((n_lambda - 1) * stride + 1, GRID)
-    net = _solved(standard, y, weight, penalty_factors, length, tolerance)
-    complete = not _is_cut(net)
+    net, complete = _solved(standard, y, weight, penalty_factors, length, tolerance)
     if not complete:
         warnings.warn(
             f"The L1 path ends at penalty {net.n_lambda_} of {length}: glmnet's descent did not "
@@ -100,18 +102,13 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
         )
     solved = np.arange(net.n_lambda_)
     kept = np.union1d(solved[::stride], solved[-1])[:n_lambda]
-    return L1Path(
-        coef=np.ascontiguousarray(np.moveaxis(net.coef_path_, 2, 0)[kept]),
-        intercept=np.ascontiguousarray(np.atleast_2d(net.intercept_path_).T[kept]),
-        penalties=net.lambda_path_[kept],
-        mean=mean,
-        scale=scale,
-        complete=complete,
-    )
+    coef = np.ascontiguousarray(np.moveaxis(net.coef_path_, 2, 0)[kept])
+    intercept = np.ascontiguousarray(np.atleast_2d(net.intercept_path_).T[kept])
+    return L1Path(coef, intercept, net.lambda_path_[kept], mean, scale, complete)
 
 
 def _solved(standard, y, weight, penalty_factors, length, tolerance):
-    """Return glmnet's path, of more passes where its own limit cuts it off."""
+    """Return glmnet's path, and whether it is whole; a second try has more passes."""
     with extra("msb", "the L1 path (logitB, and 'l1' among msB's sequences)"):
         from glmnet import LogitNet  # costs a second, and only this method needs it
 
@@ -130,20 +127,17 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
                 raise RuntimeError(
                     f"glmnet could not fit the L1 path: {error} Weigh classes and rows more evenly."
                 ) from error
-        if not _is_cut(net):
+        # Flags from -1 to -10000: the descent ran out of passes. Below that a path is at its
+        # natural end, where probabilities have reached 0 or 1.
+        complete = not -10000 <= net.jerr_ < 0
+        if complete:
             break
     if net.jerr_ > 0 or net.n_lambda_ < 1:
         raise RuntimeError(
             f"glmnet found no solution (jerr = {net.jerr_}) on {standard.shape[0]} rows, "
             f"{standard.shape[1]} variables, {np.unique(y).size} classes."
         )
-    return net
-
-
-def _is_cut(net):
-    """Return True if the descent ran out of passes (glmnet's error flags −1 to −10000)."""
-    # Flags below that are a path at its natural end: probabilities that reached 0 or 1.
-    return -10000 <= net.jerr_ < 0
+    return net, complete
 
 
 def _standardised(X, weight):
@@ -157,14 +151,6 @@ def _standardised(X, weight):
     scale = np.sqrt(np.average((share - mean) ** 2, axis=0, weights=weight))
     scale = np.where(constant, 1.0, scale)
     return np.where(constant, 0.0, (share - mean) / scale), low + span * mean, span * scale
-
-
-def _intercepts_only(y, mean, scale, weight):
-    """Return the path of a table whose variables are all constant: class priors, one step."""
-    priors = np.log(np.bincount(y, weight) / y.size)
-    intercept = priors[1:] - priors[0] if priors.size == 2 else priors
-    coef = np.zeros((1, intercept.size, mean.size))
-    return L1Path(coef, intercept[None, :], np.zeros(1), mean, scale)
 
 
 @estimator_class

@@ -277,8 +277,7 @@ class SubsetSearch(ScheduleClassifier):
         )
 
     def _engine(self):
-        forest = self.estimator is None
-        engine = RandomForestClassifier(max_bins=255) if forest else self.estimator
+        engine = RandomForestClassifier(max_bins=255) if self.estimator is None else self.estimator
         if not is_classifier(engine):
             raise ParameterError(f"estimator must be a classifier, got {engine!r}.")
         return engine
@@ -355,11 +354,8 @@ class ModelScheduleSearch(SubsetSearch):
                 f"the sequences {', '.join(subsets)} visit no model of {problem.min_variables} "
                 "or more variables. Lower min_variables, or add a nested sequence, as 'importance'."
             )
-        self.schedule_ = self._schedule_of(
-            [model.cost for model in models],
-            [model.score for model in models],
-            [model.variables for model in models],
-        )
+        points = ((model.cost, model.score, model.variables) for model in models)
+        self.schedule_ = self._schedule_of(*zip(*points, strict=True))
         # Compression keeps few: only these are fitted again where they were dropped.
         self.models_ = [problem.model(variables) for variables in self.schedule_.variables]
 

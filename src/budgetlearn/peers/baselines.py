@@ -231,15 +231,10 @@ class FilterBoostingClassifier(FilterForestClassifier):
 
     def _forest(self, train, data, selected, seed):
         """Return LightGBM's trees on some features as a sum of trees on the whole table."""
-        boosting = LightGBMCostClassifier(
-            cost_weights=(0,),
-            n_trees=(self.n_estimators,),
-            learning_rate=self.learning_rate,
-            num_leaves=self.num_leaves,
-            min_child_samples=self.min_child_samples,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-        ).fit(train.X[:, selected], train.y, sample_weight=train.weight)
+        shared = ("learning_rate", "num_leaves", "min_child_samples", "n_jobs")
+        own = {name: getattr(self, name) for name in shared} | {"random_state": seed}
+        boosting = LightGBMCostClassifier(cost_weights=(0,), n_trees=(self.n_estimators,), **own)
+        boosting.fit(train.X[:, selected], train.y, sample_weight=train.weight)
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
         # Trees of one iteration belong together where some of them cannot be walked.
         return TreeSum.of(trees, train.X.shape[1], per_step=boosting._n_outputs)
@@ -284,15 +279,11 @@ class SparseLinearClassifier(LogitPathClassifier):
             raise ParameterError("cost_exponents must be one or more numbers >= 0, got none.")
         for power in powers:
             check_number(power, "cost_exponents (each)", low=0)
+        data, weight, prices = (train.X, train.y), train.weight, self.feature_costs_.alone
+        factors = (penalty_factors(prices, power) for power in powers)
         paths = [
-            fit_l1_path(
-                train.X,
-                train.y,
-                self.n_lambda,
-                weight=train.weight,
-                penalty_factors=penalty_factors(self.feature_costs_.alone, power),
-            )
-            for power in powers
+            fit_l1_path(*data, self.n_lambda, weight=weight, penalty_factors=each)
+            for each in factors
         ]
         # Same data, so the same scaling: the paths are one list of models to choose from.
         joined = {

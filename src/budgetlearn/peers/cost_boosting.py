@@ -155,8 +155,7 @@ class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
             scores, trees = np.zeros_like(targets), []
             for _ in range(n_iterations):
                 # Of the iteration's start for all classes: their trees do not see each other.
-                slopes = weight * (scores - targets)
-                for output, slope in enumerate(slopes):
+                for output, slope in enumerate(weight * (scores - targets)):
                     grower.grow(rows, slope, weight, features, prices, gains)
                     grower.add_to(scores[output], self.learning_rate, none)
                     nodes, values = grower.tree()
@@ -200,27 +199,13 @@ class LightGBMCost(CostBoosting):
     def _boost(self, train, shares, cost_weights, n_iterations):
         with extra("peers", type(self).__name__):
             import lightgbm
-        parameters = self._parameters(len(train.y), shares)
-        # Coded once for all cost_weights.
-        options = {"params": dict(parameters), "free_raw_data": False}
-        data = lightgbm.Dataset(train.X, train.y, weight=train.weight, **options)
-        paths = []
-        for tradeoff in progress(cost_weights, "models"):
-            count_fit()
-            charged = {**parameters, "cegb_tradeoff": tradeoff}
-            # Kept as it is: else LightGBM writes all trees to text, and reads them again.
-            booster = lightgbm.train(charged, data, n_iterations, keep_training_booster=True)
-            paths.append(from_lightgbm(booster))
-        return paths
-
-    def _parameters(self, n_samples, shares):
         check_choice(self.penalty, "penalty", ("coupled", "lazy"))
         check_number(self.num_leaves, "num_leaves", low=2, integer=True)
         check_number(self.min_child_samples, "min_child_samples", low=1, integer=True)
         # Gains are sums over examples: "coupled" must be, too; "lazy" is charged an example.
-        penalties = shares * (n_samples if self.penalty == "coupled" else 1)
+        penalties = shares * (len(train.y) if self.penalty == "coupled" else 1)
         classes = "binary" if self._n_outputs == 1 else "multiclass"
-        return {
+        parameters = {
             "objective": classes if is_classifier(self) else "regression",
             "num_class": self._n_outputs,
             "learning_rate": self.learning_rate,
@@ -233,6 +218,17 @@ class LightGBMCost(CostBoosting):
             "force_row_wise": True,  # else LightGBM times both ways, and picks one
             "verbose": -1,
         }
+        # Coded once for all cost_weights.
+        options = {"params": dict(parameters), "free_raw_data": False}
+        data = lightgbm.Dataset(train.X, train.y, weight=train.weight, **options)
+        paths = []
+        for tradeoff in progress(cost_weights, "models"):
+            count_fit()
+            charged = {**parameters, "cegb_tradeoff": tradeoff}
+            # Kept as it is: else LightGBM writes all trees to text, and reads them again.
+            booster = lightgbm.train(charged, data, n_iterations, keep_training_booster=True)
+            paths.append(from_lightgbm(booster))
+        return paths
 
 
 @estimator_class

@@ -42,16 +42,9 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
         # The most members whose nodes together are within each budget.
         nodes = [predictor.node_count(per_member * (member + 1)) for member in range(members)]
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
-    return [
-        TreeSum(
-            predictor,
-            n_trees=per_member * min(size, members),
-            intercept=intercept,
-            averages=averages(estimator),
-            per_step=0 if averages(estimator) else per_member,
-        )
-        for size in sizes
-    ]
+    mean = averages(estimator)
+    how = {"intercept": intercept, "averages": mean, "per_step": 0 if mean else per_member}
+    return [TreeSum(predictor, per_member * min(size, members), **how) for size in sizes]
 
 
 def check_ensemble(estimator):
@@ -339,7 +332,13 @@ class BoostingNodeShares(SklearnStages, NodeShares):
     def _fit_budgets(self, X, y, seed):
         check_ensemble(self.estimator)
         # As if every tree were as large as it may be: the budget is kept whatever is grown.
-        most = _most_nodes(self.estimator, np.unique(y).size if is_classifier(self) else 1)
+        base = getattr(self.estimator, "estimator", self.estimator)
+        max_depth = 1 if base is None else base.max_depth
+        check_number(max_depth, "max_depth of the boosted trees", low=1, integer=True)
+        most = 2 ** (max_depth + 1) - 1
+        # Gradient boosting grows a tree for each class, AdaBoost one for all.
+        if base is self.estimator and is_classifier(self) and np.unique(y).size > 2:
+            most *= np.unique(y).size
         smallest, largest = self.node_budgets_[0], self.node_budgets_[-1]
         if smallest < most:
             raise ParameterError(
@@ -352,13 +351,3 @@ class BoostingNodeShares(SklearnStages, NodeShares):
         )
         fit_counted(self.estimator_, X, y)
         self._models = first_trees(self.estimator_, X.shape[1], node_budgets=self.node_budgets_)
-
-
-def _most_nodes(boosting, n_classes):
-    """Return the largest number of nodes of one iteration."""
-    base = getattr(boosting, "estimator", boosting)
-    max_depth = 1 if base is None else base.max_depth
-    check_number(max_depth, "max_depth of the boosted trees", low=1, integer=True)
-    # Gradient boosting grows a tree for each class, AdaBoost one for all.
-    one_each = base is boosting and n_classes > 2
-    return (2 ** (max_depth + 1) - 1) * (n_classes if one_each else 1)

@@ -31,10 +31,6 @@ class TreeSum:
         """Return the model that all of `trees` make, with class shares for counts if wanted."""
         return cls(ForestPredictor(trees, n_features, shares=shares), len(trees), **how)
 
-    def walk(self, X, n_jobs, **parts):
-        """Walk down the trees of the model, as `ForestPredictor.walk`."""
-        return self.forest.walk(X, trees=(0, self.n_trees), n_jobs=n_jobs, **parts)
-
     def scores(self, totals, n_counted):
         """Return scores of shape (n_samples, n_values), given the sums of the leaves reached.
 
@@ -52,12 +48,12 @@ class TreeStages(BudgetedEstimator):
     def _stages(self, X, which, want):
         for index in which:
             model = self._models[index]
-            stage = Stage(
-                dict(self.stage_settings_[index]), nodes=model.forest.node_count(model.n_trees)
-            )
+            nodes = model.forest.node_count(model.n_trees)
+            stage = Stage(dict(self.stage_settings_[index]), nodes=nodes)
             # A walk is what costs: one gathers all that is wanted.
             scored = bool(want & {"output", "probabilities"})
-            walk = model.walk(X, self.n_jobs, values=scored, acquired="acquired" in want)
+            parts = {"values": scored, "acquired": "acquired" in want, "n_jobs": self.n_jobs}
+            walk = model.forest.walk(X, trees=(0, model.n_trees), **parts)
             stage.acquired = walk.acquired
             if scored:
                 stage.output, stage.probabilities = self._answer(model, walk.values, model.n_trees)
@@ -74,8 +70,7 @@ class TreeStages(BudgetedEstimator):
         # A tree of a step of several speaks for one class; two classes have opposite scores.
         if model.per_step > 1 or (is_classifier(self) and n_columns == 2):
             n_columns = 1
-        trees = model.forest.trees[: model.n_trees]
-        return stored_bytes(trees, model.forest.n_features, n_columns)
+        return stored_bytes(model.forest.trees[: model.n_trees], model.forest.n_features, n_columns)
 
     def _answer(self, model, totals, n_counted):
         scores = model.scores(totals, n_counted)

@@ -137,8 +137,7 @@ def _next(training, rating, mask, boldness):
 
 def _entropy_and_gain(training, predictor, X, y, mask, more):
     """Return the entropy of predictions by one mask, and how much more features lower the loss."""
-    torch = training.torch
-    with torch.no_grad():
+    with training.torch.no_grad():
         before, after = (forward(predictor, X * m, m).log_softmax(dim=1) for m in (mask, more))
         gain = (after - before).gather(1, y[:, None])[:, 0]
         return -(before.exp() * before).sum(dim=1), gain

@@ -27,19 +27,16 @@ class RankCode:
 
     def table(self, X):
         """Return a complete table in code."""
-        return np.column_stack([self.column(j, values) for j, values in enumerate(X.T)])
+        pairs = zip(X.T, self._curves, strict=True)
+        return np.column_stack([np.interp(column, *curve) for column, curve in pairs])
 
     def cells(self, features, values):
         """Return the code of single values, each of its feature."""
         coded = np.empty(values.size)
         for feature in np.unique(features):
             mine = features == feature
-            coded[mine] = self.column(feature, values[mine])
+            coded[mine] = np.interp(values[mine], *self._curves[feature])
         return coded
-
-    def column(self, feature, values):
-        """Return the code of values of one feature."""
-        return np.interp(values, *self._curves[feature])
 
 
 def _ranks(column):

@@ -180,14 +180,13 @@ class MarginClassifier(SequentialClassifier):
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
         seeds = rng.randint(INT32_MAX, size=len(positives)).tolist()
         self._seed = int(rng.randint(INT32_MAX))
-        fitted = thread_map(
-            lambda one: fit_additive(estimator, X, codes == one[0], one[1], weight),
-            list(zip(positives, seeds, strict=True)),
-            self.n_jobs,
-            "scores",
-        )
-        self.estimators_ = [member for member, _ in fitted]
-        self._scores = [score for _, score in fitted]
+
+        def fit(pair):
+            positive, seed = pair
+            return fit_additive(estimator, X, codes == positive, seed, weight)
+
+        fitted = thread_map(fit, zip(positives, seeds, strict=True), self.n_jobs, "scores")
+        self.estimators_, self._scores = map(list, zip(*fitted, strict=True))
         self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
         self._offsets = np.array([score.offset for score in self._scores])
         # Margins of all training examples by feature, once: a walk only adds them up (eq. 2).

@@ -194,7 +194,10 @@ class LocalModel:
     def _regress(self, start, end, rest):
         """Predict the features `rest` of one class: means and spreads at the test points."""
         moments = _weighted_products(self._train[start:end], self._weights[:, start:end])
-        pair = _pair_index(self._points.shape[1])
+        # The place of each pair of columns among the products: that of the upper triangle.
+        pair = np.zeros((self._points.shape[1],) * 2, dtype=np.intp)
+        pair[np.triu_indices(len(pair))] = np.arange(moments.shape[1])
+        pair = np.maximum(pair, pair.T)
         every = np.arange(self.rows.size)[:, None, None]
         known = self._known
         gram = moments[every, pair[known[:, :, None], known[:, None, :]]]
@@ -208,16 +211,7 @@ class LocalModel:
         # Weighted residual sum of squares, from moments alone: y'y − 2 b'X'y + b'X'X b.
         residual = squares - (slopes * (2.0 * cross - gram @ slopes)).sum(axis=1)
         spreads = np.sqrt(np.maximum(residual / mass[:, None], LEAST_SPREAD**2))
-        measured = np.take_along_axis(self._points, known, axis=1)
-        return (measured[:, None] @ slopes)[:, 0], spreads
-
-
-def _pair_index(n_columns):
-    """Return the place of each pair of columns in the answer of `_weighted_products`."""
-    index = np.empty((n_columns, n_columns), dtype=np.intp)
-    first, second = np.triu_indices(n_columns)
-    index[first, second] = index[second, first] = np.arange(first.size)
-    return index
+        return (np.take_along_axis(self._points, known, axis=1)[:, None] @ slopes)[:, 0], spreads
 
 
 def _weighted_products(examples, weights):

@@ -163,17 +163,12 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
         mapped[feature] = column
         return None, *ends
 
-    coded = thread_map(code, range(X.shape[1]), n_jobs)
-    sizes = [lowest.size for _, lowest, _ in coded]
+    columns, *ends = zip(*thread_map(code, range(X.shape[1]), n_jobs), strict=True)
+    sizes = [lowest.size for lowest in ends[0]]
     codes = mapped
     if mapped is None:
         codes = np.empty(X.shape[::-1], dtype=_code_type(max(sizes)))
-        for row, (column, _, _) in zip(codes, coded, strict=True):
+        for row, column in zip(codes, columns, strict=True):
             row[:] = column
-    return BinnedData(
-        codes,
-        np.arange(X.shape[1], dtype=np.int32),
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.concatenate([lowest for _, lowest, _ in coded]),
-        np.concatenate([highest for _, _, highest in coded]),
-    )
+    offsets, places = np.append(0, np.cumsum(sizes)), np.arange(X.shape[1], dtype=np.int32)
+    return BinnedData(codes, places, offsets, *map(np.concatenate, ends))

@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 from .codes cimport Codes, add_up
 from .impurity cimport Kind, mean_value, quality, term_change
 from .random cimport below
-from .search cimport Column, Search, Ties, breaks_order, offer
+from .search cimport Column, Search, breaks_order, offer
 
 cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
@@ -105,7 +105,7 @@ cdef inline bint scan_classes(
     cdef:
         Kind kind = search.rule.impurity.kind
         bint whole = search.rule.impurity.whole
-        bint first = search.rule.ties == Ties.FIRST
+        bint first = search.rule.first
         int bits = histogram.bits
         Py_ssize_t word, cell, code, before = -1, cut = -1, n_used = 0, n_tied = 0
         Py_ssize_t n_cells = n_codes << bits, n_words = n_mark_words(histogram, n_codes)

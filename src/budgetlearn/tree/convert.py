@@ -18,8 +18,7 @@ def _from_arrays(source, value):
     """Return one scikit-learn `tree_` as `Tree` with the given node values."""
     leaf = source.children_left == LEAF
     splits = np.where(leaf, LEAF, source.feature), np.where(leaf, 0.0, source.threshold)
-    sides = source.children_left, source.children_right
-    return Tree(*splits, *sides, value, source.n_node_samples)
+    return Tree(*splits, source.children_left, source.children_right, value, source.n_node_samples)
 
 
 def _boosted(estimator):

@@ -1,26 +1,29 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
+import numpy as np
+
 from libc.math cimport INFINITY, pow
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
 
 from .class_histogram cimport LANES, ClassHistogram, count_classes, n_mark_words, scan_classes
 from .codes cimport Codes, gather, midpoint
 from .impurity cimport N_TABLED, Kind, Side, shift, value
-from .nodes cimport Blocks, Builder, GrownNode, Task
+from .nodes cimport Blocks, GrownNode, Task, begin_leaf, columns_of, make_room
 from .regression_splitter cimport (
     Cut, Part, centre, count_numbers, offer_cut, scan_keys, scan_numbers
 )
 from .partition cimport Examples, partition_by_codes
 from .random cimport below, by_chances
 from .search cimport Best, Column, Missing, Search, begin_node, sorted_keys
-from .class_splitter cimport (
-    clear_side, examine, examine_both_sides, examine_ones, examine_tally,
-)
+from .class_splitter cimport clear_side, examine, examine_both_sides, examine_ones, examine_tally
 from .table cimport Orders, Table
 
 cdef enum:
     # A class histogram of more codes would not stay in the cache.
     MOST_COUNTED = 1 << 16
+    COPIES = 4         # of the class counts of a node, so that sums do not wait for each other
 
 
 cdef class NodePrices:
@@ -122,7 +125,13 @@ cdef class Grower(Blocks):
         int32_t* places               # where each feature stands in `features`
         int32_t* drawn                # last node that drew each feature
         int32_t n_examined, n_varying
-        Builder tree                  # OUT
+        # the tree in the making, OUT
+        GrownNode* nodes
+        double* counts                # (n_nodes, n_classes), or the means of numbers
+        double* copies                # (COPIES, n_classes): scratch
+        Task* tasks                   # to be split later, the last one first
+        Py_ssize_t n_nodes, n_tasks
+        bint out_of_memory            # once set, what was asked for was not done
         Search search
         Column column
         ClassHistogram class_histogram
@@ -142,7 +151,6 @@ cdef class Grower(Blocks):
         self.search.rule = rule
         self.table = Table(data, self.search.rule.exact, n_classes)
         self.search.n_classes = self.search.n_all_classes = n_classes
-        self.tree = Builder(n_classes)
         self.labels, self.given = labels, targets
         self._allocate(labels.shape[0], self.table.n_features, n_classes)
         if targets is not None:
@@ -167,7 +175,7 @@ cdef class Grower(Blocks):
         examples.labels, examples.spare_labels = self.integers(n), self.integers(n)
         examples.weights, examples.spare_weights = self.numbers(n), self.numbers(n)
         self.features, self.places = self.integers(p), self.integers(p)
-        self.drawn = self.integers(p)
+        self.drawn, self.copies = self.integers(p), self.numbers(COPIES * K)
         self.places_of_classes, self.node_labels = self.integers(K), self.integers(n)
         self.column.codes = <uint32_t*> self.integers(n)
         # The scratch of the search.
@@ -197,10 +205,15 @@ cdef class Grower(Blocks):
         histogram.marks = <uint64_t*> self.get(LANES * n_words * sizeof(uint64_t), True)
         histogram.left, histogram.right = self.numbers(K), self.numbers(K)
 
+    def __dealloc__(self):
+        free(self.nodes)
+        free(self.counts)
+        free(self.tasks)
+
     cdef void begin(self, const double[::1] weights) noexcept nogil:
         """Forget the tree before, and take the examples that weigh anything."""
         cdef Py_ssize_t i, f
-        self.tree.clear()
+        self.n_nodes = self.n_tasks = self.out_of_memory = 0  # what is allocated is kept
         self.table.leave()
         self.n = 0
         # Out-of-bag rows have weight 0: no node sees them.
@@ -236,7 +249,13 @@ cdef class Grower(Blocks):
             self.orders = Orders(self.table, self.n)
         with nogil:
             self.grow_all()
-        return self.tree.arrays()
+        if self.out_of_memory:
+            raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
+        # A copy: the next tree overwrites ours.
+        counts = np.empty((self.n_nodes, self.search.n_all_classes))
+        cdef double[:, ::1] counts_out = counts
+        memcpy(&counts_out[0, 0], self.counts, counts.nbytes)
+        return columns_of(self.nodes, self.n_nodes), counts
 
     cdef void grow_all(self) noexcept nogil:
         cdef Task task
@@ -245,11 +264,10 @@ cdef class Grower(Blocks):
         # Depth first: on the stack waits at most one sibling for each level.
         left = self.add_node(-1, 0, self.n)
         # Invariant: the tasks' examples do not overlap, and each task's are still in their order.
-        self.tree.push(
-            Task(0, self.n, left, <int32_t> self.table.n_features, -INFINITY, INFINITY)
-        )
-        while self.tree.n_tasks and not self.tree.out_of_memory:
-            task = self.tree.pop()
+        self.push(Task(0, self.n, left, <int32_t> self.table.n_features, -INFINITY, INFINITY))
+        while self.n_tasks and not self.out_of_memory:
+            self.n_tasks -= 1
+            task = self.tasks[self.n_tasks]
             if self.is_leaf(&task):
                 continue
             self.find_split(&task)
@@ -260,10 +278,10 @@ cdef class Grower(Blocks):
             # Siblings get neighbouring ids, the left one first.
             left = self.add_node(task.node, task.start, middle)
             right = self.add_node(task.node, middle, task.end)
-            if self.tree.out_of_memory:
+            if self.out_of_memory:
                 return
-            # Only now: `append` may have moved `nodes`, so no pointer into it was kept.
-            self.tree.nodes[task.node].left, self.tree.nodes[task.node].right = left, right
+            # Only now: `add_node` may have moved `nodes`, so no pointer into it was kept.
+            self.nodes[task.node].left, self.nodes[task.node].right = left, right
             self.push_sides(&task, middle, left, right)
 
     cdef void push_sides(
@@ -275,7 +293,7 @@ cdef class Grower(Blocks):
         cdef int direction = 0
         cdef double between
         if self.search.ordered:
-            direction = self.directions[self.tree.nodes[task.node].feature]
+            direction = self.directions[self.nodes[task.node].feature]
         if direction != 0:
             between = (self.prediction(&lower) + self.prediction(&upper)) / 2
             if direction > 0:
@@ -283,8 +301,8 @@ cdef class Grower(Blocks):
             else:
                 lower.low = upper.high = between
         # The left child is popped first, and all below it before its sibling.
-        self.tree.push(upper)
-        self.tree.push(lower)
+        self.push(upper)
+        self.push(lower)
 
     cdef double prediction(self, const Task* task) noexcept nogil:
         """Return the share of class 1 among a node's examples, or the mean of their numbers."""
@@ -300,15 +318,45 @@ cdef class Grower(Blocks):
         return sum / total
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-        # Numbers are not counted: `begin_numbers` finds their mean.
-        cdef int32_t* labels = self.examples.labels + start if self.targets == NULL else NULL
-        return self.tree.add_node(parent, labels, self.examples.weights + start, end - start)
+        """Append a leaf with the class counts of its examples; return its id, -1: no memory."""
+        cdef Py_ssize_t K = self.search.n_all_classes, i
+        cdef const int32_t* labels = self.examples.labels
+        cdef const double* weights = self.examples.weights
+        cdef double* copies = self.copies
+        # Without the GIL no error can be raised, so it is noted, and `grow` raises it.
+        if not (
+            make_room(<void**> &self.nodes, self.n_nodes, sizeof(GrownNode))
+            and make_room(<void**> &self.counts, self.n_nodes, K * sizeof(double))
+        ):
+            self.out_of_memory = True
+            return -1
+        begin_leaf(self.nodes, self.n_nodes, parent, end - start)
+        self.n_nodes += 1
+        if self.targets == NULL:  # else `begin_numbers` finds their mean
+            # Additions to one cell wait for each other; neighbours go to different copies.
+            memset(copies, 0, COPIES * K * sizeof(double))
+            for i in range(start, end):
+                copies[((i - start) & (COPIES - 1)) * K + labels[i]] += weights[i]
+            for i in range(K):
+                self.counts[(self.n_nodes - 1) * K + i] = (copies[i] + copies[K + i]) + (
+                    copies[2 * K + i] + copies[3 * K + i]
+                )  # always in these pairs: the last bits depend on the order
+        return <int32_t> (self.n_nodes - 1)
+
+    cdef void push(self, Task task) noexcept nogil:
+        """Note a node to be split later."""
+        # A stack: depth first, so that a child's examples are still in the cache.
+        if make_room(<void**> &self.tasks, self.n_tasks, sizeof(Task)):
+            self.tasks[self.n_tasks] = task
+            self.n_tasks += 1
+        else:
+            self.out_of_memory = True
 
     cdef bint is_leaf(self, const Task* task) noexcept nogil:
         """Set up the search for a node; say whether it is not to be split."""
         cdef Py_ssize_t K = self.search.n_all_classes, c
         cdef int32_t n_present = 0
-        cdef double* counts = self.tree.counts + task.node * K
+        cdef double* counts = self.counts + task.node * K
         cdef Side* side = &self.search.node
         cdef double impurity
         if self.targets != NULL:
@@ -325,7 +373,7 @@ cdef class Grower(Blocks):
                 self.places_of_classes[c] = n_present
                 n_present += 1
         self.search.n_classes = self.search.rule.impurity.n_classes = n_present
-        if n_present < 2 or self.tree.nodes[task.node].depth >= self.max_depth:
+        if n_present < 2 or self.nodes[task.node].depth >= self.max_depth:
             return True
         self.search.rule.impurity.whole = self.search.rule.exact and side.n < N_TABLED
         # Threshold-Pairs is 0 for mixed nodes below its threshold: they count as pure.
@@ -339,20 +387,20 @@ cdef class Grower(Blocks):
         centre(
             &self.search, self.targets_of(task),
             self.examples.labels + task.start, self.examples.weights + task.start,
-            task.end - task.start, sorted, self.parts, &self.tree.counts[task.node], &pure,
+            task.end - task.start, sorted, self.parts, &self.counts[task.node], &pure,
         )
-        if pure or self.tree.nodes[task.node].depth >= self.max_depth:
+        if pure or self.nodes[task.node].depth >= self.max_depth:
             return True
         begin_node(&self.search, self.search.impurity)
         # Bounds are about the numbers, sums about those centred at the node's mean.
-        self.search.low = task.low - self.tree.counts[task.node]
-        self.search.high = task.high - self.tree.counts[task.node]
+        self.search.low = task.low - self.counts[task.node]
+        self.search.high = task.high - self.counts[task.node]
         # The first node that fits has its columns sorted, for all nodes below it.
         if self.orders is not None and not sorted and task.end - task.start <= self.orders.most:
             self.enter_table(task)
             self.orders.enter(
                 self.table, &self.examples, task.start, task.end,
-                self.tree.nodes[task.node].depth, self.features, task.n_varying, self.targets,
+                self.nodes[task.node].depth, self.features, task.n_varying, self.targets,
                 &self.search, &self.column,
             )
         return False
@@ -362,7 +410,12 @@ cdef class Grower(Blocks):
         cdef Py_ssize_t n_features = self.table.n_features, place, _
         cdef Column* column = &self.column
         column.size = task.end - task.start
-        column.labels = self.labels_of(task)
+        column.labels = self.examples.labels + task.start
+        if self.search.n_classes < self.search.n_all_classes:
+            # Numbered among those that the node has.
+            for place in range(column.size):
+                self.node_labels[place] = self.places_of_classes[column.labels[place]]
+            column.labels = self.node_labels
         column.weights = self.examples.weights + task.start
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
@@ -388,7 +441,10 @@ cdef class Grower(Blocks):
 
     cdef inline bint is_sorted(self, const Task* task) noexcept nogil:
         """Say whether the columns of a node's examples are kept in order."""
-        return self.orders is not None and self.orders.hold(task.start, task.end)
+        return (
+            self.orders is not None
+            and self.orders.start <= task.start and task.end <= self.orders.end
+        )
 
     cdef inline const double* targets_of(self, const Task* task) noexcept nogil:
         """Return the numbers of a node's examples by label; NULL: there are classes."""
@@ -400,16 +456,6 @@ cdef class Grower(Blocks):
             self.table.enter(
                 self.examples.rows, task.start, task.end, self.features, task.n_varying
             )
-
-    cdef int32_t* labels_of(self, const Task* task) noexcept nogil:
-        """Return the classes of a node's examples, numbered among those that it has."""
-        cdef int32_t* labels = self.examples.labels + task.start
-        cdef Py_ssize_t i
-        if self.search.n_classes == self.search.n_all_classes:
-            return labels
-        for i in range(task.end - task.start):
-            self.node_labels[i] = self.places_of_classes[labels[i]]
-        return self.node_labels
 
     cdef void try_feature(self, int32_t place, const Task* task) noexcept nogil:
         """Examine the feature at a place of `features`, and put it where it belongs."""
@@ -487,9 +533,7 @@ cdef class Grower(Blocks):
         cdef Py_ssize_t n_words = n_mark_words(&self.class_histogram, n_codes)
         return n_codes <= MOST_COUNTED and n_words <= 8 + self.column.size // 4
 
-    cdef bint examine_numbers(
-        self, int32_t feature, Codes codes, const Task* task
-    ) noexcept nogil:
+    cdef bint examine_numbers(self, int32_t feature, Codes codes, const Task* task) noexcept nogil:
         """Offer a feature's best threshold for numbers; say whether it varies."""
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef Py_ssize_t n_codes = self.table.n_codes(feature)
@@ -500,7 +544,7 @@ cdef class Grower(Blocks):
         cdef Cut cut
         if self.is_sorted(task):
             # Cheapest first: keys that are in order already, cells, a sort.
-            keys = self.orders.of(feature, task.start, self.tree.nodes[task.node].depth)
+            keys = self.orders.of(feature, task.start, self.nodes[task.node].depth)
             if not scan_keys(
                 &self.search, keys, column.size,
                 missing >= 0 and self.orders.code(codes, keys[column.size - 1]) == missing,
@@ -534,7 +578,7 @@ cdef class Grower(Blocks):
         cdef int32_t left_code, right_code, missing = self.table.missing[best.feature]
         cdef int32_t member = -1
         cdef Codes codes = self.table.codes_of(best.feature)
-        cdef GrownNode* node = &self.tree.nodes[task.node]
+        cdef GrownNode* node = &self.nodes[task.node]
         cdef Py_ssize_t middle, i
         cdef double heavier = 0.0
         # With kept orders `cut` counts examples: the code of the last one on the left is the cut.

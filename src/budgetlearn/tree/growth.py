@@ -11,7 +11,6 @@ from .depth_first import Grower, NodePrices
 from .impurity import Entropy, Gini, ImpurityFunction, Variance
 from .predictor import LEAF, Tree
 
-TIES = ("first", "random")
 # A drop in impurity below this share of the node's impurity is rounding, not a split.
 TOLERANCE = 1e-10
 # Drops that differ by less than this share of the node's impurity are equal but for rounding.
@@ -90,8 +89,7 @@ class Acquisitions:
         n_features = self.prices.size
         self.acquired[:n_features] |= acquired.T
         for group in range(self.charges.size):
-            members = acquired[:, self.groups == group]
-            self.acquired[n_features + group] |= members.any(axis=1)
+            self.acquired[n_features + group] |= acquired[:, self.groups == group].any(axis=1)
 
 
 class TreeGrower:
@@ -157,30 +155,27 @@ class TreeGrower:
     def _grower(self, precision):
         """Return this thread's memory for trees of such a precision."""
         made_for, grower = getattr(self._memory, "made", (None, None))
-        if made_for != precision:
-            rule = search_rule(self._rule, self._n_classes, *precision)
-            grower = Grower(self._data, self._labels, self._n_classes, self._targets, rule)
-            self._memory.made = precision, grower
+        if made_for == precision:
+            return grower
+        rule, (exact, equal), impurity = self._rule, precision, self._rule.impurity
+        risk, minimax = rule.score == "risk", rule.split == "minimax"
+        # "whole": each node says whether its counts are.
+        parameters = {"kind": impurity.kind, "parameter": impurity.parameter, "whole": False}
+        # A share less: sums of weights are rounded. One example is enough whatever it weighs.
+        least = rule.min_samples_leaf * (1 - 1e-9) if rule.min_samples_leaf > 1 else -np.inf
+        judged = {  # the fields of `Rule` in search.pxd
+            "impurity": parameters | {"n_classes": self._n_classes},
+            "minimax": minimax,
+            "gain": not risk,
+            "bounded": risk and minimax and impurity.admissible,
+            "exact": exact,
+            "stumps": rule.thresholds == "random",
+            "first": rule.ties == "first",
+            "least_gain": rule.least_gain,
+            "least_weight": least,
+            "tolerance": VARIANCE_TOLERANCE if isinstance(impurity, Variance) else TOLERANCE,
+            "equal": equal,
+        }
+        grower = Grower(self._data, self._labels, self._n_classes, self._targets, judged)
+        self._memory.made = precision, grower
         return grower
-
-
-def search_rule(rule, n_classes, exact, equal):
-    """Return the fields of `Rule` in search.pxd: how the kernel judges splits."""
-    risk, minimax, impurity = rule.score == "risk", rule.split == "minimax", rule.impurity
-    parameters = {"kind": impurity.kind, "parameter": impurity.parameter, "n_classes": n_classes}
-    parameters["whole"] = False  # each node says whether its counts are
-    # A share less: sums of weights are rounded. One example is enough whatever it weighs.
-    least = rule.min_samples_leaf * (1 - 1e-9) if rule.min_samples_leaf > 1 else -np.inf
-    return {
-        "impurity": parameters,
-        "minimax": minimax,
-        "gain": not risk,
-        "bounded": risk and minimax and impurity.admissible,
-        "exact": exact,
-        "stumps": rule.thresholds == "random",
-        "ties": TIES.index(rule.ties),
-        "least_gain": rule.least_gain,
-        "least_weight": least,
-        "tolerance": VARIANCE_TOLERANCE if isinstance(impurity, Variance) else TOLERANCE,
-        "equal": equal,
-    }

@@ -79,9 +79,7 @@ cdef inline double term_change(Kind kind, bint whole, double before, double weig
     return weight * (2 * before + weight)  # after^2 - before^2
 
 
-cdef inline void shift(
-    const Impurity* f, Side* side, int32_t moved, double weight
-) noexcept nogil:
+cdef inline void shift(const Impurity* f, Side* side, int32_t moved, double weight) noexcept nogil:
     """Add examples of class `moved` (negative weight: take them away). O(1), or O(K)."""
     cdef double before = side.counts[moved], after = before + weight
     cdef int exponent

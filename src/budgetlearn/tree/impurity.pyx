@@ -18,22 +18,6 @@ for whole in range(1, N_TABLED):
     X_LOGS[whole] = whole * LOGS[whole]
 
 
-def _evaluate(int kind, double parameter, counts):
-    """Return F of class counts, adding one class after the other as the splitter does."""
-    cdef const double[::1] n = np.ascontiguousarray(counts, dtype=np.float64)
-    cdef double[::1] seen = np.zeros(n.shape[0])
-    cdef Impurity f
-    cdef Side side
-    cdef Py_ssize_t c
-    f = Impurity(<Kind> kind, parameter, n.shape[0], False)
-    side.n = side.sum = side.cubes = 0.0
-    side.counts = &seen[0]
-    # The same steps as in a search: what a test finds here holds there.
-    for c in range(n.shape[0]):
-        shift(&f, &side, <int32_t> c, n[c])
-    return value(&f, &side)
-
-
 class ImpurityFunction:
     """An impurity F(counts) of the class counts of a set of examples.
 
@@ -65,8 +49,16 @@ class ImpurityFunction:
                 "counts must be an array (n_classes,) of finite numbers >= 0, got "
                 f"{np.array2string(counts, threshold=10)}."
             )
+        cdef const double[::1] n = np.ascontiguousarray(counts)
+        cdef double[::1] seen = np.zeros(n.shape[0])
+        cdef Impurity f = Impurity(<Kind> <int> self.kind, self.parameter, n.shape[0], False)
+        cdef Side side = Side(0.0, 0.0, 0.0, &seen[0])
+        cdef Py_ssize_t c
+        # Class after class, in the same steps as in a search: what a test finds here holds there.
+        for c in range(n.shape[0]):
+            shift(&f, &side, <int32_t> c, n[c])
+        found = value(&f, &side)
         # Powers of large counts overflow: an infinite F would make every drop infinite or NaN.
-        found = _evaluate(self.kind, self.parameter, counts)
         if not np.isfinite(found):
             raise ParameterError(
                 f"{type(self).__name__} of {counts.sum():g} examples exceeds what a float holds: "

@@ -52,10 +52,6 @@ cdef inline Cell without(const Cell* whole, const Cell* part) noexcept nogil:
     return Cell(whole.gradient - part.gradient, whole.rest - part.rest)
 
 
-cdef inline int64_t n_of(const Cell* cell) noexcept nogil:
-    return cell.rest // ONE
-
-
 cdef inline int64_t curvature(const Cell* cell) noexcept nogil:
     return cell.rest & (ONE - 1)
 
@@ -232,9 +228,9 @@ cdef class LeafWise(Blocks):
         for code in range(n_cuts):
             add(&left, cells + code)
             right = without(&total, &left)
-            if n_of(&right) < least:
+            if right.rest // ONE < least:
                 break
-            if n_of(&left) < least:
+            if left.rest // ONE < least:
                 continue
             g, G = u * left.gradient, u * right.gradient
             h, H = v * curvature(&left), v * curvature(&right)

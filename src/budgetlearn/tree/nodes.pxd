@@ -1,4 +1,4 @@
-"""The records of nodes, and the memory of a tree in the making."""
+"""Records of nodes, and blocks of memory."""
 
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport realloc
@@ -64,24 +64,6 @@ cdef class Blocks:
     cdef void* get(self, Py_ssize_t size, bint zero=*) except NULL
     cdef int32_t* integers(self, Py_ssize_t n) except NULL
     cdef double* numbers(self, Py_ssize_t n) except NULL
-
-
-cdef class Builder(Blocks):
-    cdef:
-        GrownNode* nodes
-        double* counts                # (n_nodes, n_classes), or the means of numbers
-        double* lanes                 # (LANES, n_classes): scratch
-        Py_ssize_t n_nodes, n_classes
-        Task* tasks
-        Py_ssize_t n_tasks
-        bint out_of_memory            # once set, what was asked for was not done
-
-    cdef int32_t add_node(
-        self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
-    ) noexcept nogil
-    cdef void push(self, Task task) noexcept nogil
-    cdef Task pop(self) noexcept nogil
-    cdef void clear(self) noexcept nogil
 
 
 cdef tuple columns_of(const GrownNode* nodes, Py_ssize_t n)

@@ -1,13 +1,9 @@
-"""The records of nodes, and the memory of a tree in the making."""
+"""Records of nodes, and blocks of memory."""
 
 import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
-
-cdef enum:
-    LANES = 4          # copies of the class counts, so that sums do not wait for each other
 
 # NumPy's type is taken from the struct, so that both agree.
 cdef Node node
@@ -38,76 +34,6 @@ cdef class Blocks:
 
     cdef double* numbers(self, Py_ssize_t n) except NULL:
         return <double*> self.get(n * sizeof(double))
-
-
-cdef class Builder(Blocks):
-    """Nodes and tasks of one tree, without the GIL."""
-
-    def __cinit__(self, Py_ssize_t n_classes):
-        self.n_classes = n_classes
-        self.lanes = self.numbers(LANES * n_classes)
-
-    def __dealloc__(self):
-        free(self.nodes)
-        free(self.counts)
-        free(self.tasks)
-
-    cdef int32_t add_node(
-        self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
-    ) noexcept nogil:
-        """Append a leaf with the class counts of its examples; return its id, -1: no memory.
-
-        Without labels (NULL) the caller fills in `counts`.
-        """
-        cdef Py_ssize_t K = self.n_classes, i
-        cdef double* counts
-        # Without the GIL no error can be raised, so it is noted, and `arrays` raises it.
-        if not (
-            make_room(<void**> &self.nodes, self.n_nodes, sizeof(GrownNode))
-            and make_room(<void**> &self.counts, self.n_nodes, K * sizeof(double))
-        ):
-            self.out_of_memory = True
-            return -1
-        begin_leaf(self.nodes, self.n_nodes, parent, size)
-        self.n_nodes += 1
-        if labels != NULL:
-            counts = self.counts + (self.n_nodes - 1) * K
-            # Additions to one cell wait for each other; neighbours go to different copies.
-            memset(self.lanes, 0, LANES * K * sizeof(double))
-            for i in range(size):
-                self.lanes[(i & (LANES - 1)) * K + labels[i]] += weights[i]
-            for i in range(K):
-                counts[i] = (self.lanes[i] + self.lanes[K + i]) + (
-                    self.lanes[2 * K + i] + self.lanes[3 * K + i]
-                )  # always in these pairs: the last bits depend on the order
-        return <int32_t> (self.n_nodes - 1)
-
-    cdef void push(self, Task task) noexcept nogil:
-        """Note a node to be split later; the last one noted comes first."""
-        # A stack: depth first, so that a child's examples are still in the cache.
-        if not make_room(<void**> &self.tasks, self.n_tasks, sizeof(Task)):
-            self.out_of_memory = True
-            return
-        self.tasks[self.n_tasks] = task
-        self.n_tasks += 1
-
-    cdef Task pop(self) noexcept nogil:
-        """Return the last node noted. Requires n_tasks > 0."""
-        self.n_tasks -= 1
-        return self.tasks[self.n_tasks]
-
-    cdef void clear(self) noexcept nogil:
-        """Begin another tree in the same memory."""
-        self.n_nodes = self.n_tasks = self.out_of_memory = 0  # what is allocated is kept
-
-    def arrays(self):
-        """Return `columns_of` the nodes, and their class counts (node_count, n_classes)."""
-        if self.out_of_memory:
-            raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        counts = np.empty((self.n_nodes, self.n_classes))  # a copy: the next tree overwrites ours
-        cdef double[:, ::1] counts_out = counts
-        memcpy(&counts_out[0, 0], self.counts, self.n_nodes * self.n_classes * sizeof(double))
-        return columns_of(self.nodes, self.n_nodes), counts
 
 
 cdef tuple columns_of(const GrownNode* nodes, Py_ssize_t n):

@@ -79,8 +79,7 @@ class Walk(NamedTuple):
 
     # float64 (n_samples, n_values): sum over the trees of the values of the leaves reached.
     values: np.ndarray | None
-    # int32 (n_samples, n_values): trees that reach a leaf whose largest value is that one (the
-    # lowest of equals).
+    # int32 (n_samples, n_values): trees whose leaf has its largest value (of equals the first).
     votes: np.ndarray | None
     leaves: np.ndarray | None  # int32 (n_samples, n_trees): in the numbering of each `Tree`
     # bool (n_samples, n_features): tested by some node on the paths: the union over the trees.
@@ -187,8 +186,7 @@ class ForestPredictor:
 
     def waiting_trees(self, n_samples, n_trees, *, one_by_one=False, until_refused=False):
         """Start the `WaitingTrees` of examples of which nothing is known yet."""
-        columns = self.n_features, self._second.features
-        how = n_samples, *columns, one_by_one, until_refused
+        how = n_samples, self.n_features, self._second.features, one_by_one, until_refused
         return WaitingTrees(self._nodes, self._roots[:n_trees], *how)
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):

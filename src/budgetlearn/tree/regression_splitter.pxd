@@ -21,7 +21,7 @@ from .class_histogram cimport (
 from .codes cimport Codes, at
 from .random cimport below
 from .search cimport (
-    Column, Missing, Sample, Search, Ties, breaks_order, draw, least_drop, n_stumps, offer,
+    Column, Missing, Sample, Search, breaks_order, draw, least_drop, n_stumps, offer,
 )
 
 # Sorted keys: the rank of a value above the place of its example in `parts`.
@@ -115,7 +115,7 @@ cdef inline void consider(
     takes = cut.n_tied == 0 or ours > theirs * (1 + search.rule.equal)
     if takes:
         cut.n_tied = 1
-    elif search.rule.ties != Ties.FIRST:
+    elif not search.rule.first:
         cut.n_tied += 1
         takes = below(&search.random, cut.n_tied) == 0
     if takes:

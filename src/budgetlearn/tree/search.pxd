@@ -12,11 +12,6 @@ cdef enum:
     DIGIT_BITS = 8     # of a pass of the radix sort
 
 
-cdef enum Ties:
-    FIRST = 0      # the lowest feature, then the lowest threshold
-    RANDOM = 1     # uniform among the equals
-
-
 cdef struct Rule:
     Impurity impurity
     bint minimax           # judge a split by its worse side, else by the mean of both
@@ -24,7 +19,7 @@ cdef struct Rule:
     bint bounded           # F is monotone and the split minimax: whole ranges can be skipped
     bint exact             # all sums are, so that their order makes no difference
     bint stumps            # the paper's random sample of the thresholds, else all
-    Ties ties
+    bint first             # of equals the lowest feature and threshold win, else one at random
     double least_gain      # a gain must exceed it
     double least_weight    # of each side of a split; -infinity: any
     double tolerance       # a drop must exceed this share of F(S)
@@ -146,9 +141,7 @@ cdef inline void update_limit(Search* search) noexcept nogil:
     search.limit = search.impurity * (1 + 1e-12) - least_drop(search) * (1 - 1e-12)
 
 
-cdef inline bint wins(
-    Search* search, double score, int32_t cut, Py_ssize_t n_equal
-) noexcept nogil:
+cdef inline bint wins(Search* search, double score, int32_t cut, Py_ssize_t n_equal) noexcept nogil:
     """Say whether a candidate, one of `n_equal`, replaces the best; settle ties by the rule."""
     cdef Best* best = &search.best
     # Scores within the slack are the same split but for rounding: the rule decides, not the bits.
@@ -156,10 +149,8 @@ cdef inline bint wins(
         return True
     if score > best.score + best.slack:
         return False
-    if search.rule.ties == Ties.FIRST:
-        return search.feature < best.feature or (
-            search.feature == best.feature and cut < best.cut
-        )
+    if search.rule.first:
+        return search.feature < best.feature or (search.feature == best.feature and cut < best.cut)
     # The k-th of equals replaces the others with a chance of 1 in k: each wins equally often.
     best.n_tied += n_equal
     return below(&search.random, best.n_tied) < n_equal

@@ -126,8 +126,7 @@ cdef class Table(Blocks):
         """Return how many ones a bundled feature has in each class, among the examples of a node.
 
         One pass over the codes of the bundle counts the ones of all its members: the first that a
-        node asks for pays, the others find their counts. The zeros are the rest of the node, to the
-        last bit, as weights are whole numbers there.
+        node asks for pays. Zeros are the rest of the node, exactly, as weights are whole numbers.
         """
         cdef Py_ssize_t bundle = self.bundle[feature]
         cdef double* cells = self.cells + bundle * self.n_cells
@@ -169,10 +168,6 @@ cdef class Orders(Blocks):
     cdef inline int32_t code(self, Codes codes, uint32_t key) noexcept nogil:
         """Return the code of the example of a key."""
         return at(codes, self.rows[key & 0xFFFF])
-
-    cdef inline bint hold(self, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-        """Say whether a node's examples are among the sorted ones."""
-        return self.start <= start and end <= self.end
 
     cdef inline uint32_t* of(
         self, Py_ssize_t feature, Py_ssize_t start, int32_t depth
