@@ -7,7 +7,7 @@ uniformly, or of all, the one whose optimal weight lowers the loss most is taken
 import numpy as np
 
 from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
 
 from ..tree.nodes cimport Blocks
 from ..tree.random cimport as_below, next_xorshift
@@ -632,7 +632,12 @@ cdef inline void accept(
 cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noexcept nogil:
     """Split a node; return its left child, the right one being the next, or -1."""
     cdef ForestNode* node = &table.nodes[j]
-    cdef int32_t n_left = 0 if table.is_deepest(j) else part(table, splitter, j)
+    cdef int32_t n_left, depth = 0, above = node.parent
+    # Counted upwards: a field for the depth would cost every forest its memory.
+    while above >= 0 and depth < table.max_depth < INT32_MAX:
+        above = table.nodes[above].parent
+        depth += 1
+    n_left = 0 if depth >= table.max_depth else part(table, splitter, j)
     if n_left == 0:
         return -1
     node.child = table.add(node.tree, j, 0)

@@ -43,7 +43,6 @@ cdef class NodeTable:
         readonly int32_t n_trees, n_samples, n_nodes
         readonly int32_t max_depth  # of a node; a root's is 0
 
-    cdef bint is_deepest(self, int32_t j) noexcept nogil
     cdef int32_t add(self, int32_t tree, int32_t parent, int32_t size) noexcept nogil
 
     # Give the children of a split node their samples, the first `n_left` of its own and the rest.

@@ -191,17 +191,6 @@ cdef class NodeTable:
             goes_left = self.columns[start + (at - codes), node.feature] <= node.threshold
             marked[at - codes] = goes_left == left
 
-    cdef bint is_deepest(self, int32_t j) noexcept nogil:
-        """Return whether a node is as deep as any may be."""
-        # Counted upwards: a field for the depth would cost every forest its memory.
-        cdef int32_t depth = 0
-        if self.max_depth == INT32_MAX:
-            return False
-        while self.nodes[j].parent >= 0:
-            j = self.nodes[j].parent
-            depth += 1
-        return depth >= self.max_depth
-
     cdef int32_t add(self, int32_t tree, int32_t parent, int32_t size) noexcept nogil:
         """Append a leaf outside the model; return its id."""
         self.nodes[self.n_nodes] = ForestNode(

@@ -66,8 +66,9 @@ class AACOClassifier(PolicyClassifier):
         known, acquired = walk.known[rows], walk.acquired[rows]
         near = self._nearest(known, acquired, n_near)
         more = sets & ~acquired[:, None] & ~walk.refused[rows][:, None]
-        prices = self._prices(acquired, more)
-        spent = self.feature_costs_.total(acquired)[:, None]
+        spent, every = self.feature_costs_.total(acquired)[:, None], acquired[:, None] | more
+        prices = self.feature_costs_.total(every.reshape(-1, every.shape[2]))
+        prices = prices.reshape(every.shape[:2]) - spent
         possible = more.any(axis=2) & affords(max_cost, spent + prices)
         gains = self._gains(known, acquired, more, near)
         ratio = np.where(possible, gains / divisors(prices, self.feature_costs_), -np.inf)
@@ -99,11 +100,6 @@ class AACOClassifier(PolicyClassifier):
         sizes = random.integers(1, max(2, self._most - asked + 1), SETS)
         several = random.random((SETS, d)).argsort().argsort() < sizes[:, None]
         return np.vstack([singles, several]) @ self._with
-
-    def _prices(self, acquired, more):
-        shape, total = more.shape, self.feature_costs_.total
-        every = (acquired[:, None] | more).reshape(-1, shape[2])
-        return total(every).reshape(shape[:2]) - total(acquired)[:, None]
 
     def _nearest(self, known, acquired, number):
         """Return the nearest training rows by what is known, (n_samples, number)."""

@@ -103,10 +103,24 @@ cdef class MarginWalker:
 
     cpdef index_t next_feature(self) noexcept nogil:
         """Return the feature to measure next, -1 when the walk ends."""
+        cdef index_t q, i, best = -1
+        cdef double worth, best_worth = -INFINITY
         # Algorithm 1 measures a first feature before it looks at the threshold (lines 3 to 5).
         if self.n_acquired > 0 and self.estimate() > self.threshold:
             return -1
-        return self.choose()
+        for q in range(self.n_rest):
+            i = self.rest[q]
+            # A hard cap: what exceeds it is passed over, not the end of the walk.
+            if self.spent + self.prices[i] > self.max_cost:
+                continue
+            # The control follows its own order; threshold and cap hold for it as well.
+            if self.forced.shape[0]:
+                return i
+            worth = self.value_of(i)
+            # Equal gains: the cheaper feature, then the lower index, which comes first here.
+            if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
+                best, best_worth = i, worth
+        return best
 
     cdef void take(self, index_t feature, double x) noexcept nogil:
         """Move a measured feature from the rest to the acquired ones, and count anew."""
@@ -144,24 +158,6 @@ cdef class MarginWalker:
         """Line 13: the one-step-ahead accuracy less the weighted price."""
         return (self.right_with[feature] / self.mass
                 - self.cost_weight * self.prices[feature])
-
-    cdef index_t choose(self) noexcept nogil:
-        """Return the next feature among the affordable ones, or -1 where there is none."""
-        cdef index_t q, i, best = -1
-        cdef double worth, best_worth = -INFINITY
-        for q in range(self.n_rest):
-            i = self.rest[q]
-            # A hard cap: what exceeds it is passed over, not the end of the walk.
-            if self.spent + self.prices[i] > self.max_cost:
-                continue
-            # The control follows its own order; threshold and cap hold for it as well.
-            if self.forced.shape[0]:
-                return i
-            worth = self.value_of(i)
-            # Equal gains: the cheaper feature, then the lower index, which comes first here.
-            if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
-                best, best_worth = i, worth
-        return best
 
     cpdef void leave(self, index_t feature) noexcept nogil:
         """Take a feature out of the rest, acquired or not to be had: it is not chosen again."""

@@ -11,12 +11,10 @@ from .class_histogram cimport LANES, ClassHistogram, count_classes, n_mark_words
 from .codes cimport Codes, gather, midpoint
 from .impurity cimport N_TABLED, Kind, Side, shift, value
 from .nodes cimport Blocks, GrownNode, Task, begin_leaf, columns_of, make_room
-from .regression_splitter cimport (
-    Cut, Part, centre, count_numbers, offer_cut, scan_keys, scan_numbers
-)
+from .regression_splitter cimport Cut, Part, centre, count_numbers, scan_keys, scan_numbers
 from .partition cimport Examples, partition_by_codes
 from .random cimport below, by_chances
-from .search cimport Best, Column, Missing, Search, begin_node, sorted_keys
+from .search cimport Best, Column, Missing, Search, begin_node, offer, sorted_keys
 from .class_splitter cimport clear_side, examine, examine_both_sides, examine_ones, examine_tally
 from .table cimport Orders, Table
 
@@ -541,6 +539,7 @@ cdef class Grower(Blocks):
         cdef Column* column = &self.column
         cdef const uint32_t* keys
         cdef const uint64_t* sorted
+        cdef double drop
         cdef Cut cut
         if self.is_sorted(task):
             # Cheapest first: keys that are in order already, cells, a sort.
@@ -564,11 +563,15 @@ cdef class Grower(Blocks):
                 &self.search, sorted, column.size, <int32_t> column.high == missing, self.parts,
                 &cut,
             )
-            if cut.n_tied == 0:
-                return True  # there are thresholds, of which none can win
             # Keys are (code - low) << 32 | position; the cut is the last code on the left.
-            cut.place = column.low + (sorted[cut.place - 1] >> 32)
-        offer_cut(&self.search, &cut, <int32_t> cut.place)
+            if cut.n_tied > 0:
+                cut.place = column.low + (sorted[cut.place - 1] >> 32)
+        # The last code on the left; where columns are kept in order, how many keys are.
+        if cut.n_tied > 0:  # else there are thresholds, of which none can win
+            drop = cut.numerator / cut.denominator
+            self.search.missing = cut.missing
+            offer(&self.search, drop, drop, <int32_t> cut.place, cut.n_tied)
+            self.search.missing = Missing.NONE
         return True
 
     cdef Py_ssize_t split(self, const Task* task) noexcept nogil:

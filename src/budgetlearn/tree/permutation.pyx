@@ -109,7 +109,7 @@ cdef class Walker(Blocks):
     ):
         """Count the rows of [start, stop) that are predicted rightly, as they are and exchanged."""
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
-        cdef Py_ssize_t block, first, size, row, feature, r, label, hit, hits = 0
+        cdef Py_ssize_t block, first, size, tree, row, place, feature, k, r, label, hit, hits = 0
         # Refitted leaves hold log-odds, of either sign.
         cdef double swing = 2 * np.ptp(leaf_votes)
         cdef double[:, ::1] votes = np.empty((BLOCK, K))
@@ -125,7 +125,14 @@ cdef class Walker(Blocks):
                 votes[:] = 0
                 changes[:] = 0
                 left[:] = 0
-                self.vote(roots, leaf_votes, X[first:first + size], votes, left)
+                # The votes of all trees, and in how many of them a row's path tests a feature.
+                for tree in range(roots.shape[0]):
+                    for row in range(size):
+                        self.follow(roots[tree], &X[first + row, 0])
+                        for k in range(K):
+                            votes[row, k] += leaf_votes[self.leaf, k]
+                        for place in range(self.n_distinct):
+                            left[row, self.features[place]] += 1
                 for row in range(size):
                     for feature in range(p):
                         if left[row, feature]:
@@ -144,22 +151,6 @@ cdef class Walker(Blocks):
                                 winner(&votes[row, 0], &changes[row, feature, r, 0], K) == label
                             )
         return hits, permuted
-
-    cdef void vote(
-        self, const int32_t[::1] roots, const double[:, ::1] leaf_votes,
-        const double[:, ::1] X,             # IN (n_rows, n_features), n_rows <= BLOCK
-        double[:, ::1] votes,               # OUT (BLOCK, n_classes): added to
-        int32_t[:, ::1] n_tests,            # OUT (BLOCK, n_features): added to
-    ) noexcept nogil:
-        """Add up the votes of all trees, and in how many of them a row's path tests a feature."""
-        cdef Py_ssize_t tree, row, place, k
-        for tree in range(roots.shape[0]):
-            for row in range(X.shape[0]):
-                self.follow(roots[tree], &X[row, 0])
-                for k in range(leaf_votes.shape[1]):
-                    votes[row, k] += leaf_votes[self.leaf, k]
-                for place in range(self.n_distinct):
-                    n_tests[row, self.features[place]] += 1
 
     cdef void revote(
         self, const int32_t[::1] roots, const double[:, ::1] leaf_votes,

@@ -21,7 +21,7 @@ from .class_histogram cimport (
 from .codes cimport Codes, at
 from .random cimport below
 from .search cimport (
-    Column, Missing, Sample, Search, breaks_order, draw, least_drop, n_stumps, offer,
+    Column, Missing, Sample, Search, breaks_order, draw, least_drop, n_stumps,
 )
 
 # Sorted keys: the rank of a value above the place of its example in `parts`.
@@ -254,16 +254,3 @@ cdef inline bint scan_numbers(
             left.sum += take_cell(histogram, cell + 1, n_cells)
     cut[0] = best
     return varies
-
-
-cdef inline void offer_cut(Search* search, const Cut* cut, int32_t code) noexcept nogil:
-    """Offer a feature's best threshold to the node's best split.
-
-    `code` is the last one on the left; where columns are kept in order, how many keys are.
-    """
-    cdef double drop = cut.numerator / cut.denominator
-    if cut.n_tied == 0:
-        return  # no threshold can win
-    search.missing = cut.missing
-    offer(search, drop, drop, code, cut.n_tied)
-    search.missing = Missing.NONE

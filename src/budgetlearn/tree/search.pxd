@@ -156,16 +156,6 @@ cdef inline bint wins(Search* search, double score, int32_t cut, Py_ssize_t n_eq
     return below(&search.random, best.n_tied) < n_equal
 
 
-cdef inline double score_of(Search* search, double drop) noexcept nogil:
-    """Score a split by its drop in impurity; lower is better, infinite is no split."""
-    if search.rule.gain:
-        return search.price - drop if drop - search.price > search.rule.least_gain else INFINITY
-    if drop <= search.rule.tolerance * search.impurity:
-        return INFINITY
-    # Risk c / drop; where it is 0, the larger drop wins (and beats every risk).
-    return search.price / drop if search.price > 0 else -drop
-
-
 cdef inline void offer(
     Search* search,
     double drop,
@@ -174,8 +164,14 @@ cdef inline void offer(
     Py_ssize_t n_equal,
 ) noexcept nogil:
     """Take one of `n_equal` splits as the node's best if it is, given what it lowers F by."""
-    cdef double score = score_of(search, drop)
+    cdef double score = INFINITY  # lower is better, infinite is no split
     cdef Best* best = &search.best
+    if search.rule.gain:
+        if drop - search.price > search.rule.least_gain:
+            score = search.price - drop
+    elif drop > search.rule.tolerance * search.impurity:
+        # Risk c / drop; where it is 0, the larger drop wins (and beats every risk).
+        score = search.price / drop if search.price > 0 else -drop
     if score == INFINITY or not wins(search, score, cut, n_equal):
         return
     if score < best.score - best.slack:
