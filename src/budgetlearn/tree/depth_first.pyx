@@ -16,7 +16,7 @@ from .partition cimport Examples, partition_by_codes
 from .random cimport below, by_chances
 from .search cimport Best, Column, Missing, Search, begin_node, offer, sorted_keys
 from .class_splitter cimport clear_side, examine, examine_both_sides, examine_ones, examine_tally
-from .table cimport Orders, Table
+from .table cimport Table
 
 cdef enum:
     # A class histogram of more codes would not stay in the cache.
@@ -140,14 +140,13 @@ cdef class Grower(Blocks):
         const double[::1] given       # keeps what `targets` points to
         const double* targets         # (n,): by label; NULL: there are classes
         Part* parts                   # (n,): of the node's examples
-        Orders orders                 # None: columns are not kept in order
 
     def __cinit__(
         self, data, const int32_t[::1] labels, int n_classes, const double[::1] targets, rule
     ):
         # Cython makes the struct of a dictionary of its fields.
         self.search.rule = rule
-        self.table = Table(data, self.search.rule.exact, n_classes)
+        self.table = Table(data, self.search.rule.exact, n_classes, targets is not None)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.labels, self.given = labels, targets
         self._allocate(labels.shape[0], self.table.n_features, n_classes)
@@ -242,9 +241,6 @@ cdef class Grower(Blocks):
         self.search.ordered = directions is not None
         self.search.random = seed
         self.begin(weights)
-        # Kept orders pay only where every node looks at every feature.
-        if self.targets != NULL and max_features >= self.table.n_features:
-            self.orders = Orders(self.table, self.n)
         with nogil:
             self.grow_all()
         if self.out_of_memory:
@@ -381,7 +377,7 @@ cdef class Grower(Blocks):
 
     cdef bint begin_numbers(self, const Task* task) noexcept nogil:
         """Set up the search for a node of numbers; say whether it is not to be split."""
-        cdef bint sorted = self.is_sorted(task), pure
+        cdef bint sorted = self.table.is_sorted(task.start, task.end), pure
         centre(
             &self.search, self.targets_of(task),
             self.examples.labels + task.start, self.examples.weights + task.start,
@@ -393,11 +389,15 @@ cdef class Grower(Blocks):
         # Bounds are about the numbers, sums about those centred at the node's mean.
         self.search.low = task.low - self.counts[task.node]
         self.search.high = task.high - self.counts[task.node]
-        # The first node that fits has its columns sorted, for all nodes below it.
-        if self.orders is not None and not sorted and task.end - task.start <= self.orders.most:
+        # The first node that fits has its columns sorted, for all nodes below it; which pays only
+        # where every node looks at every feature.
+        if (
+            not sorted and self.max_features >= self.table.n_features
+            and task.end - task.start <= self.table.most_sorted
+        ):
             self.enter_table(task)
-            self.orders.enter(
-                self.table, &self.examples, task.start, task.end,
+            self.table.sort(
+                &self.examples, task.start, task.end,
                 self.nodes[task.node].depth, self.features, task.n_varying, self.targets,
                 &self.search, &self.column,
             )
@@ -417,7 +417,7 @@ cdef class Grower(Blocks):
         column.weights = self.examples.weights + task.start
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
-        if not self.is_sorted(task):  # else what its features need is copied and sorted
+        if not self.table.is_sorted(task.start, task.end):  # else all is copied and sorted
             self.enter_table(task)
         # Three draws: all features; at random, constant ones included (Breiman); varying ones only.
         if self.max_features >= n_features:
@@ -437,16 +437,9 @@ cdef class Grower(Blocks):
                 )
                 self.try_feature(<int32_t> place, task)
 
-    cdef inline bint is_sorted(self, const Task* task) noexcept nogil:
-        """Say whether the columns of a node's examples are kept in order."""
-        return (
-            self.orders is not None
-            and self.orders.start <= task.start and task.end <= self.orders.end
-        )
-
     cdef inline const double* targets_of(self, const Task* task) noexcept nogil:
         """Return the numbers of a node's examples by label; NULL: there are classes."""
-        return self.orders.targets if self.is_sorted(task) else self.targets
+        return self.table.targets if self.table.is_sorted(task.start, task.end) else self.targets
 
     cdef inline void enter_table(self, const Task* task) noexcept nogil:
         """Let the table copy what a small node needs of it."""
@@ -541,12 +534,12 @@ cdef class Grower(Blocks):
         cdef const uint64_t* sorted
         cdef double drop
         cdef Cut cut
-        if self.is_sorted(task):
+        if self.table.is_sorted(task.start, task.end):
             # Cheapest first: keys that are in order already, cells, a sort.
-            keys = self.orders.of(feature, task.start, self.nodes[task.node].depth)
+            keys = self.table.keys_of(feature, task.start, self.nodes[task.node].depth)
             if not scan_keys(
                 &self.search, keys, column.size,
-                missing >= 0 and self.orders.code(codes, keys[column.size - 1]) == missing,
+                missing >= 0 and self.table.code(codes, keys[column.size - 1]) == missing,
                 self.parts, &cut,
             ):
                 return False
@@ -585,9 +578,9 @@ cdef class Grower(Blocks):
         cdef Py_ssize_t middle, i
         cdef double heavier = 0.0
         # With kept orders `cut` counts examples: the code of the last one on the left is the cut.
-        if self.is_sorted(task):
-            best.cut = self.orders.code(
-                codes, self.orders.of(best.feature, task.start, node.depth)[best.cut - 1]
+        if self.table.is_sorted(task.start, task.end):
+            best.cut = self.table.code(
+                codes, self.table.keys_of(best.feature, task.start, node.depth)[best.cut - 1]
             )
         # A bundled feature has no column: its examples are parted by its code of the bundle.
         if self.table.bundle[best.feature] >= 0:
@@ -610,8 +603,8 @@ cdef class Grower(Blocks):
         node.threshold = INFINITY if right_code == missing else midpoint(
             self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
         )
-        if self.is_sorted(task):
-            self.orders.part(
+        if self.table.is_sorted(task.start, task.end):
+            self.table.part(
                 self.examples.labels, task.start, middle, task.end, node.depth, self.features,
                 self.n_varying,
             )

@@ -2,11 +2,11 @@
 
 A node's examples are strewn over the table: each of their codes is in another line of the cache,
 and deep in a tree fetching them takes more time than anything else. So a node that is small enough
-gets a copy of its part of the table, and all nodes below it read that (`Table`).
+gets a copy of its part of the table, and all nodes below it read that.
 
 Where all features are tried at every node, sorting each anew would cost more than all else. So the
 first node that is small enough sorts the columns of its examples, and each split below parts every
-sorted column in two, stably: what is in order stays in order (`Orders`). That is one pass over keys
+sorted column in two, stably: what is in order stays in order. That is one pass over keys
 that the processor reads ahead, however deep the tree.
 """
 
@@ -45,6 +45,14 @@ cdef class Table(Blocks):
         uint8_t* copy                 # (n_features + n_bundles, most): of a node's examples
         Py_ssize_t most               # examples that it has room for
         Py_ssize_t start, end         # the node's examples; none: no feature is copied
+        # Of the node whose columns are sorted, with all nodes below it: there is room for so many
+        # examples, and they are [sorted_start, sorted_end).
+        Py_ssize_t most_sorted, sorted_start, sorted_end
+        # rank << 16 | label, ascending: of nodes of even depth, and of odd depth
+        uint32_t* keys[2]             # (n_features, most_sorted) each
+        uint8_t* right                # (most_sorted,): whether the example of a label goes right
+        int32_t* rows                 # (most_sorted,): row of the table of each label
+        double* targets               # (most_sorted,): target of each label
 
     cdef inline Py_ssize_t n_codes(self, Py_ssize_t feature) noexcept nogil:
         cdef Py_ssize_t stored = self.columns[feature]
@@ -80,7 +88,7 @@ cdef class Table(Blocks):
     cdef inline void leave(self) noexcept nogil:
         """Read the whole table, for another tree."""
         cdef Py_ssize_t i
-        self.start = self.end = 0
+        self.start = self.end = self.sorted_start = self.sorted_end = 0
         # No node has number -1: at first no bundle is counted.
         for i in range(self.n_bundles):
             self.counted[i] = -1
@@ -139,45 +147,22 @@ cdef class Table(Blocks):
             )
         return cells + self.member[feature] * n_classes
 
-
-cdef inline void copy_codes(
-    Codes codes, const int32_t* rows, Py_ssize_t n, uint8_t* target
-) noexcept nogil:
-    """Copy the codes of some rows to `target`, in the width that they have."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        if codes.width == 1:
-            target[i] = <uint8_t> at(codes, rows[i])
-        elif codes.width == 2:
-            (<uint16_t*> target)[i] = <uint16_t> at(codes, rows[i])
-        else:
-            (<uint32_t*> target)[i] = <uint32_t> at(codes, rows[i])
-
-
-@cython.final
-cdef class Orders(Blocks):
-    cdef:
-        Py_ssize_t most               # examples that there is room for; 0: no node is sorted
-        Py_ssize_t start, end         # the sorted node's examples
-        # rank << 16 | label, ascending: of nodes of even depth, and of odd depth
-        uint32_t* keys[2]             # (n_features, most) each
-        uint8_t* right                # (most,): whether the example of a label goes right
-        int32_t* rows                 # (most,): row of the table of each label
-        double* targets               # (most,): target of each label
+    cdef inline bint is_sorted(self, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+        """Say whether the columns of a node's examples are kept in order."""
+        return self.sorted_start <= start and end <= self.sorted_end
 
     cdef inline int32_t code(self, Codes codes, uint32_t key) noexcept nogil:
         """Return the code of the example of a key."""
         return at(codes, self.rows[key & 0xFFFF])
 
-    cdef inline uint32_t* of(
+    cdef inline uint32_t* keys_of(
         self, Py_ssize_t feature, Py_ssize_t start, int32_t depth
     ) noexcept nogil:
         """Return the keys of one feature at the node of some depth that begins at `start`."""
-        return self.keys[depth & 1] + feature * self.most + (start - self.start)
+        return self.keys[depth & 1] + feature * self.most_sorted + (start - self.sorted_start)
 
-    cdef inline void enter(
+    cdef inline void sort(
         self,
-        Table table,
         Examples* examples,       # INOUT labels become 0, 1, ...
         Py_ssize_t start,
         Py_ssize_t end,
@@ -188,12 +173,12 @@ cdef class Orders(Blocks):
         Search* search,           # its keys are scratch, as are the codes of `column`
         Column* column,
     ) noexcept nogil:
-        """Sort the columns of the examples [start, end). Requires at most `most` of them."""
+        """Sort the columns of the examples [start, end). Requires at most `most_sorted`."""
         cdef Py_ssize_t i, place, n = end - start
         cdef uint32_t rank
         cdef uint32_t* keys
         cdef uint64_t* ordered
-        self.start, self.end, column.size = start, end, n
+        self.sorted_start, self.sorted_end, column.size = start, end, n
         # Labels name places of small arrays from here on: what the scans look up stays near.
         for i in range(n):
             self.targets[i] = targets[examples.labels[start + i]]
@@ -201,11 +186,11 @@ cdef class Orders(Blocks):
             examples.labels[start + i] = <int32_t> i
         for place in range(n_varying):
             gather(
-                table.codes_of(features[place]), self.rows, n, column.codes, &column.low,
+                self.codes_of(features[place]), self.rows, n, column.codes, &column.low,
                 &column.high,
             )
             ordered = sorted_keys(search, column)
-            keys = self.of(features[place], start, depth)
+            keys = self.keys_of(features[place], start, depth)
             # Ranks leave no gaps, so that 16 bits hold them whatever the codes are.
             rank = 0
             for i in range(n):
@@ -238,8 +223,8 @@ cdef class Orders(Blocks):
         for i in range(start, end):
             goes_right[labels[i]] = i >= middle
         for place in range(n_varying):
-            keys = self.of(features[place], start, depth)
-            parted = self.of(features[place], start, depth + 1)
+            keys = self.keys_of(features[place], start, depth)
+            parted = self.keys_of(features[place], start, depth + 1)
             left, right = 0, middle - start
             for i in range(n):
                 # By masks: processors cannot foresee a branch to either side.
@@ -248,3 +233,17 @@ cdef class Orders(Blocks):
                 parted[left ^ ((left ^ right) & -side)] = key
                 left += 1 - side
                 right += side
+
+
+cdef inline void copy_codes(
+    Codes codes, const int32_t* rows, Py_ssize_t n, uint8_t* target
+) noexcept nogil:
+    """Copy the codes of some rows to `target`, in the width that they have."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if codes.width == 1:
+            target[i] = <uint8_t> at(codes, rows[i])
+        elif codes.width == 2:
+            (<uint16_t*> target)[i] = <uint16_t> at(codes, rows[i])
+        else:
+            (<uint32_t*> target)[i] = <uint32_t> at(codes, rows[i])

@@ -19,9 +19,16 @@ cdef enum:
 
 @cython.final
 cdef class Table(Blocks):
-    """Codes, and what they mean; with `bundled` the features of bundles are asked for by those."""
+    """Codes, and what they mean; with `bundled` the features of bundles are asked for by those.
 
-    def __cinit__(self, data, bint bundled, Py_ssize_t n_classes):
+    With `sorts` there is room for sorted columns of one node at a time, and of all nodes below it.
+    Within the sorted node examples have labels 0, 1, ..., which no split changes. A key is the rank
+    of the value among the node's distinct ones, 16 bits, above the label, 16 bits: half as long as
+    a code and a row, so that the columns of twice as many examples stay in the cache.
+    """
+
+    def __cinit__(self, data, bint bundled, Py_ssize_t n_classes, bint sorts):
+        cdef Py_ssize_t i
         self.bytes_of_codes = data.codes.view(np.uint8)
         self.width = data.codes.itemsize
         self.columns, self.offsets = data.columns, data.offsets
@@ -41,21 +48,13 @@ cdef class Table(Blocks):
         self.n_cells = self.n_members * n_classes
         self.counted = self.integers(self.n_bundles)
         self.cells = self.numbers(self.n_bundles * self.n_cells)
-
-
-@cython.final
-cdef class Orders(Blocks):
-    """Sorted columns of one node at a time, and of all nodes below it.
-
-    Within the sorted node examples have labels 0, 1, ..., which no split changes. A key is the rank
-    of the value among the node's distinct ones, 16 bits, above the label, 16 bits: half as long as
-    a code and a row, so that the columns of twice as many examples stay in the cache.
-    """
-
-    def __cinit__(self, Table table, Py_ssize_t n):
-        cdef Py_ssize_t p = table.n_features, most_codes = table.most_codes(table.n_rows + 1)
-        self.most = min(n, MOST_LABELS, KEY_BYTES // (8 * p), PER_CODE * most_codes)
-        self.keys[0] = <uint32_t*> self.integers(p * self.most)
-        self.keys[1] = <uint32_t*> self.integers(p * self.most)
-        self.right = <uint8_t*> self.get(self.most)
-        self.rows, self.targets = self.integers(self.most), self.numbers(self.most)
+        if not sorts:
+            return
+        self.most_sorted = PER_CODE * self.most_codes(self.n_rows + 1)
+        self.most_sorted = min(
+            self.most_sorted, self.n_rows, MOST_LABELS, KEY_BYTES // (8 * self.n_features)
+        )
+        for i in range(2):
+            self.keys[i] = <uint32_t*> self.integers(self.n_features * self.most_sorted)
+        self.right = <uint8_t*> self.get(self.most_sorted)
+        self.rows, self.targets = self.integers(self.most_sorted), self.numbers(self.most_sorted)
