@@ -23,7 +23,7 @@ from ..protocol.operating_points import measures, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
 from ..validation import ParameterError, check_choice, check_number, is_flag
-from .growing import WEIGHTS, NumberTreeSource, TreeSource, Validation, grow_within_budget
+from .growing import WEIGHTS, NumberTreeSource, TreeSource, grow_within_budget, measured
 from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
 from .regrowing import Regrowth, first_forests, found_sets, judging_rows, near_front
 
@@ -402,9 +402,8 @@ class GrownOnBudget:
         forests = []
         for setting, rule in rules:
             grown = source.trees(rule, seeds, setting["prune"], known)
-            validation = None if valid is None else Validation(self, valid)
-            trees = progress(grown, "trees", len(seeds))
-            forests.append(grow_within_budget(setting, trees, validation, self.budget))
+            trees = measured(progress(grown, "trees", len(seeds)), self, valid)
+            forests.append(grow_within_budget(setting, trees, self.budget))
         return forests
 
     def _rules(self, n_features):

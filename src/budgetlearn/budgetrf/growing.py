@@ -108,40 +108,33 @@ class BudgetedForest:
         return self.refitted[-1].loss if self.refitted else self.errors[-1]
 
 
-class Validation:
-    """Running cost and error of a growing forest on validation data."""
-
-    def __init__(self, forest, examples):
-        self.forest, self.examples = forest, examples
-        self._acquired = np.zeros(examples.X.shape, dtype=bool)
-        self._scores, self._n_trees = 0, 0
-
-    def add(self, tree):
-        """Return mean cost and error of the forest with one more tree."""
-        forest, X = self.forest, self.examples.X
+def measured(trees, forest, valid):
+    """Yield each tree, and the mean cost and error of those so far on validation data, if any."""
+    acquired, scores = None if valid is None else np.zeros(valid.X.shape, dtype=bool), 0
+    for n_trees, tree in enumerate(trees, start=1):
+        if valid is None:
+            yield tree, None, None
+            continue
         own = {forest._vote_kind: True, "n_jobs": forest.n_jobs}
-        walk = ForestPredictor([tree], X.shape[1]).walk(X, acquired=True, **own)
-        self._acquired |= walk.acquired
-        self._scores = self._scores + getattr(walk, forest._vote_kind)
-        self._n_trees += 1
-        cost = forest.feature_costs_.total(self._acquired).mean()
-        return float(cost), forest._error(self._scores, self._n_trees, self.examples.y)
+        walk = ForestPredictor([tree], valid.X.shape[1]).walk(valid.X, acquired=True, **own)
+        acquired |= walk.acquired
+        scores = scores + getattr(walk, forest._vote_kind)
+        cost = float(forest.feature_costs_.total(acquired).mean())
+        yield tree, cost, forest._error(scores, n_trees, valid.y)
 
 
-def grow_within_budget(setting, trees, validation, budget):
-    """Take trees while the mean validation cost stays within the budget."""
+def grow_within_budget(setting, trees, budget):
+    """Take trees, as `measured`, while the mean cost stays within the budget."""
     count_fit()
     forest = BudgetedForest(setting)
-    for tree in trees:
-        if validation is not None:
-            cost, error = validation.add(tree)
-            # Algorithm 1, lines 3 and 7: the tree that breaks the budget is dropped.
-            if budget is not None and not affords(budget, cost):
-                forest.broke_at = cost
-                break
-            forest.costs.append(cost)
-            forest.errors.append(error)
+    for tree, cost, error in trees:
+        # Algorithm 1, lines 3 and 7: the tree that breaks the budget is dropped.
+        if budget is not None and not affords(budget, cost):
+            forest.broke_at = cost
+            break
         forest.trees.append(tree)
+        forest.costs.append(cost)
+        forest.errors.append(error)
     return forest
 
 

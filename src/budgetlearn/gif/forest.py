@@ -49,7 +49,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     Parameters
     ----------
     node_budget : int, default=10000
-        Most nodes in the model, internal and leaf. A root counts with its tree's first.
+        Most nodes in the model, internal and leaf. A root counts once a node of its tree does.
     n_estimators : int or "auto", default=1000
         Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
     learning_rate : float, default=10**-1.5

@@ -18,10 +18,9 @@ from ..fit_counts import count_fit
 from ..parallel import progress, thread_map
 from ..protocol import WeightedFit
 from ..protocol.documenting import estimator_class
-from ..tree.boosting import CodedRows
+from ..tree.boosting import Boosting, CodedRows
 from ..tree.convert import from_lightgbm
-from ..tree.leaf_wise import LeafWise
-from ..tree.predictor import ForestPredictor, Tree
+from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, check_choice, check_number
 from .staged import TreeStages, TreeSum, check_increasing
 
@@ -139,30 +138,20 @@ class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
         # Depth 8 is 256 leaves: deeper trees are not of limited depth any more.
         check_number(self.max_depth, "max_depth", low=1, high=8, integer=True)
         coded, n = CodedRows.of(train.X, _MAX_BINS), len(train.y)
-        rows, none = np.arange(n, dtype=np.int32), np.empty(0, dtype=np.int32)
-        features = np.arange(shares.size, dtype=np.int32)
         members = train.y == np.arange(self.classes_.size)[:, None]
         # Two classes have one score, of the second class: its row is the last.
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
-        weight = train.weights
+        learned = coded, targets, None, np.arange(n), train.weight
+        sizes = {"n_leaves": min(2**self.max_depth, n), "min_leaf": 1, "max_depth": self.max_depth}
 
         def path(tradeoff):
-            count_fit()
-            grower = LeafWise(coded, min(2**self.max_depth, n), 1, self.max_depth)
+            boosting = Boosting(*learned, rate=self.learning_rate, **sizes)
             # A tradeoff is per example, the squared error a sum over all of them. All trees and
             # classes of the ensemble share the prices: a feature is paid for once.
-            prices, gains = tradeoff * n * shares, np.zeros(shares.size)
-            scores, trees = np.zeros_like(targets), []
+            boosting.prices[:] = tradeoff * n * shares
             for _ in range(n_iterations):
-                # Of the iteration's start for all classes: their trees do not see each other.
-                for output, slope in enumerate(weight * (scores - targets)):
-                    grower.grow(rows, slope, weight, features, prices, gains)
-                    grower.add_to(scores[output], self.learning_rate, none)
-                    nodes, values = grower.tree()
-                    value = np.zeros((values.size, self._n_outputs))
-                    value[:, output] = self.learning_rate * values  # they add up to the scores
-                    trees.append(Tree.of_nodes(nodes, value))
-            return trees
+                boosting.step()
+            return boosting.grown()
 
         return thread_map(path, cost_weights, self.n_jobs, "models")
 

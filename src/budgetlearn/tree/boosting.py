@@ -49,27 +49,29 @@ class Boosting:
     """Trees added round by round, one for each output, and the scores that all rows have so far.
 
     `rows` are learned from; scores of others are predictions for them. The loss is the squared
-    error, or the log loss of a sigmoid (two classes) or softmax. Settings: `n_leaves` of a tree, at
-    most; `min_leaf`, the least examples of a leaf; `rate`, by which values of leaves shrink.
+    error, or the log loss of a sigmoid (two classes) or softmax. Numbers of several outputs, a row
+    of `y` each, start from 0. `rate`: by which values of leaves shrink; `sizes`: as of `LeafWise`.
     """
 
-    def __init__(self, coded, y, n_classes, rows, weight, *, n_leaves, min_leaf, rate, keep=True):
+    def __init__(self, coded, y, n_classes, rows, weight, *, rate, keep=True, **sizes):
         count_fit()
         self.coded, self.n_classes, self.rate, self.keep = coded, n_classes, rate, keep
         # Of more every k-th: so many say all that 15 leaves can.
         self.rows = np.asarray(rows[:: -(-len(rows) // MOST_ROWS)], dtype=np.int32)
         self._others = self._without(self.rows)
         self.weight = weight
-        self._grower = LeafWise(coded, n_leaves, min_leaf)
+        self._grower = LeafWise(coded, **sizes)
         n_features = coded.codes.shape[1]
         self._all = np.arange(n_features, dtype=np.int32)
         self.prices, self.gains = np.zeros(n_features), np.zeros(n_features)
         self.targets, self.start = self._begin(y)
-        self.scores = np.repeat(self.start[:, None], len(y), axis=1)
+        self.scores = np.repeat(self.start[:, None], self.targets.shape[1], axis=1)
         self.trees = []
 
     def _begin(self, y):
         """Return targets (n_outputs, n_samples) and the scores of the constant, (n_outputs,)."""
+        if y.ndim == 2:
+            return y, np.zeros(len(y))
         inside = y[self.rows]
         weight = None if self.weight is None else self.weight[self.rows]
         if self.n_classes is None:
@@ -124,15 +126,19 @@ class Boosting:
             if not self.step():
                 break
 
-    def model(self):
-        """Return the `BoostedTrees` so far."""
+    def grown(self):
+        """Return the trees so far, each with values for its own output."""
         n_outputs = len(self.start)
         trees = []
         for place, (columns, values) in enumerate(self.trees):
             value = np.zeros((values.size, n_outputs))
             value[:, place % n_outputs] = self.rate * values
             trees.append(Tree.of_nodes(columns, value))
-        packed = ForestPredictor(trees, self.coded.codes.shape[1])
+        return trees
+
+    def model(self):
+        """Return the `BoostedTrees` so far."""
+        packed = ForestPredictor(self.grown(), self.coded.codes.shape[1])
         return BoostedTrees(packed, self.start, self.n_classes)
 
 

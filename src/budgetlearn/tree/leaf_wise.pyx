@@ -84,10 +84,10 @@ cdef class LeafWise(Blocks):
         const int32_t[::1] tested         # the features that the present tree may test
         double[::1] prices                # what a first split on a feature costs; 0 from then on
 
-    def __init__(self, coded, Py_ssize_t n_leaves, Py_ssize_t least, int32_t max_depth=-1):
+    def __init__(self, coded, Py_ssize_t n_leaves, Py_ssize_t min_leaf, int32_t max_depth=-1):
         self.codes, self.offsets, self.cuts = coded.codes, coded.offsets, coded.cuts
         self.missing = coded.missing.view(np.uint8)
-        self.n_leaves, self.least, self.max_depth = n_leaves, least, max_depth
+        self.n_leaves, self.least, self.max_depth = n_leaves, min_leaf, max_depth
         cdef Py_ssize_t n_nodes = 2 * n_leaves - 1, n = self.codes.shape[0]
         self.nodes = <GrownNode*> self.get(n_nodes * sizeof(GrownNode))
         self.values, self.split = self.numbers(n_nodes), self.integers(n_nodes)
