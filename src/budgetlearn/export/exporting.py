@@ -213,9 +213,8 @@ def onnx_model(forest):
     X = helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", forest.n_features])
     graph = helper.make_graph(nodes, "forest", [X], outputs, constants)
     opsets = [helper.make_opsetid(*opset) for opset in OPSETS]
-    return helper.make_model(
-        graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="budgetlearn"
-    )
+    about = {"ir_version": IR_VERSION, "producer_name": "budgetlearn"}
+    return helper.make_model(graph, opset_imports=opsets, **about)
 
 
 def ensemble(forest):

@@ -105,9 +105,8 @@ def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=Fals
     # A sum ends where a feature is refused, and says little before its first trees are through:
     # where asking together saves no time, nobody acquires what lies behind that.
     one_by_one = ledger.max_cost < np.inf or (summed and (ledger.at_hand or n_samples == 1))
-    walking = predictor.waiting_trees(
-        n_samples, n_trees, one_by_one=one_by_one, until_refused=summed
-    )
+    how = {"one_by_one": one_by_one, "until_refused": summed}
+    walking = predictor.waiting_trees(n_samples, n_trees, **how)
     # The precision in which values are compared with thresholds.
     prices, dtype = ledger.costs.alone, working_dtype(estimator)
 

@@ -238,9 +238,8 @@ def _fitted(grown, nodes, targets, weight, params, valid, exponent, intercept):
         return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
 
     def validate(ranks, *solutions):
-        weights, intercepts = (
-            np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
-        )
+        joined = (np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True))
+        weights, intercepts = joined
         # All solutions side by side as columns of one model: the trees are walked once.
         sums, *_ = taken(ranks, weights).predictor.walk(valid.X, values=True)
         scores = intercepts + sums

@@ -404,9 +404,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             forest = self._stage_model(index)
             vote = bool(want & {"output", "probabilities"})
             # Values and acquired features come from one walk; what nobody wants is not computed.
-            walk = forest._model.predictor.walk(
-                X, values=vote, acquired="acquired" in want, n_jobs=self.n_jobs
-            )
+            parts = {"values": vote, "acquired": "acquired" in want, "n_jobs": self.n_jobs}
+            walk = forest._model.predictor.walk(X, **parts)
             stage = Stage({"nodes": forest.n_nodes_}, nodes=forest.n_nodes_, acquired=walk.acquired)
             stage.facts = {"node_entropy": forest.node_entropy_}
             if vote:

@@ -147,9 +147,8 @@ class Memory:
 
     def _bytes(self, nodes, kept):
         """Return the bytes of a model of these nodes, or a few more."""
-        splits, first, children = np.unique(
-            nodes.parent_id[kept], return_index=True, return_counts=True
-        )
+        asked = {"return_index": True, "return_counts": True}
+        splits, first, children = np.unique(nodes.parent_id[kept], **asked)
         n_splits = np.unique(nodes.tree[kept[first]], return_counts=True)[1]
         # The side of a root that was not accepted says nothing, and takes no value.
         rootless = (nodes.parent[kept[first]] < 0) & (children == 1)

@@ -155,9 +155,8 @@ class NodeRidge:
         limits = {"rtol": TOLERANCE, "maxiter": MOST_STEPS, "M": jacobi}
         starts = [None] * right.shape[1] if start is None else start.T
         columns = zip(right.T, starts, strict=True)
-        return np.column_stack(
-            [cg(operator, self._to_nodes(b), w, **limits)[0] for b, w in columns]
-        )
+        solved = [cg(operator, self._to_nodes(b), w, **limits)[0] for b, w in columns]
+        return np.column_stack(solved)
 
     def _to_nodes(self, right):
         """Return A'v."""

@@ -112,17 +112,15 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
     with extra("msb", "the L1 path (logitB, and 'l1' among msB's sequences)"):
         from glmnet import LogitNet  # costs a second, and only this method needs it
 
+    how = {"alpha": 1, "n_lambda": length, "standardize": False, "n_splits": 0, "tol": tolerance}
+    weights = {"sample_weight": weight, "relative_penalties": penalty_factors}
     for passes in PASSES:
-        net = LogitNet(
-            alpha=1, n_lambda=length, standardize=False, n_splits=0, tol=tolerance, max_iter=passes
-        )
+        net = LogitNet(max_iter=passes, **how)
         with warnings.catch_warnings():
             # `jerr_`, read below, says how a path ended; the warning says no more.
             warnings.simplefilter("ignore", RuntimeWarning)
             try:
-                fit_counted(
-                    net, standard, y, sample_weight=weight, relative_penalties=penalty_factors
-                )
+                fit_counted(net, standard, y, **weights)
             except ValueError as error:
                 raise RuntimeError(
                     f"glmnet could not fit the L1 path: {error} Weigh classes and rows more evenly."

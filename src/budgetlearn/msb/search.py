@@ -272,9 +272,8 @@ class SubsetSearch(ScheduleClassifier):
 
     def _refit(self, examples, seeds):
         problem = self._problem(examples, examples, seeds)
-        self.models_ = thread_map(
-            problem.trained, self.schedule_.variables, self.n_jobs, "models to refit"
-        )
+        chosen = self.schedule_.variables
+        self.models_ = thread_map(problem.trained, chosen, self.n_jobs, "models to refit")
 
     def _engine(self):
         engine = RandomForestClassifier(max_bins=255) if self.estimator is None else self.estimator

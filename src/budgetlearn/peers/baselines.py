@@ -166,9 +166,8 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         check_number(self.cost_exponent, "cost_exponent", low=0)
         sizes = self._sizes(X.shape[1])
         # One for the rating, one for each model: more sizes leave the first models as they are.
-        rating_seed, *seeds = check_random_state(self.random_state).randint(
-            INT32_MAX, size=1 + len(sizes)
-        )
+        random = check_random_state(self.random_state)
+        rating_seed, *seeds = random.randint(INT32_MAX, size=1 + len(sizes))
         self.mutual_information_ = np.zeros(X.shape[1])
         if np.bincount(train.y).max() > 1:  # the estimate compares rows of a class
             origin, unit = origin_and_unit(X)  # beside its noise small differences are nothing

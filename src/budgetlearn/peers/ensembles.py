@@ -346,8 +346,6 @@ class BoostingNodeShares(SklearnStages, NodeShares):
                 f"{self.percents[0]} % of {self.n_full_:.0f} (n_samples={len(X)}), is {smallest}. "
                 "Raise percents, or lower max_depth."
             )
-        self.estimator_ = clone(self.estimator).set_params(
-            n_estimators=largest // most, random_state=seed
-        )
-        fit_counted(self.estimator_, X, y)
+        own = {"n_estimators": largest // most, "random_state": seed}
+        self.estimator_ = fit_counted(clone(self.estimator).set_params(**own), X, y)
         self._models = first_trees(self.estimator_, X.shape[1], node_budgets=self.node_budgets_)

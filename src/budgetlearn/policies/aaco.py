@@ -74,10 +74,8 @@ class AACOClassifier(PolicyClassifier):
         ratio = np.where(possible, gains / divisors(prices, self.feature_costs_), -np.inf)
         best, each = ratio.argmax(axis=1), np.arange(len(rows))
         found = np.full(acquired.shape, -np.inf)
-        chosen = more[each, best]
-        found[each, self._indispensable(known, acquired, chosen, near)] = ratio[each, best].clip(
-            LEAST
-        )
+        chosen = self._indispensable(known, acquired, more[each, best], near)
+        found[each, chosen] = ratio[each, best].clip(LEAST)
         found[~possible.any(axis=1)] = -np.inf
         return found
 

@@ -63,9 +63,8 @@ def forward(layers, known, mask, drop=None):
 def evaluate(layers, known, acquired):
     """Return the outputs of a trained network, block by block."""
     parts = [slice(start, start + BLOCK_ROWS) for start in range(0, max(len(known), 1), BLOCK_ROWS)]
-    return np.concatenate(
-        [forward(layers, known[part], acquired[part].astype(np.float64)) for part in parts]
-    )
+    outputs = [forward(layers, known[part], acquired[part].astype(float)) for part in parts]
+    return np.concatenate(outputs)
 
 
 @contextmanager

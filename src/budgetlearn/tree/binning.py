@@ -155,9 +155,8 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
             mapped = np.memmap(file, dtype=kind, mode="w+", shape=X.shape[::-1])
 
     def code(feature):
-        column, *ends = _code_column(
-            np.ascontiguousarray(X[:, feature]), max_bins, missing[feature]
-        )
+        column = np.ascontiguousarray(X[:, feature])
+        column, *ends = _code_column(column, max_bins, missing[feature])
         if mapped is None:
             return column, *ends
         mapped[feature] = column

@@ -100,9 +100,8 @@ def holds_trees(estimator):
     if isinstance(estimator, (BaseDecisionTree, *averaging, *boosting)):
         return True
     meta = (ensemble.BaggingClassifier, ensemble.BaggingRegressor, ensemble.AdaBoostClassifier)
-    return isinstance(estimator, meta) and isinstance(
-        estimator.estimator, (BaseDecisionTree, type(None))
-    )
+    base = getattr(estimator, "estimator", None)
+    return isinstance(estimator, meta) and isinstance(base, (BaseDecisionTree, type(None)))
 
 
 def on_the_whole_table(tree, features):

@@ -213,9 +213,8 @@ class ForestPredictor:
 
         def count(rows):
             walker = Walker(self._nodes, self.n_features, len(partners))
-            return walker.count_hits(
-                self._roots, leaf_votes, X, labels, partners, rows.start, rows.stop
-            )
+            data = leaf_votes, X, labels, partners
+            return walker.count_hits(self._roots, *data, rows.start, rows.stop)
 
         counted = thread_map(count, row_blocks(X.shape[0], n_jobs, smallest=128), n_jobs)
         return sum(hits for hits, _ in counted), sum(permuted for _, permuted in counted)
