@@ -75,7 +75,7 @@ class Growth(ParameterGroup):
     min_samples_leaf : int, default=1
         Least examples on each side of a split, as often as the tree drew them, times weights.
     max_features : {"sqrt"}, int, float or None, default=None
-        Features drawn at each node of those that vary there; None: all. Half often do better.
+        Features drawn at each node of those that vary; None: all. Half of them often do better.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
     monotonic_cst : array-like of int of shape (n_features,) or dict, default=None

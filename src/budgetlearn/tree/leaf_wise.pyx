@@ -118,7 +118,7 @@ cdef class LeafWise(Blocks):
             leaf.total = Cell(0, 0)
             for i in range(n):
                 add(&leaf.total, self.slopes + self.order[i])
-            # By curvature, too (LightGBM: by that alone): a leaf of sure examples has any value.
+            # Curvature counts, too (LightGBM: alone): a leaf of sure examples could say anything.
             self.least_curvature = max(
                 LEAST_CURVATURE,
                 self.curvature_unit * curvature(&leaf.total) * (self.least - 0.5) / max(n, 1),
