@@ -8,9 +8,10 @@ import numpy as np
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int32_t, uint8_t
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from .nodes cimport Blocks, Node
+from .nodes cimport Node, make_room
 from .partition cimport Examples, partition, value_t
 
 cdef enum:
@@ -33,7 +34,7 @@ cdef struct Part:
     int32_t tree, node, start, end, following
 
 
-cdef class WaitingTrees(Blocks):
+cdef class WaitingTrees:
     """Examples on their way down the trees of a forest, each at its own node of each tree.
 
     With `one_by_one` an example starts with a tree only when it is through with the one before. A
@@ -60,7 +61,7 @@ cdef class WaitingTrees(Blocks):
         int32_t[::1] lists            # (n_features,): first part that waits for the feature, or -1
         Part* parts
         int32_t n_parts, unused, to_do  # `unused` and `to_do` are lists too
-        bint any_stopped
+        bint any_stopped, out_of_memory
         readonly object waiting
 
     def __init__(
@@ -86,9 +87,6 @@ cdef class WaitingTrees(Blocks):
         self.lists = np.full(n_features, -1, dtype=np.int32)
         self.unused = self.to_do = -1
         cdef int32_t block, start, tree
-        # At most a part for each example and tree on its way; what is not used takes no memory.
-        cdef Py_ssize_t most = n_samples if one_by_one else n_samples * self.n_trees
-        self.parts = <Part*> self.get(most * sizeof(Part))
         with nogil:
             # `to_do` is a stack, so that a block goes down all its trees before the next one.
             for block in range(<int32_t> ((n_samples + BLOCK - 1) // BLOCK)):
@@ -96,16 +94,28 @@ cdef class WaitingTrees(Blocks):
                 for tree in range(1 if one_by_one else <int32_t> self.n_trees):
                     self.start_tree(tree, start, <int32_t> min(start + BLOCK, n_samples))
             self.walk()
+        self.check_memory()
+
+    def __dealloc__(self):
+        free(self.parts)
+
+    cdef object check_memory(self):
+        if self.out_of_memory:
+            raise MemoryError(f"no memory left for {self.n_parts} groups of waiting examples")
 
     cdef void put(
         self, int32_t* chain, int32_t tree, int32_t node, int32_t start, int32_t end
     ) noexcept nogil:
         """Add a part to a list."""
+        # Freed places first: there are never more parts than pairs that wait or are to walk.
         cdef int32_t place = self.unused
         if place >= 0:
             self.unused = self.parts[place].following
         else:
             place = self.n_parts
+            if not make_room(<void**> &self.parts, place, sizeof(Part)):
+                self.out_of_memory = True
+                return
             self.n_parts += 1
         self.parts[place] = Part(tree, node, start, end, chain[0])
         chain[0] = place
@@ -130,7 +140,7 @@ cdef class WaitingTrees(Blocks):
         cdef int32_t i, column
         cdef int32_t* rows
         cdef int32_t* leaves
-        while self.to_do >= 0:
+        while self.to_do >= 0 and not self.out_of_memory:
             part = self.take(&self.to_do)
             # Sorting one or two examples costs more than the steps that it saves.
             if part.end - part.start < FEW:
@@ -300,7 +310,7 @@ cdef class WaitingTrees(Blocks):
             # Emptied before the walk, in which other examples may come to wait for the feature.
             self.counts[feature] = 0
             waiting, self.lists[feature] = self.lists[feature], -1
-            while waiting >= 0:
+            while waiting >= 0 and not self.out_of_memory:
                 part = self.take(&waiting)
                 # Which examples know the feature is plain, as long as none was refused it.
                 if part.end - part.start < FEW:
@@ -311,6 +321,7 @@ cdef class WaitingTrees(Blocks):
                 else:
                     self.split(&part)
                 self.walk()
+        self.check_memory()
 
     def add_leaves(
         self, const double[:, ::1] node_values, const int32_t[::1] labels, Py_ssize_t per_step,
