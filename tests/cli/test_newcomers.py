@@ -250,7 +250,8 @@ def test_a_time_of_day_is_no_date(folder, told):
     status, _, err = of_table(told, lambda t: t.assign(when=["9:30", "12:05", "23:59"] * 80))
     assert status == 2
     assert "'when' holds dates or times (the first is '9:30')" in err
-    assert "such as hours since midnight, or leave it out with --drop when.\n" in err
+    assert "such as hours since midnight, or leave it out with --drop when. If" in err
+    assert "--categorical when.\n" in err
 
 
 def test_prices_of_any_size_stand_below_their_heading(folder, told):

@@ -204,6 +204,8 @@ def test_complex_numbers_do_not_lose_their_imaginary_parts():
 def test_numbers_name_categories_where_a_list_or_their_type_says_so():
     table = pd.DataFrame({2024: [1, 2, 1], "g": [1.5, 2, 3], "r": 4, "gr": 5})
     assert BudgetPreprocessor(categorical=[2024]).fit(table).categories_ == {"2024": ("1", "2")}
+    table["g"] = ["1:10", "1:20", "1:10"]  # titers, which look like times
+    assert BudgetPreprocessor(categorical=["g"]).fit(table).categories_ == {"g": ("1:10", "1:20")}
     table["g"] = pd.Categorical([10, 2, 10])
     assert BudgetPreprocessor().fit(table).categories_ == {"g": ("10", "2")}
     with pytest.raises(ParameterError, match="categorical must be a list of names, got 'gr'"):

@@ -25,6 +25,7 @@ _OPTIONS = {
     "Leave it out (drop), or name it among the categorical columns if it is one.": "If it names "
     "the rows: --id {} leaves it out and keeps it in what predict writes. Else --drop {}, or "
     "--categorical {} if it is a category.",
+    "name it among the categorical columns.": "--categorical {}.",
     "Leave them out (drop).": "Leave them out with --drop.",
     'take missing="indicator" or "median"': "take --missing indicator or --missing median",
     'take missing="median"': "take --missing median",

@@ -163,12 +163,14 @@ def as_words(column):
 def holds_words(column, categorical):
     """Return whether a column holds words, and not numbers; refuse one that holds neither.
 
-    With `categorical` numbers in it are names of categories.
+    With `categorical` its cells name categories. Else refused are dates, numbers with some text
+    between them, names or free text, and infinite numbers; always words that differ only in blanks.
     """
     if is_number(column) and not categorical:
         refuse_infinity(column.name, column.to_numpy(np.float64, na_value=np.nan))
         return False
-    _refuse_dates(column)
+    if not categorical:
+        _refuse_dates(column)
     words = as_words(column)
     # Numbers of pandas' type category name categories, too.
     if not (categorical or is_number(getattr(column.dtype, "categories", column))):
@@ -200,13 +202,12 @@ def refuse_infinity(name, numbers):
 def _refuse_dates(column):
     kind = column.dtype
     typed = kind.kind in "Mm" or isinstance(kind, pd.PeriodDtype)
-    if not typed:
-        cells = column.dropna().map(str).str.strip().unique()
-        typed = len([cell for cell in cells if _DATE.fullmatch(cell)]) > len(cells) / 2
-    if typed:
+    cells = column.dropna().map(str).str.strip().unique()
+    if typed or len([cell for cell in cells if _DATE.fullmatch(cell)]) > len(cells) / 2:
         first = str(column.dropna().iloc[0])
         unit = "hours since midnight" if ":" in first[:3] else "days since a fixed date"
         raise DatasetError(
             f"Column {column.name!r} holds dates or times (the first is {first!r}). Turn it into "
-            f"a number that means something, such as {unit}, or leave it out (drop)."
+            f"a number that means something, such as {unit}, or leave it out (drop). If its "
+            "cells name categories, as titers do (1:10): name it among the categorical columns."
         )
