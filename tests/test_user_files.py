@@ -135,6 +135,7 @@ def test_blanks_around_a_mark_of_a_gap_do_not_count(tmp_path):
     for name in ("a.csv", "a.parquet"):
         (frame.to_csv if name == "a.csv" else frame.to_parquet)(tmp_path / name, index=False)
         assert read_table(tmp_path / name, missing="?")["a"].isna().tolist() == [True, False, True]
+        assert read_table(tmp_path / name, missing=("?", "2")).isna().sum().tolist() == [2, 1]
 
 
 def test_marks_of_gaps_are_sought_in_all_kinds_of_columns_of_parquet(tmp_path, monkeypatch):

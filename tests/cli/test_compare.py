@@ -299,7 +299,7 @@ def test_a_dry_run_shows_the_configuration_and_writes_nothing(folder, told):
     assert study["methods"][-1] == "constant"
     assert "scoring" not in study
     (entry,) = registry["datasets"].values()
-    assert entry["source"]["na"] == "?"
+    assert entry["source"]["na"] == ["?"]
     assert entry["source"]["drop"] == ["age"]
     assert entry["costs"] == str(folder / "prices.csv")
 

@@ -305,7 +305,7 @@ CALLS = {
         PRICED,
         table(lambda t: t.assign(glucose=t["glucose"].astype(object).where(t.index % 9 != 0, "?"))),
         2,
-        err=("'?' in row 1", "If '?' stands for a missing value: on the command line --na '?'"),
+        err=("'?' in row 1", "If values are missing there: on the command line --na '?'"),
     ),
     "an empty column": Call(
         FOREST, table(lambda t: t.assign(more=None)), 2, err=("'more'. Leave them out with --drop",)
@@ -443,7 +443,7 @@ CALLS = {
         PREDICT,
         new(lambda t: t.assign(glucose=t["glucose"].astype(object).where(t.index > 3, "-"))),
         2,
-        err=("now '-' in row 1", "--na - reads it so"),
+        err=("now '-' in row 1", "--na - reads them so"),
     ),
     "names kept": Call(
         ("predict", "named", "new.csv"), new(with_names), out=("patient,ill,", "\n000,", "\n046,")

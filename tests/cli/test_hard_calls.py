@@ -129,7 +129,11 @@ REFUSED = {
         lambda t: t.assign(age=t["insulin"].map(str).str.replace(".", ",")),
         "--dec",
     ),
-    "question marks": (lambda t: t.assign(age=[*["80"] * 239, "?"]), "--na '?' reads it so"),
+    "question marks": (lambda t: t.assign(age=[*["80"] * 239, "?"]), "--na '?' reads them"),
+    "two marks": (
+        lambda t: t.assign(age=[*["80"] * 238, "?", "#DIV/0!"]),
+        "--na '?' --na '#DIV/0!'",
+    ),
     "names": (lambda t: t.assign(who=[f"p{k}" for k in range(N)]), "names or free text"),
     "names in a small table": (
         *(
@@ -487,10 +491,11 @@ def test_a_mark_of_a_missing_cell_is_no_answer(models, told, monkeypatch):
 
 
 def test_a_mark_that_is_a_number_is_none_in_any_writing(folder, told, monkeypatch):
-    table = patients().assign(age=lambda t: t["age"].fillna(-9))
-    assert fit(told, table, *FOREST, "--na", "-9", "--out", "m.joblib")[0] == 0
+    table = patients().assign(age=lambda t: t["age"].fillna(-9).replace(t["age"].max(), "?"))
+    marks = ("--na", "-9", "--na", "?")
+    assert fit(told, table, *FOREST, *marks, "--out", "m.joblib")[0] == 0
     told_last = set()
-    for cell in ("-9", "-9.0", '"-9.0"', '" -9 "', "null"):
+    for cell in ("-9", "-9.0", '"-9.0"', '" -9 "', "null", '"?"'):
         lines = "".join(f'{{"value": {cell}}}\n' for _ in range(4))
         monkeypatch.setattr("sys.stdin", io.StringIO(lines))
         told_last.add(told("ask", "m.joblib", "--json")[1].splitlines()[-1])

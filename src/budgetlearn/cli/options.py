@@ -70,7 +70,12 @@ reading = _all(  # how a table is read
         help="Between fields.  [default: the , ; | or tab that the header has most of]",
     ),
     click.option("--decimal", help="Before decimals: . or ,  [default: .]"),
-    click.option("--na", help=f"What stands for a missing value, beside {_ALWAYS_MISSING}."),
+    click.option(
+        "--na",
+        multiple=True,
+        callback=lambda context, parameter, value: value or None,
+        help=f"What stands for a missing value, beside {_ALWAYS_MISSING}; repeatable.",
+    ),
 )
 row_id = click.option("--id", "row_id", help="The column that names the rows; never a feature.")
 dates = click.option(

@@ -12,7 +12,7 @@ from ..costs import affords
 from ..exceptions import DatasetError
 from ..files import csv_text, write_whole
 from ..preprocessing.categories import as_words, is_number, refuse_numbers
-from ..preprocessing.reading import MISSING_MARKS, read_table
+from ..preprocessing.reading import MISSING_MARKS, marks_of, read_table
 from ..protocol.checked_data import checked_table, missing_cells
 from ..protocol.documenting import Limits
 from ..protocol.prediction import decided
@@ -227,8 +227,9 @@ class Case:
 
     def __init__(self, saved, budget, max_cost):
         self.saved, self.encoder = saved, saved.preprocessor
-        self._missing = {*MISSING_MARKS, saved.reading.get("na")}
-        self._mark = self._number(saved.reading.get("na"))
+        named = marks_of(saved.reading.get("na"))
+        self._missing = {*MISSING_MARKS, *named}
+        self._codes = [self._number(mark) for mark in named]
         self._dates = saved.reading.get("dates", {})
         limits = saved.limit(budget, max_cost), max_cost
         self.stage, self.session = saved.model.choose(*limits), saved.model.session(*limits)
@@ -269,7 +270,7 @@ class Case:
     def _is_gap(self, text):
         # Of numbers -999.0 is -999, as in a table.
         known = text is None or str(text).strip() in self._missing
-        return known or self._number(text) == self._mark
+        return known or bool(np.isin(self._number(text), self._codes))
 
     def _number(self, text):
         """Return text as a number, NaN where it is none: so are marks between thousands."""

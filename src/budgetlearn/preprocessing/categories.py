@@ -110,11 +110,10 @@ def how_to_read(cells):
     different = cells.map(str).str.strip().unique()
     if all(re.fullmatch(r"[-+]?\d+,\d+", cell) for cell in different):
         return "If the comma stands before decimals: on the command line --decimal , reads them."
-    if len(different) == 1 and not re.search(r"\d", different[0]):
-        return (
-            f"If {different[0]!r} stands for a missing value: on the command line --na "
-            f"{shlex.quote(different[0])} reads it so."
-        )
+    # #DIV/0! of a spreadsheet is the only mark with a digit.
+    marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)", x)]
+    if len(marks) == different.size <= MOST_MARKS:
+        return f"If values are missing there: on the command line {' '.join(marks)} reads them so."
     return "On the command line --decimal , and --na '?' tell how cells are written."
 
 
@@ -136,6 +135,7 @@ _DATE = re.compile(
 MOST_WORDS = 50
 # From here on not every whole number is a float.
 MOST_WHOLE = 2.0**53
+MOST_MARKS = 5  # of missing values in a column; more different ones are words
 FEWEST_NAMES = 10  # so many words or more, each in one row only, are names as well
 
 

@@ -178,21 +178,27 @@ def _refuse_repeated(names, path):
         raise DatasetError(f"{path.name}: column names must differ; repeated: {repeated}.")
 
 
+def marks_of(missing):
+    """Return a list of what stands for missing cells, named as one text, several or None."""
+    return [missing] if isinstance(missing, str) else list(missing or ())
+
+
 def read_table(
     path, separator=None, decimal=None, missing=None, columns=None, text=False, codes=()
 ):
     """Read a table with a header: csv, also compressed by gzip, an .xlsx workbook, or Parquet.
 
     `separator` None is the comma, semicolon, tab or | that the header has most of, `decimal` None a
-    point. `missing` stands for a missing value beside `MISSING_MARKS`, in Parquet beside its own
-    gaps; (): nothing does. Only `columns` are read, where they are there; None: all. With `text`
-    cells stay as written, and in the columns `codes` leading zeros do; those of Parquet have their
-    types. A `DatasetError` that names the line says when the file cannot be read, or is damaged.
+    point. `missing`, one text or several, stands for missing values beside `MISSING_MARKS`, in
+    Parquet beside its own gaps; (): nothing does. Only `columns` are read, where they are there;
+    None: all. With `text` cells stay as written, and in the columns `codes` leading zeros do; those
+    of Parquet have their types. A `DatasetError` that names the line says when the file cannot be
+    read, or is damaged.
     """
-    path = as_file(path)
+    path, named = as_file(path), marks_of(missing)
     with reading(path, "a table"):
         if path.suffix in (".parquet", ".pq") or starts_with(path, PARQUET):
-            return _read_parquet(path, missing, columns)
+            return _read_parquet(path, named, columns)
         workbook = is_workbook(path)
     if workbook:
         with reading(path, "a workbook (.xlsx)"):
@@ -204,7 +210,8 @@ def read_table(
         if separator is None and "\0" in first:
             raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
         separator = separator or separator_of(first)
-    how = {"decimal": decimal or ".", "missing": missing, "encoding": encoding}
+    marks = [*MISSING_MARKS, *named] if named or missing is None else named
+    how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding}
     frame = _stripped(read_frame(path, separator, columns=columns, text=text, **how), path)
     written = read_frame(path, separator, columns=codes, text=True, **how) if codes else frame[[]]
     for name, cells in _stripped(written, path).items():
@@ -232,8 +239,8 @@ def _read_parquet(path, missing, columns):
     frame = frame[[name for name in frame.columns if columns is None or name in columns]]
     if not missing:
         return frame
-    # The mark may be written as text or as a number.
-    marks = [missing, pd.to_numeric(missing, errors="coerce")]
+    # A mark may be written as text or as a number.
+    marks = [*missing, *pd.to_numeric(pd.Series(missing), errors="coerce")]
     # Cell by cell only where there may be text: numbers are many.
     words = frame.select_dtypes(["object", "string", "category"])
     plain = words.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
