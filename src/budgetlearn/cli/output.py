@@ -156,7 +156,7 @@ def print_schedule(saved):
         names = ", ".join(name for name, own in skipped.items() if own == why)
         click.echo(f"Not compared: {names} ({why.replace('max_minutes', '--minutes')}).")
     click.echo(for_nothing(saved))
-    if (column := saved.held_out["telling"]) is not None:
+    for column in saved.held_out["telling"]:
         note(
             f"{shown(column)} alone predicts {shown(saved.target)} almost perfectly on the "
             f"rows held out. If it is not known beforehand: --drop {shlex.quote(column)}"
