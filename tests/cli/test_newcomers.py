@@ -234,6 +234,16 @@ def test_nines_that_may_stand_for_gaps_are_told(folder, told, mark):
     ] == ("")
 
 
+@pytest.mark.parametrize("separator", [".", ""])
+def test_points_between_thousands_are_told(folder, told, separator):
+    pay = [
+        f"{n // 1000}{separator}{n % 1000:03}" if n > 999 else str(n) for n in range(600, 1080, 2)
+    ]
+    said = "pay holds 1.002 beside 600. If the point stands between thousands, take it out"
+    status, _, err = of_table(told, lambda t: t.assign(pay=pay))
+    assert (status, said in err) == (0, separator == ".")
+
+
 @pytest.mark.parametrize("other", [99, 81, -998])
 def test_nines_beside_such_numbers_are_numbers(folder, told, other):
     assert of_table(told, lambda t: t.assign(age=t["age"].fillna(other)))[2] == ""

@@ -150,6 +150,7 @@ def read_own_table(
         *notes,
         *([] if groups is not None else _repeats(X, y)),
         *_marks_of_gaps(X),
+        *_thousands(frame[[target, *X]]),
     )
     reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
     left_out = (*ids, *left_out)
@@ -245,6 +246,23 @@ def _marks_of_gaps(X):
             if n_rows > 1 and 0 < spread < (others - end).abs().min():
                 what = f"{shown(name)} holds {end:g} in {n_rows} rows, far from all others"
                 yield f"{what}. If it stands for a missing value: --na {end:g}"
+
+
+def _thousands(frame):
+    """Yield notes on points that may stand between thousands, as in 1.021 beside 985."""
+    for name in _ranges(frame):
+        numbers = frame[name].dropna().abs()
+        whole = numbers % 1 == 0
+        rest, large = numbers[~whole], numbers[whole & numbers.between(100, 999)]
+        # Read as decimals all have three of them but for a last zero, and are less than others.
+        times = (rest * 1000).round(3)
+        alike = rest.between(1, 100).all() and (times % 1 == 0).all() and (times % 10 > 0).mean()
+        several = rest.size > 1 and large.min() < large.max() and large.size > whole.sum() / 2
+        if several and alike > 0.5:
+            yield (
+                f"{shown(name)} holds {rest.iloc[0]:.3f} beside {large.iloc[0]:g}. If the point "
+                "stands between thousands, take it out: it is read as that before decimals."
+            )
 
 
 def table_of(path, options):
