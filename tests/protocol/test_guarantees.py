@@ -7,6 +7,7 @@ from scipy.stats import binom
 from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_wine
 
+from budgetlearn.cascade import ScheduleCascadeClassifier
 from budgetlearn.exceptions import GuaranteeError
 from budgetlearn.peers import FilterForestClassifier
 from budgetlearn.protocol import BudgetedEstimator, Stage
@@ -167,3 +168,13 @@ def test_what_the_features_of_a_forest_cost_is_never_exceeded():
         assert (found.stage, found.tested["p_value"].max()) == (stage, 0)
     with pytest.raises(GuaranteeError):
         model.certify(X[::5], y[::5], cost=0.9 * costs[0])
+
+
+def test_what_the_stages_of_a_cascade_cost_is_never_exceeded():
+    X, y = load_wine(return_X_y=True)
+    model = ScheduleCascadeClassifier(orders=[[[0], [0, 9], range(13)]], estimators="linear")
+    model.set_params(feature_costs=[1, *[5] * 12], random_state=0).fit(X[::2], y[::2])
+    paid = [model.feature_costs_.total(stage.acquired).max() for stage in model.stages(X)]
+    assert (paid <= model._most_costs()).all()
+    found = model.certify(X[1:9:2], y[1:9:2], cost=6.0)  # by four rows
+    assert model._most_costs()[found.stage] == 6.0 < model._most_costs()[found.stage + 1]

@@ -231,9 +231,9 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
     def _default_stage(self):
         return self.recommended_
 
-    def _cost_alike(self):
-        models = [entry.model for entry in self.entries_]
-        return np.array([one is None or one.fixed_costs() is not None for one in models])
+    def _most_costs(self):
+        known = ((entry.model, entry.stage) for entry in self.entries_)
+        return np.array([0.0 if one is None else one._most_costs()[stage] for one, stage in known])
 
     def _stages(self, X, which, want):
         for index in which:

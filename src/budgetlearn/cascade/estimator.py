@@ -463,6 +463,11 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         """Number of operating points."""
         return len(self.points_)
 
+    def _most_costs(self):
+        full = self.feature_costs_.full
+        ends = [(each.cascade, each.last_stage) for each in self.points_]
+        return np.array([full if one.dynamic else one.costs[stage] for one, stage in ends])
+
     def _default_stage(self):
         if self.budget is None:
             return self.n_stages_ - 1

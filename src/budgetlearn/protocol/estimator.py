@@ -112,13 +112,10 @@ class BudgetedEstimator(BaseEstimator):
         """
         return
 
-    def _cost_alike(self):
-        """Return the mask of stages that cost each example the same, whatever it is."""
-        return np.full(self.n_stages_, self.fixed_costs() is not None)
-
     def _most_costs(self):
         """Return what no example pays more than at each stage."""
-        return np.full(self.n_stages_, self.feature_costs_.full)
+        costs = self.fixed_costs()
+        return np.full(self.n_stages_, self.feature_costs_.full if costs is None else costs)
 
     def stored_bytes(self, stage: int) -> float:
         """Return the size of a stage's model in the compact format "float32".

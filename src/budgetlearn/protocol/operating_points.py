@@ -269,7 +269,7 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     front = points.iloc[pareto_indices(points["cost"], points["score"])]
     calibrated = _p_values(estimator, outcomes, y, cost, error).loc[front.index]
     # The order must not depend on the calibration data: else the sequence is not fixed.
-    order = _margins(front, cost, error, estimator.feature_costs_.full).index
+    order = _margins(estimator, front, cost, error).index
     tested = calibrated.loc[order].rename_axis("stage").reset_index()
     # The first failure ends the sequence: what comes later was not tested.
     passed = (tested["p_value"] <= 1 - confidence).cumprod().astype(bool)
@@ -304,8 +304,8 @@ def surely_within(estimator, costs, budget):
         return np.ones(len(costs), dtype=bool)
     points = estimator.operating_points_
     # What asks one example for nothing asks none: before the first answer all are the same.
-    exact = estimator._cost_alike()[points.index] | (points["n_features"] == 0)
-    exact |= affords(budget, estimator._most_costs()[points.index])
+    most = estimator._most_costs()[points.index]
+    exact = affords(budget, most) | (points["n_features"] == 0)
     # All at once (Bonferroni), so that whichever is chosen keeps the budget.
     level = (1 - CONFIDENCE) / len(costs)
     n = estimator._n_measured
@@ -336,18 +336,15 @@ def _check_limits(estimator, cost, error, confidence):
 
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
-    full, alike, rows = estimator.feature_costs_.full, estimator._cost_alike(), []
-    for index, (stage, most) in enumerate(zip(outcomes, estimator._most_costs(), strict=False)):
+    full, rows = estimator.feature_costs_.full, []
+    for stage, most in zip(outcomes, estimator._most_costs(), strict=False):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
         wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
         p_value = 0.0
-        if cost is not None and not affords(cost, most):  # that is never exceeded
-            # A cost that is the same for all examples needs no statistics.
-            if alike[index] or not stage.acquired.any():
-                p_value = float(not affords(cost, costs[0]))
-            else:
-                p_value = hoeffding_bentkus_p(float(costs.mean()) / full, len(y), cost / full)
+        # No statistics are needed of what is never exceeded, or asks one example for nothing.
+        if cost is not None and not affords(cost, most) and stage.acquired.any():
+            p_value = hoeffding_bentkus_p(float(costs.mean()) / full, len(y), cost / full)
         if error is not None:
             # Exact: the chance of so few errors at the limit. Both limits must hold: the union of
             # the two null hypotheses has the larger p-value.
@@ -356,12 +353,14 @@ def _p_values(estimator, outcomes, y, cost, error):
     return pd.DataFrame(rows)
 
 
-def _margins(front, cost, error, full):
+def _margins(estimator, front, cost, error):
     """Return by how much each point kept the limits on validation data, the widest first."""
     margin = pd.Series(np.inf, index=front.index)
     if cost is not None:
-        # Costs as shares of the full cost, to be comparable with error rates.
-        margin = np.minimum(margin, (cost - front["cost"]) / (full or 1.0))
+        # What is never exceeded comes first, for it passes. Costs are shares of the full cost, to
+        # be comparable with error rates.
+        tested = ~affords(cost, estimator._most_costs()[front.index])
+        margin[tested] = (cost - front["cost"]) / (estimator.feature_costs_.full or 1.0)
     if error is not None:
         margin = np.minimum(margin, error - (1 - front["score"]))
     return margin.sort_values(ascending=False, kind="stable")
