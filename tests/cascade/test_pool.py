@@ -135,7 +135,7 @@ def test_a_gap_between_two_points_is_filled_where_it_costs_least():
     assert all(b.cost <= 1.11 * a.cost for a, b in pairwise(front))
     for each in front:  # by the one threshold that loses least: at the first stage
         assert each.score == pytest.approx(0.7 + 0.3 * (each.cost - 1) / 9)
-        assert not each.stops_all or each in corners
+        assert not np.isnan(each.tradeoff) or each in corners
 
 
 def test_no_new_example_goes_beyond_what_any_has_come_to():
@@ -146,7 +146,7 @@ def test_no_new_example_goes_beyond_what_any_has_come_to():
     trace = Trace(None, None, np.array([[1.0], [2.0], [100.0]]), np.array([[1], [2], [3]]))
     evidence = Evidence(trace, table_of(range(4)), confidence, losses, 1 - losses, 1.0)
     found = candidates(evidence, 100.0)
-    two = [each for each in found if not each.stops_all and each.n_features == 1.5]
+    two = [each for each in found if not np.isnan(each.tradeoff) and each.n_features == 1.5]
     assert two
     for each in two:
         assert each.last_stage == 1

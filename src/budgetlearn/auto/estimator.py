@@ -19,7 +19,7 @@ from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
 from ..protocol.checked_data import checked_weight, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
 from ..protocol.operating_points import acquisitions_of, cost_and_error
-from ..protocol.prediction import each_stage, requests_of
+from ..protocol.prediction import each_stage
 from ..protocol.scoring import mean_and_error
 from ..validation import INT32_MAX, ParameterError, check_number, codes_of_groups
 from . import evidence
@@ -267,7 +267,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         entry = self.entries_[stage]
         if entry.model is None:
             return self._outcome(None, entry, n_samples)
-        inner = requests_of(entry.model, n_samples, entry.stage, ledger)
+        inner = entry.model._acquisitions(n_samples, entry.stage, ledger)
         answer = None
         while True:
             try:

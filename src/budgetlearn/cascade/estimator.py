@@ -36,13 +36,13 @@ from .pool import (
     ROUNDING,
     Trace,
     above_constant,
-    at_stop,
     best_at_each_cost,
     best_informed,
     between,
     candidates,
     class_evidence,
     cost_of_rows,
+    exit_stages,
     number_evidence,
     settled_in_cells,
     under_cap,
@@ -169,7 +169,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             self._origin, self._unit = origin_and_unit(train.y)
             train = replace(train, y=(train.y - self._origin) / self._unit)
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given, groups)
-        kinds = _affordable(self._kinds(n_classes), len(train.y))
+        kinds = self._kinds(n_classes, len(train.y))
         # What is out of a forest's bag has relatives in it, unless hardly any row has one.
         if train.n_groups < 0.9 * len(train.y) and len(kinds) > 1:
             kinds.pop("forest", None)
@@ -188,7 +188,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         pool = self._pool(orders, units, table, models, seed)
         pool = self._at_own_cost(pool, table)
         # Under a cap the route may be one that no mean budget asks for.
-        self._routes = [each for each in pool if each.stops_all and each.n_features > 0]
+        stop_all = [each for each in pool if np.isnan(each.tradeoff)]
+        self._routes = [each for each in stop_all if each.n_features > 0]
         front = best_at_each_cost(pool)
         cascades = [each.cascade for each in (*self._routes, *front) if not each.cascade.dynamic]
         models.between = models_between(table, kinds, seed, cascades)
@@ -344,7 +345,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
 
         def made(point, leaning):
-            found = at_stop(point, evidence)
+            stops = exit_stages(evidence.confidence, point.thresholds)
+            found = evidence.trace.predictions[stops, np.arange(stops.size)]
             return Stage({}, self._label(found, leaning), found if classifies else None)
 
         def scored(point):
@@ -382,7 +384,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         if self.verbose:
             print(f"[{type(self).__name__}] {what}", flush=True)
 
-    def _kinds(self, n_classes):
+    def _kinds(self, n_classes, n_samples):
+        """Return the kinds that are worth their time on so many examples; all where none is."""
         names = [
             each if isinstance(each, str) else f"{type(each).__name__} {place}"
             for place, each in enumerate(self._members())
@@ -390,7 +393,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         if not names or len(set(names)) < len(names):
             raise ParameterError(f"estimators must be one or more different ones, got {names}.")
         kinds = (as_kind(each, n_classes) for each in self._members())
-        return dict(zip(names, kinds, strict=True))
+        kinds = dict(zip(names, kinds, strict=True))
+        few = {name: kind for name, kind in kinds.items() if name not in SMOOTH}
+        return few if few and n_samples > MOST_SMOOTH_ROWS else kinds
 
     def _stages_of_orders(self, table, seed):
         """Return the stages of each order by its name, of equal ones the first; and the units."""
@@ -520,12 +525,6 @@ def _changes(cascade, squares, table, models, seed):
         models.models.update(one.models)
         changes[stage] = one.held_out[name, ascending(features)][:, 0]
     return changes
-
-
-def _affordable(kinds, n_samples):
-    """Return the kinds that are worth their time on so many examples; all where that is none."""
-    few = {name: kind for name, kind in kinds.items() if name not in SMOOTH}
-    return few if few and n_samples > MOST_SMOOTH_ROWS else kinds
 
 
 @estimator_class

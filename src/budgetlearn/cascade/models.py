@@ -398,12 +398,8 @@ class StageModels:
 
     def held_out_stages(self, stages, mixtures):
         """Return the mixed out-of-fold predictions of stages, (n_stages, n_samples, n_outputs)."""
-        return np.array(
-            [
-                mixture.of([self.held_out[kind, ascending(features)] for kind in mixture.kinds])
-                for features, mixture in zip(stages, mixtures, strict=True)
-            ]
-        )
+        held, pairs = self.held_out, zip(map(ascending, stages), mixtures, strict=True)
+        return np.array([each.of([held[kind, key] for kind in each.kinds]) for key, each in pairs])
 
     def only(self, cascades):
         """Return the models that some cascades use, without the out-of-fold predictions."""

@@ -131,11 +131,6 @@ class Candidate:
     leaning: np.ndarray | None = None
 
     @property
-    def stops_all(self):
-        """True where all examples stop at one stage."""
-        return bool(np.isnan(self.tradeoff))
-
-    @property
     def last_stage(self):
         """The last stage that an example can come to."""
         return int(np.flatnonzero(self.thresholds == -np.inf)[0])
@@ -340,12 +335,6 @@ def cost_of_rows(spent, sizes, counted, groups=None):
     error = REFIT_ERROR * error if np.ptp(spent) else 0.0
     n_features = float(np.average(sizes, weights=counted))
     return {"cost": cost, "cost_se": error, "n_features": n_features}
-
-
-def at_stop(candidate, evidence):
-    """Return the predictions of all examples where they stop, (n_samples, n_outputs)."""
-    stops = exit_stages(evidence.confidence, candidate.thresholds)
-    return evidence.trace.predictions[stops, np.arange(stops.size)]
 
 
 def best_informed(table, last, stages, share):

@@ -252,13 +252,11 @@ def _thousands(frame):
     """Yield notes on points that may stand between thousands, as in 1.021 beside 985."""
     for name in _ranges(frame):
         numbers = frame[name].dropna().abs()
-        whole = numbers % 1 == 0
-        rest, large = numbers[~whole], numbers[whole & numbers.between(100, 999)]
+        whole, rest = numbers[numbers % 1 == 0], numbers[numbers % 1 > 0]
+        large, times = whole[whole.between(100, 999)], (rest * 1000).round(3)
         # Read as decimals all have three of them but for a last zero, and are less than others.
-        times = (rest * 1000).round(3)
-        alike = rest.between(1, 100).all() and (times % 1 == 0).all() and (times % 10 > 0).mean()
-        several = rest.size > 1 and large.min() < large.max() and large.size > whole.sum() / 2
-        if several and alike > 0.5:
+        alike = (rest.between(1, 100) & (times % 1 == 0)).all() and (times % 10 > 0).mean() > 0.5
+        if alike and large.min() < large.max() and large.size > whole.size / 2:
             yield (
                 f"{shown(name)} holds {rest.iloc[0]:.3f} beside {large.iloc[0]:g}. If the point "
                 "stands between thousands, take it out: it is read as that before decimals."

@@ -203,9 +203,8 @@ class Examples:
 
     def take(self, rows):
         """Return the examples of these rows."""
-        weight, groups = (
-            None if each is None else each[rows] for each in (self.weight, self.groups)
-        )
+        parts = self.weight, self.groups
+        weight, groups = (None if each is None else each[rows] for each in parts)
         return Examples(self.X[rows], self.y[rows], self.targets[rows], weight, self.given, groups)
 
     def codes_by_target(self, n_classes):
@@ -266,10 +265,8 @@ class Examples:
 def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     """Return checked training and validation examples (or None); set what follows from them."""
     takes_missing, classifies = estimator._takes_missing, is_classifier(estimator)
-    checks = {
-        "dtype": estimator._dtypes,
-        "ensure_all_finite": "allow-nan" if takes_missing else True,
-    }
+    finite = "allow-nan" if takes_missing else True
+    checks = {"dtype": estimator._dtypes, "ensure_all_finite": finite}
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given, kinds = given_codes(dense(estimator, X))
     X, y = _validated(estimator, given, _labels(y) if classifies else y, **checks, **kind)

@@ -240,9 +240,8 @@ class BudgetedEstimator(BaseEstimator):
         # Validation of the data is part of it: it already sets names and classes.
         with all_or_nothing(self):
             with one_thread(), counting_fits() as count:
-                train, valid = checked_data.checked_examples(
-                    self, X, y, X_val, y_val, weight, groups
-                )
+                given = X, y, X_val, y_val, weight, groups
+                train, valid = checked_data.checked_examples(self, *given)
                 # Of a method that measures its own points, out of fold.
                 self._n_measured = train.n_groups + (0 if valid is None else len(valid.y))
                 self._learn_from(train, valid)

@@ -242,20 +242,17 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
 def delivered(values, rows, name):
     """Return the values that a source delivered as numbers, checked."""
     try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(
-            f"the source must return one number for each row it is asked for; for feature {name!r} "
-            f"it returned {values!r}."
-        ) from error
+        numbers = np.asarray(values, dtype=np.float64)
+        said = "infinite values" if numbers.shape == rows.shape else f"shape {numbers.shape}"
+    except (TypeError, ValueError, OverflowError):
+        numbers, said = np.array(np.inf), repr(values)
     # NaN is allowed: it says that the value is not available.
-    if values.shape != rows.shape or np.isinf(values).any():
+    if numbers.shape != rows.shape or np.isinf(numbers).any():
         raise ValueError(
             f"the source must return one finite number (NaN: unavailable) for each of the "
-            f"{rows.size} rows it is asked for; for feature {name!r} it returned "
-            f"{'infinite values' if values.shape == rows.shape else f'shape {values.shape}'}."
+            f"{rows.size} rows it is asked for; for feature {name!r} it returned {said}."
         )
-    return values
+    return numbers
 
 
 def missing_message(rows, name):

@@ -81,10 +81,8 @@ class BudgetPipeline(Pipeline):
                 step.set_output(transform="pandas")
         super().fit(X, y, **params)
         first, encoded = next(self._iter())[-1], self._final_estimator.feature_costs_.labels
-        if isinstance(first, BudgetPreprocessor):
-            self.columns_ = first.feature_names_in_.tolist()
-        else:
-            self.columns_ = list(getattr(X, "columns", encoded))
+        named = isinstance(first, BudgetPreprocessor)
+        self.columns_ = list(first.feature_names_in_ if named else getattr(X, "columns", encoded))
         strange = sorted(str(name) for name in set(encoded).difference(self.columns_))
         if strange:
             raise ConfigError(

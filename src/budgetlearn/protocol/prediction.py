@@ -132,11 +132,6 @@ def translated(estimator, source, one):
     return translate
 
 
-def requests_of(estimator, n_samples, stage, ledger):
-    """Return the generator of requests by which a stage predicts without a table."""
-    return estimator._acquisitions(n_samples, stage, ledger)
-
-
 def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
     max_cost, fallback = limits.max_cost, limits.fallback
@@ -144,7 +139,7 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
-        acquisitions = requests_of(estimator, n_samples, stage, ledger)
+        acquisitions = estimator._acquisitions(n_samples, stage, ledger)
         names, missing_ok = estimator.feature_costs_.labels, estimator.missing_in_training_
         outcome = drive(acquisitions, source, ledger, names.__getitem__, fallback, missing_ok)
         # A missing value was refused earlier, with its name; what is left is the cap.
@@ -163,14 +158,8 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         outcome.output[rows] = constant.output[rows]
         if outcome.probabilities is not None:
             outcome.probabilities[rows] = constant.probabilities[rows]
-    return Decisions(
-        outcome.output,
-        outcome.probabilities,
-        outcome.probability(getattr(estimator, "classes_", None)),
-        ledger.acquired,
-        ledger.order,
-        ledger.cost,
-    )
+    chances = outcome.probabilities, outcome.probability(getattr(estimator, "classes_", None))
+    return Decisions(outcome.output, *chances, ledger.acquired, ledger.order, ledger.cost)
 
 
 def fixed_acquisitions(estimator, n_samples, stage):
