@@ -249,7 +249,9 @@ def test_nines_beside_such_numbers_are_numbers(folder, told, other):
     assert of_table(told, lambda t: t.assign(age=t["age"].fillna(other)))[2] == ""
 
 
-@pytest.mark.parametrize(("line", "separator"), [("Patients of 2024", ","), ("sep=;", ";")])
+@pytest.mark.parametrize(
+    ("line", "separator"), [("Patients of 2024", ","), ("sep=;", ";"), ("Lab,,,,", ",")]
+)
 def test_lines_above_the_names_are_told(folder, told, line, separator):
     table = patients().to_csv(index=False, sep=separator)
     (folder / "table.csv").write_text(f"{line}\n{table}")

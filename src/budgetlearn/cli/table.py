@@ -276,7 +276,10 @@ def table_of(path, options):
 
 
 def _hint(frame):
-    return " Is --separator right?" if frame.shape[1] <= 1 else ""
+    if frame.shape[1] <= 1:
+        return " Is --separator right?"
+    titled = frame.columns[1:].str.startswith("Unnamed:").all()  # as pandas calls empty names
+    return " Take out lines above the column names." if titled else ""
 
 
 def _numbers_rows(column):
