@@ -54,6 +54,21 @@ def test_the_standard_error_is_that_of_resampling(name, share):
     assert error == pytest.approx(np.std(redrawn), rel=0.2)
 
 
+def test_few_rows_of_a_class_say_little_of_its_spread():
+    random, y = np.random.default_rng(0), np.repeat([0, 1], [40, 4])
+    chances = random.random(44) + 0.3 * y
+    shares, decided = np.column_stack([1 - chances, chances]), 1 * (chances > 0.5)
+    wins = (chances[y == 1, None] > chances[y == 0]).astype(float)
+    parts = {  # of both classes; DeLong's placements are means of wins
+        "balanced_accuracy": [(decided == y)[y == k] / 2 for k in (0, 1)],
+        "roc_auc": [wins.mean(axis=0), wins.mean(axis=1)],
+    }
+    for name, both in parts.items():
+        rows = Objective(name).rows(y, shares, decided, FREE[:44])
+        variance = sum(part.var(ddof=1) / part.size for part in both)
+        assert rows.var() / rows.size == pytest.approx(variance)
+
+
 def test_constants_are_surely_no_better_than_chance():
     decided = np.zeros(TWO.size, dtype=int)
     rows = Objective("balanced_accuracy").rows(TWO, TWO_SHARES, decided, FREE)

@@ -123,15 +123,16 @@ def _balanced(y, decided):
     """Return the influence of each row on the mean share of each class that is right."""
     right, counts = decided == y, np.bincount(y)
     shares = np.bincount(y, right) / np.maximum(counts, 1)
-    # How often a class was drawn moves nothing: what counts is the spread within each.
-    weights = y.size / (counts * np.count_nonzero(counts))[y]
+    # How often a class was drawn moves nothing: what counts is the spread within each, which few
+    # rows show too small by n / (n - 1).
+    weights = y.size / (np.sqrt(counts * np.maximum(counts - 1, 1)) * np.count_nonzero(counts))[y]
     return shares[counts > 0].mean() + weights * (right - shares[y])
 
 
 def _auc_of_one(positive, score):
     """Return DeLong's placements, centred: the influence of each row on the area, their mean."""
-    n, n_positive = positive.size, np.count_nonzero(positive)
-    if n_positive in (0, n):
+    n = positive.size
+    if np.count_nonzero(positive) in (0, n):
         return np.full(n, 0.5)
     area = roc_auc_score(positive, score)
     rows = np.empty(n)
@@ -139,7 +140,8 @@ def _auc_of_one(positive, score):
         others = np.sort(sign * score[~mine])
         own = sign * score[mine]
         below = np.searchsorted(others, own, "left") + np.searchsorted(others, own, "right")
-        rows[mine] = (below / (2 * others.size) - area) * n / np.count_nonzero(mine)
+        divided = np.sqrt(own.size * max(own.size - 1, 1))  # as in `_balanced`
+        rows[mine] = (below / (2 * others.size) - area) * n / divided
     return area + rows
 
 

@@ -41,11 +41,8 @@ class Cascade:
     def model_keys(self):
         """Return (kind, ascending features) of every model that the stages may ask."""
         more = () if self.temperatures is not None else (self.change_kind,)
-        return [
-            (kind, features)
-            for features, mixture in zip(self.known, self.mixtures, strict=True)
-            for kind in (*mixture.kinds, *more)
-        ]
+        pairs = zip(self.known, self.mixtures, strict=True)
+        return [(kind, known) for known, each in pairs for kind in (*each.kinds, *more)]
 
     def mixtures_between(self, most, least):
         """Return the mixtures of beginnings between two stages, of at most `most` features.
