@@ -196,6 +196,14 @@ def test_names_and_free_text_are_refused():
     assert BudgetPreprocessor(categorical=["who"]).fit(table).categories_["who"][0] == "person 0"
 
 
+def test_numbers_with_two_units_are_no_categories():
+    cells = [f"{k} {'kg' if k % 3 else 'lb'}" for k in range(60)] * 4
+    with pytest.raises(DatasetError, match="holds numbers, but 240 of its 240 cells are not plain"):
+        BudgetPreprocessor().fit(pd.DataFrame({"weight": cells}))
+    seats = [f"{k}{letter}" for k in range(20) for letter in "ABCD"] * 3
+    assert len(BudgetPreprocessor().fit(pd.DataFrame({"s": seats})).categories_["s"]) == 80
+
+
 def test_complex_numbers_do_not_lose_their_imaginary_parts():
     with pytest.raises(DatasetError, match=r"different words in 12 rows \('1j', '\(1\+1j\)'"):
         BudgetPreprocessor().fit(pd.DataFrame({"a": np.arange(12) + 1j}))

@@ -121,9 +121,9 @@ def _look_like_numbers(cells):
     """Return the mask of the numbers, in any writing, among stripped cells in small letters."""
     looks = pd.to_numeric(cells, errors="coerce").notna() | cells.str.fullmatch(_WRITTEN)
     units = cells.str.extract(f"^{_UNIT}$", expand=False)
-    if len(cells) > 2 and units.notna().all() and len(set(units)) == 1:
-        return looks.notna()
-    return looks.astype(bool)
+    most = 1 + (len(cells) > MOST_WORDS)  # kg and lb, but not the letters of seats
+    measured = len(cells) > 2 and units.notna().all() and len(set(units)) <= most
+    return looks.astype(bool) | measured
 
 
 # 2024-03-01  1.3.2024  03/01/24  1 Mar 2024  12:30
