@@ -240,6 +240,9 @@ def test_points_between_thousands_are_told(folder, told):
         pay = [f"{n // 1000}{point}{n % 1000:03}" if n > 999 else n for n in range(600, 1080, 2)]
         status, _, err = of_table(told, lambda t, pay=pay: t.assign(pay=pay))
         assert (status, said in err) == (0, point == ".")
+    nullable = pd.array([*range(239), None], dtype="Int64")
+    patients().assign(pay=nullable).to_parquet("table.parquet")
+    assert told("fit", "table.parquet", "--target", "ill", *QUICK[-2:])[0] == 0
 
 
 @pytest.mark.parametrize("other", [99, 81, -998])

@@ -251,7 +251,7 @@ def _marks_of_gaps(X):
 def _thousands(frame):
     """Yield notes on points that may stand between thousands, as in 1.021 beside 985."""
     for name in _ranges(frame):
-        numbers = frame[name].dropna().abs()
+        numbers = frame[name].dropna().abs().astype(float)
         whole, rest = numbers[numbers % 1 == 0], numbers[numbers % 1 > 0]
         large, times = whole[whole.between(100, 999)], (rest * 1000).round(3)
         # Read as decimals all have three of them but for a last zero, and are less than others.
