@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_wine
 
 from budgetlearn.cascade import ScheduleCascadeClassifier
-from budgetlearn.exceptions import GuaranteeError
+from budgetlearn.exceptions import BudgetlearnWarning, GuaranteeError
 from budgetlearn.peers import FilterForestClassifier
 from budgetlearn.protocol import BudgetedEstimator, Stage
 from budgetlearn.protocol.operating_points import certified, hoeffding_bentkus_p
@@ -111,6 +111,16 @@ def test_over_many_draws_it_fails_at_most_as_often_as_promised(cost, error):
     allowed = (1 - confidence) * n_draws
     assert failures <= allowed + 3 * np.sqrt(allowed)
     assert chosen > n_draws / 20  # it does not keep its promise by refusing everything
+
+
+def test_where_only_buying_nothing_is_sure_a_warning_says_so():
+    rng = np.random.default_rng(3)
+    model, told = (
+        fitted(rng),
+        "only what buys nothing is sure to cost at most 2.5 on average, by 30",
+    )
+    with pytest.warns(BudgetlearnWarning, match=told):
+        assert model.certify(*draw(rng, 30), cost=2.5).stage == 0
 
 
 def test_what_cannot_be_promised_is_refused():
