@@ -123,8 +123,7 @@ def _balanced(y, decided):
     """Return the influence of each row on the mean share of each class that is right."""
     right, counts = decided == y, np.bincount(y)
     shares = np.bincount(y, right) / np.maximum(counts, 1)
-    # How often a class was drawn moves nothing: what counts is the spread within each, which few
-    # rows show too small by n / (n - 1).
+    # How often a class was drawn moves nothing; its spread, of few rows, is n / (n - 1) larger.
     weights = y.size / (np.sqrt(counts * np.maximum(counts - 1, 1)) * np.count_nonzero(counts))[y]
     return shares[counts > 0].mean() + weights * (right - shares[y])
 

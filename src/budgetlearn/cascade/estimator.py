@@ -191,13 +191,14 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         stop_all = [each for each in pool if np.isnan(each.tradeoff)]
         self._routes = [each for each in stop_all if each.n_features > 0]
         front = best_at_each_cost(pool)
+        # A dynamic order has its models itself.
         cascades = [each.cascade for each in (*self._routes, *front) if not each.cascade.dynamic]
         models.between = models_between(table, kinds, seed, cascades)
         # By a hundred scores each: only of what is an operating point.
         errors = vars(self).pop("_errors")
         if self.scoring is not None:
             front = [replace(p, observed_se=errors[id(p.cascade)](p)) for p in front]
-        self._set_points(front, models)
+        self._set_points(front, models.only(cascades))
 
     def _models(self, table, ends, sets, kinds, seed):
         """Return the models of all sets; between the ends only of kinds that carry weight there."""
@@ -438,10 +439,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return [[place.get(f, f) for f in one] for one in sets]
 
     def _set_points(self, front, models):
-        self.points_ = front
-        # A dynamic order has its models itself.
-        fixed = (c.cascade for c in (*front, *self._routes) if not c.cascade.dynamic)
-        self.models_ = models.only(fixed)
+        self.points_, self.models_ = front, models
         names = np.array(self.feature_costs_.labels, dtype=object)
         self.operating_points_ = pd.DataFrame(
             {

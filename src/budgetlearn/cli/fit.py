@@ -51,7 +51,6 @@ METHODS = {
 NAMES = tuple(METHODS[CLASSIFICATION])
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
 CALIBRATION = 0.25  # of those that are not held out, before any is for validation
-CONFIDENCE = 0.95
 ERROR_COSTS = ["true", "predicted", "cost"]  # columns of a file of them
 FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 
@@ -251,8 +250,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     wanted = ("sample_weight", "groups") if grouped else ("sample_weight",)
     validation = () if auto or grouped else valid_data
     estimator.fit(*train_data, *validation, **of(train, *wanted))
-    limits = {"cost": about["budget"], "confidence": CONFIDENCE}
-    certificate = estimator.certify(*calibration_data, **limits) if guaranteed else None
+    certificate = estimator.certify(*calibration_data, cost=about["budget"]) if guaranteed else None
     curve = _curve(estimator, *test_data, **of(test, *known))
     # The free constant: a schedule of `auto` begins with it.
     if auto:

@@ -257,10 +257,8 @@ def _thousands(frame):
         # Read as decimals all have three of them but for a last zero, and are less than others.
         alike = (rest.between(1, 100) & (times % 1 == 0)).all() and (times % 10 > 0).mean() > 0.5
         if alike and large.min() < large.max() and large.size > whole.size / 2:
-            yield (
-                f"{shown(name)} holds {rest.iloc[0]:.3f} beside {large.iloc[0]:g}. If the point "
-                "stands between thousands, take it out: it is read as that before decimals."
-            )
+            what = f"{shown(name)} holds {rest.iloc[0]:.3f} beside {large.iloc[0]:g}"
+            yield f"{what}. If the point stands between thousands, take it out of all its cells."
 
 
 def table_of(path, options):
@@ -276,10 +274,9 @@ def table_of(path, options):
 
 
 def _hint(frame):
-    if frame.shape[1] <= 1:
-        return " Is --separator right?"
-    titled = frame.columns[1:].str.startswith("Unnamed:").all()  # as pandas calls empty names
-    return " Take out lines above the column names." if titled else ""
+    untitled = "Unnamed: 1" in frame.columns  # as pandas calls an empty name
+    hint = " Take out lines above the column names." * untitled
+    return hint if frame.shape[1] > 1 else " Is --separator right?"
 
 
 def _numbers_rows(column):

@@ -110,9 +110,9 @@ def how_to_read(cells):
     different = cells.map(str).str.strip().unique()
     if all(re.fullmatch(r"[-+]?\d+,\d+", cell) for cell in different):
         return "If the comma stands before decimals: on the command line --decimal , reads them."
-    # #DIV/0! of a spreadsheet is the only mark with a digit.
+    # Of a few different ones; #DIV/0! of a spreadsheet is the only one with a digit.
     marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)", x)]
-    if len(marks) == different.size <= MOST_MARKS:
+    if len(marks) == different.size < 6:
         return f"If values are missing there: on the command line {' '.join(marks)} reads them so."
     return "On the command line --decimal , and --na '?' tell how cells are written."
 
@@ -135,7 +135,6 @@ _DATE = re.compile(
 MOST_WORDS = 50
 # From here on not every whole number is a float.
 MOST_WHOLE = 2.0**53
-MOST_MARKS = 5  # of missing values in a column; more different ones are words
 FEWEST_NAMES = 10  # so many words or more, each in one row only, are names as well
 
 

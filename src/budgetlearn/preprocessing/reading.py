@@ -192,8 +192,7 @@ def read_table(
     point. `missing`, one text or several, stands for missing values beside `MISSING_MARKS`, in
     Parquet beside its own gaps; (): nothing does. Only `columns` are read, where they are there;
     None: all. With `text` cells stay as written, and in the columns `codes` leading zeros do; those
-    of Parquet have their types. A `DatasetError` that names the line says when the file cannot be
-    read, or is damaged.
+    of Parquet have their types. Where a file cannot be read, a `DatasetError` names the line.
     """
     path, named = as_file(path), marks_of(missing)
     with reading(path, "a table"):

@@ -293,6 +293,11 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     )
 
 
+def most_costs(estimator):
+    """Return what no example pays more than at each stage."""
+    return estimator._most_costs()
+
+
 def surely_within(estimator, costs, budget):
     """Return the mask of operating points whose mean cost is within a budget beyond doubt.
 
@@ -304,7 +309,7 @@ def surely_within(estimator, costs, budget):
         return np.ones(len(costs), dtype=bool)
     points = estimator.operating_points_
     # What asks one example for nothing asks none: before the first answer all are the same.
-    most = estimator._most_costs()[points.index]
+    most = most_costs(estimator)[points.index]
     exact = affords(budget, most) | (points["n_features"] == 0)
     # All at once (Bonferroni), so that whichever is chosen keeps the budget.
     level = (1 - CONFIDENCE) / len(costs)
@@ -337,7 +342,7 @@ def _check_limits(estimator, cost, error, confidence):
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
     full, rows = estimator.feature_costs_.full, []
-    for stage, most in zip(outcomes, estimator._most_costs(), strict=False):
+    for stage, most in zip(outcomes, most_costs(estimator), strict=False):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
         wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
@@ -357,9 +362,8 @@ def _margins(estimator, front, cost, error):
     """Return by how much each point kept the limits on validation data, the widest first."""
     margin = pd.Series(np.inf, index=front.index)
     if cost is not None:
-        # What is never exceeded comes first, for it passes. Costs are shares of the full cost, to
-        # be comparable with error rates.
-        tested = ~affords(cost, estimator._most_costs()[front.index])
+        # What is never exceeded comes first; costs are shares of the full one, as error rates are.
+        tested = ~affords(cost, most_costs(estimator)[front.index])
         margin[tested] = (cost - front["cost"]) / (estimator.feature_costs_.full or 1.0)
     if error is not None:
         margin = np.minimum(margin, error - (1 - front["score"]))

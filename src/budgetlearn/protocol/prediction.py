@@ -132,6 +132,11 @@ def translated(estimator, source, one):
     return translate
 
 
+def requests_of(estimator, n_samples, stage, ledger):
+    """Return the generator of requests by which a stage predicts without a table."""
+    return estimator._acquisitions(n_samples, stage, ledger)
+
+
 def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
     max_cost, fallback = limits.max_cost, limits.fallback
@@ -139,7 +144,7 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
-        acquisitions = estimator._acquisitions(n_samples, stage, ledger)
+        acquisitions = requests_of(estimator, n_samples, stage, ledger)
         names, missing_ok = estimator.feature_costs_.labels, estimator.missing_in_training_
         outcome = drive(acquisitions, source, ledger, names.__getitem__, fallback, missing_ok)
         # A missing value was refused earlier, with its name; what is left is the cap.
