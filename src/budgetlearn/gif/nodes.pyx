@@ -37,7 +37,7 @@ def byte_codes(X):
     return bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
 
 
-cdef uint8_t[256][8] PLACES  # of the marks that are 1 among eight, by the pattern of these
+cdef int32_t[256][8] PLACES  # of the marks that are 1 among eight, by the pattern of these
 
 
 cdef inline uint8_t pattern_of(uint64_t eight) noexcept nogil:
@@ -52,15 +52,15 @@ cdef inline int32_t places_of_marks(
 
     Eight at once, without a branch: up to eight places more are written over.
     """
+    cdef int32_t[8] found  # in registers, where they are added up together
     cdef int32_t i, n_places = 0
     cdef uint64_t eight
-    cdef const uint8_t* at
     cdef int k
     for i in range(0, n, 8):
         memcpy(&eight, marks + i, 8)
-        at = &PLACES[pattern_of(eight)][0]
         for k in range(8):
-            places[n_places + k] = start + i + at[k]
+            found[k] = start + i + PLACES[pattern_of(eight)][k]
+        memcpy(places + n_places, found, sizeof(found))
         n_places += <int32_t> (eight * <uint64_t> 0x0101010101010101 >> 56)  # the sum of the bytes
     return n_places
 
@@ -179,10 +179,11 @@ cdef class NodeTable:
             goes_left = (codes[i] < cut) | ((codes[i] == missing) & sent)
             marked[i] &= (goes_left == left) | ((codes[i] == cut) & doubted)
         at = <const uint8_t*> memchr(codes, cut, n) if doubted else NULL
-        # These values lie far apart, and come one by one unless all are asked for first.
+        # These values lie far apart, and come one by one unless all are asked for first; those of
+        # rows that are out already are not wanted, and the first of the block stands for them.
         while at != NULL:
             i = <int32_t> (at - codes)
-            fetch_ahead(&self.columns[start + i, node.feature])
+            fetch_ahead(&self.columns[start + i * marked[i], node.feature])
             self.doubted[n_doubted] = i
             n_doubted += marked[i]
             at = <const uint8_t*> memchr(at + 1, cut, n - i - 1)
@@ -555,13 +556,23 @@ cdef inline Py_ssize_t move_left(
     cdef const uint8_t* column = column_of(splitter, found.feature)
     cdef const double* numbers = <const double*> column
     cdef double* values = <double*> &splitter.values[0]
-    cdef double value
+    cdef double value, low, high
+    cdef bint whole = splitter.whole
     cdef int32_t i
     # Stable, so that the samples of every node stay ascending and columns are read forwards.
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
     if splitter.width == 1:
         return partition_cells(&examples, n, column, <uint8_t> found.threshold, False)
+    if splitter.step != 1 and not splitter.gaps[found.feature]:
+        # Values of neighbours lie far apart, their codes do not.
+        splitter.whole = False  # else a root's would be looked up in the order of its classes
+        look_up(splitter, found.feature, samples, n, &low, &high)
+        splitter.whole = whole
+        if splitter.in_bytes:
+            low = code_cut(splitter, found.threshold, n)
+            return partition_cells(&examples, n, splitter.looked_up, <uint8_t> low, True)
+        return partition_cells(&examples, n, <const double*> values, found.threshold, True)
     # No value is not below a threshold: missing ones go right, unless they count as the least.
     if found.missing_left or splitter.step != 1:
         for i in range(n):
