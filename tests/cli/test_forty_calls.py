@@ -214,6 +214,11 @@ CALLS = {
         out=("rare (3 %), usual (97 %)",),
         err=("the class 'rare' has 8 of 240 rows", "always saying 'usual' is right in 97 %"),
     ),
+    "a row on which R² hangs": Call(
+        (*PRICED, "--method", "lightgbm"),
+        table(lambda t: t.assign(ill=np.where(t.index == 6, -4e5, t["glucose"]))),
+        err=("-400000 in row 7", "makes 100 % of the variance of ill", "neg_mean_absolute_error"),
+    ),
     "a class that is too rare": Call(
         PRICED,
         table(lambda t: t.assign(ill=np.where(np.arange(N) < 2, "odd", "usual"))),

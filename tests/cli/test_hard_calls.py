@@ -129,6 +129,10 @@ REFUSED = {
         lambda t: t.assign(age=t["insulin"].map(str).str.replace(".", ",")),
         "--dec",
     ),
+    "a unit": (
+        lambda t: t.assign(age=t["insulin"].map("{} kg".format)),
+        "Take 'kg' out of its cells.",
+    ),
     "question marks": (lambda t: t.assign(age=[*["80"] * 239, "?"]), "--na '?' reads them"),
     "two marks": (
         lambda t: t.assign(age=[*["80"] * 238, "?", "#DIV/0!"]),

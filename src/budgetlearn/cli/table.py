@@ -308,7 +308,8 @@ def _target(column, task):
                 f"by {1 / MOST_AMOUNT:g} or more for regression, but {first!r} stands {where}. Use "
                 "--task classification, correct it, or write it in another unit."
             )
-        return amounts.to_numpy(np.float64), task, notes
+        amounts = amounts.to_numpy(np.float64)
+        return amounts, task, (*notes, *_one_for_all(amounts, column.name))
     # Before blanks are stripped: "yes" and "yes " may have been meant as two.
     refuse_blank_twins(column.map(str).unique(), f"The target {column.name!r}")
     labels = column.astype(object).map(as_word).to_numpy(dtype=str)
@@ -318,6 +319,20 @@ def _target(column, task):
             "nothing to tell apart."
         )
     return labels, task, (*notes, *(_twins(labels) or _rare(labels)))
+
+
+def _one_for_all(amounts, name):
+    """Return a note where most of what R² compares errors with is due to one row."""
+    ratios = amounts / np.abs(amounts).max()  # squares of these do not overflow
+    squares = (ratios - ratios.mean()) ** 2
+    share, row = squares.max() / squares.sum(), squares.argmax(keepdims=True)
+    if share < 0.5:
+        return ()
+    return (
+        f"{amounts[row[0]]:g} {in_row(row)} makes {100 * share:.0f} % of the variance of "
+        f"{shown(name)}, and R² hangs on it. If it is right: --scoring neg_mean_absolute_error "
+        "counts errors, not their squares",
+    )
 
 
 def _rare(labels):

@@ -114,6 +114,9 @@ def how_to_read(cells):
     marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)", x)]
     if len(marks) == different.size < 6:
         return f"If values are missing there: on the command line {' '.join(marks)} reads them so."
+    units = {re.sub(r"[-+.,\s\d]", "", cell) for cell in different}
+    if len(units) == 1 and units != {""} and all(re.search(r"\d", cell) for cell in different):
+        return f"Take {units.pop()!r} out of its cells."
     return "On the command line --decimal , and --na '?' tell how cells are written."
 
 
