@@ -29,7 +29,6 @@ from budgetlearn.forests import (
 from budgetlearn.gif import fitting
 from budgetlearn.msb import ExhaustiveSearch
 from budgetlearn.parallel import task_threads, thread_map, threads_ahead
-from budgetlearn.peers import cost_boosting
 from budgetlearn.peers.astc import LinearTreeGrower
 from budgetlearn.peers.ensembles import SAMMERClassifier
 from budgetlearn.policies.networks import Training
@@ -95,7 +94,6 @@ def watch(monkeypatch):
     watched(Regrowth, "_grown")
     watched(fitting, "_grow")
     watched(LinearTreeGrower, "grow")
-    watched(cost_boosting, "LeafWise")
     watched(Training, "network")
     return watch
 
