@@ -67,15 +67,19 @@ class Growth(ParameterGroup):
         group falls alike. 1: the paper's risk. Name a cost_exponent with it: the default makes
         little of prices.
     thresholds : {"all", "random"}, default="all"
-        Every midpoint, or the paper's random 80, 40 or 20 (of > 2000, > 500, fewer examples).
+        Every midpoint, or the paper's random 80, 40 or 20 (at nodes of more than 2000, more than
+        500, fewer examples).
     ties : {"random", "first"}, default="random"
-        Of splits of least risk take one at random, or the first (the authors' code).
+        Of several splits of least risk take one at random, or the first feature and threshold (the
+        authors' code).
     max_depth : int, default=None
         Greatest depth of a tree.
     min_samples_leaf : int, default=1
-        Least examples on each side of a split, as often as the tree drew them, times weights.
+        Least examples on each side of a split: each as often as its tree drew it, and times its
+        weight.
     max_features : {"sqrt"}, int, float or None, default=None
-        Features drawn at each node of those that vary; None: all. Half of them often do better.
+        Features drawn at each node among those that vary there; None: all. Half of them often make
+        the forest better at equal cost.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
     monotonic_cst : array-like of int of shape (n_features,) or dict, default=None
@@ -129,7 +133,8 @@ class Leaves(ParameterGroup):
         of a list, or of 100, 30, 10, 3, 1 with True, each stage uses the best on validation data.
         Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
     voting : {"majority", "counts"}, default="majority"
-        Trees vote for the majority class of their leaf, or with its counts; numbers are averaged.
+        Each tree votes for the majority class of its leaf, or with the class counts there; numbers
+        are averaged.
     """
 
     prune: bool | float | list = False
@@ -152,7 +157,8 @@ class GrownOnBudget:
     Parameters
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. In risks, members of groups bear the charge, too.
+        Price of each feature; None: 1 each. In the risk of a split a member of a group costs its
+        own price plus the group's charge.
     budget : float, default=None
         Most that a prediction may cost on average, in the unit of `feature_costs`. None: no limit.
     n_estimators : int, default=40
@@ -187,7 +193,8 @@ class GrownOnBudget:
     tree_seeds_ : list of int
         Seed of each tree; its bootstrap sample follows from it.
     cost_exponent_, prune_ : float
-        The exponent and the weight of pruning in use; None without pruning, or with several.
+        The exponent and the weight of pruning in use; None without pruning, or where forests are
+        regrown on what several find.
     oob_score_ : float
         With `oob_score`: accuracy, R² in regression, on the examples that some tree left out.
     penalties_ : list of float
@@ -222,8 +229,13 @@ class GrownOnBudget:
             raise ParameterError(f"{name} must be a {kind.__name__} or None, got {value!r}.")
         return value
 
-    _growth = property(lambda self: self._group("growth", self.growth))
-    _leaves = property(lambda self: self._group("leaves", self.leaves))
+    @property
+    def _growth(self):
+        return self._group("growth", self.growth)
+
+    @property
+    def _leaves(self):
+        return self._group("leaves", self.leaves)
 
     def get_params(self, deep=True):
         """Return the parameters by name; with `deep` those of the groups too."""

@@ -28,7 +28,8 @@ class ComplementarySampling:
     """Samples whose chances follow the share ε_j of trees that are right about example j.
 
     Algorithm 3 of the cost-sensitive random forest. Its W_j = ε_j favours what the forest knows;
-    dynamic random forests (Bernard, Adam and Heutte 2012), its base, the rest: W_j = 1 - ε_j.
+    dynamic random forests (Bernard, Adam and Heutte 2012), which it is based on, favour the rest:
+    W_j = 1 - ε_j.
     """
 
     def __init__(self, X, labels, literal):
@@ -186,7 +187,8 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
     cost_weights : array-like of float, default=None
         The λ; None: 0 and 20 more, see `cost_weight_grid`.
     budget : float, default=None
-        Most that a prediction may cost: the forest of the smallest λ within it predicts. None: any.
+        Most that a prediction may cost; `predict` takes the forest of the smallest λ that keeps
+        it. None: no limit.
     n_estimators : int, default=100
         Trees of each forest.
 

@@ -49,7 +49,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     Parameters
     ----------
     node_budget : int, default=10000
-        Most nodes in the model, internal and leaf. A root counts once a node of its tree does.
+        Most nodes in the model, internal and leaf. A root counts once a node of its tree is
+        accepted.
     n_estimators : int or "auto", default=1000
         Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
     learning_rate : float, default=10**-1.5
@@ -73,7 +74,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
         what then improves the loss most, times the learning rate. "ridge": all weights at once, by
         ridge regression of the targets, or one-hot classes, on the nodes. "logistic", for classes:
-        penalised logistic regression, up to ten times as long, for fewer errors in small models.
+        by penalised logistic regression, which takes up to ten times as long and errs less in small
+        models.
     prune_factor : float, default=1
         With a regression: grow so many times `node_budget` nodes, then fit the weights and drop the
         least useful leaves in turn until the budget is kept.
@@ -94,9 +96,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Score, as in scikit-learn, of the operating points on validation data, and by which these
         choose how many nodes to keep and `ridge="auto"`; None: accuracy or R², choices by the loss.
     validation_fraction : float, default=0.2
-        Share of the rows that early stopping, or `ridge="auto"` for "logistic", holds out.
+        Share of the rows that early stopping holds out, as does `ridge="auto"` with
+        `joint_fit="logistic"`.
     byte_budget : int, default=None
-        Most bytes of the model in the compact format (`nbytes`), beside `node_budget`. None: any.
+        Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
+        which are kept. None: any number.
     byte_format : {"float32", "float16", "int8"}, default="float32"
         The format whose bytes are counted.
     step_budget : float, default=None
@@ -117,7 +121,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     n_steps_ : float
         Mean number of tests that a training row takes, at most `step_budget`.
     intercept_ : ndarray of shape (n_outputs,)
-        The constant that trees are added to: the best one, or that of the regression.
+        The loss-optimal constant, to which the trees are added; of the ridge regression with
+        `joint_fit="ridge"`.
     ridge_ : float or None
         Penalty of the ridge regression that was used; None without one.
     feature_importances_ : ndarray of shape (n_features,)
