@@ -52,7 +52,7 @@ unlocked:
 test: setup
 	@$(IN_VENV) python -m pytest -n0 -qq --collect-only >/dev/null 2>&1 & \
 	$(MAKE) --no-print-directory lint; status=$$?; wait; exit $$status
-	@$(IN_VENV) python -m pytest -n logical --dist loadfile --no-loadscope-reorder
+	@$(IN_VENV) python -m pytest -n logical --dist loadfile --no-loadscope-reorder --max-worker-restart=1
 
 mutants: setup
 	@$(IN_VENV) python -m tests.mutation

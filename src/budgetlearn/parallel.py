@@ -1,5 +1,6 @@
 """Threads over blocks of rows or over trees; the kernels release the GIL."""
 
+import os
 import sys
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
 from itertools import islice
-from threading import Event, Thread
+from threading import Event, RLock, Thread
 
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
@@ -30,6 +31,11 @@ class Bar(tqdm):
     """A bar without tqdm's own thread: forked while that holds a lock, a process would wait."""
 
     monitor_interval = 0
+
+
+# tqdm's lock is shared by all forks: one that is killed while it holds it lets the others wait.
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=lambda: Bar.set_lock(RLock()))
 
 
 def progress(items, unit, total=None):

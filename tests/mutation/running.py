@@ -141,6 +141,8 @@ def run_tests(tree, files, path=None, code=None, plugins=list):
 _QUICK = "not test_scikit_learn and not test_estimator_checks"
 _OPTIONS = ["-q", "--assert=plain", "--tb=no", "-p", "no:cacheprovider"]
 _OPTIONS += ["-m", "not workflow", "-k", _QUICK]
+# A fork that ended the watch of its parent, as pytest does when a test fails, would wait for ever.
+_OPTIONS += ["-p", "no:faulthandler", "-W", "ignore::pytest.PytestConfigWarning"]
 
 
 def _swap_in(path, code):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import psutil
@@ -16,6 +17,7 @@ import pytest
 
 from budgetbench.study import isolation
 from budgetbench.study.isolation import isolated
+from budgetlearn.parallel import Bar
 
 ENDED = "its process was killed by"
 
@@ -147,6 +149,21 @@ def test_what_a_child_started_goes_with_it():
     (pid,), problem = isolated(leaves_a_process)
     assert problem.startswith("died")
     assert gone(pid)
+
+
+def shows_a_bar(last):
+    with Bar([1]):
+        yield "shown"
+        with Bar.get_lock():
+            last()
+
+
+def test_one_that_is_killed_while_it_draws_a_bar_leaves_the_bars_of_others():
+    assert isolated(shows_a_bar, by_signal)[1].startswith(ENDED, 6)
+    with ThreadPoolExecutor(1) as other:  # nor do they wait for what a thread has begun here
+        other.submit(Bar.get_lock().acquire).result()
+        assert isolated(shows_a_bar, int, time_limit=60) == (["shown"], None)
+        other.submit(Bar.get_lock().release).result()
 
 
 def talks():
