@@ -23,8 +23,8 @@ HEAD = """# Configuration
 <!-- Made from workflow/schemas by `make docs`; edit the schemas, not this page. -->
 
 `snakemake --cores N` runs the default study, `studies/default.yaml`. Add `--configfile
-config/studies/X.yaml` to run another one. A study's file overrides keys of `config.yaml`. A typo, an
-unknown data set or an unknown method is reported before any job starts.
+config/studies/X.yaml` to run another one. A study's file overrides keys of `config.yaml`. A typo,
+an unknown data set or an unknown method is reported before any job starts.
 """
 
 
