@@ -220,7 +220,7 @@ def test_a_study_of_which_everything_failed_still_has_a_page(tmp_path):
     page = write_page(make_report(points), tmp_path).read_text(encoding="utf-8")
     assert "No method completed a single run" in page
     assert "2 failed" in page
-    assert 'Not everything completed: <a href="#coverage">' in page
+    assert 'Some runs did not complete: <a href="#coverage">' in page
 
 
 def test_what_ran_alone_is_not_said_to_be_the_best(tmp_path):
@@ -242,7 +242,7 @@ def test_a_data_set_that_nobody_has_begun_has_its_files_too(tmp_path):
 
 def test_where_all_completed_nothing_is_said_to_be_missing(tmp_path):
     page = write_page(make_report(small_study(), make_study(2, ["wine"])), tmp_path, "coverage")
-    assert "Not everything completed" not in page.read_text(encoding="utf-8")
+    assert "Some runs did not complete" not in page.read_text(encoding="utf-8")
 
 
 def test_another_kind_of_costs_is_a_case_of_its_own(tmp_path):

@@ -71,7 +71,7 @@ def test_a_loss_is_perfect_at_0_and_knows_no_worst(points, tmp_path, browser):
     assert report.display.span(points) == (-np.inf, 0)
     page = write_page(report, tmp_path)
     text = page.read_text(encoding="utf-8")
-    assert "0 is perfect;" in text
+    assert "0 is perfect." in text
     browser.get(page.as_uri())
     figure = browser.find_element("css selector", "[data-curves=wine_random]")
     browser.execute_script("arguments[0].scrollIntoView()", figure)

@@ -35,9 +35,9 @@ def test_the_summary_counts_wins_and_holds_leads_against_their_spread(display):
 def test_equal_areas_are_nobodys_win(display):
     equal = ("breast_cancer", "logitb", "msb", 1e-16, 0.0, 0, 5)
     who, _ = lead_sentences(leads(("wine", "msb", "logitb", 0.03, 0.01, 5, 5), equal), display)
-    assert who == "Best mean AUP, of 2 data sets: msB on 1, several alike on 1."
+    assert who == "Best mean AUP, of 2 data sets: msB on 1, several tied on 1."
     assert lead_sentences(leads(equal), display)[0] == (
-        "Best mean AUP, of 1 data set: several alike on 1."
+        "Best mean AUP, of 1 data set: several tied on 1."
     )
 
 
@@ -50,7 +50,7 @@ def test_the_summary_admits_what_it_cannot_say(display):
     once = lead_sentences(leads(("wine", "msb", "logitb", 0.03, np.nan, 1, 1)), display)
     assert once == [
         "msB has the best mean AUP on the one data set compared.",
-        "One run each: the spread between runs is unknown.",
+        "Every method has a single run, so the spread between runs is unknown.",
     ]
 
 
@@ -76,5 +76,5 @@ def sure(display, *reaches):
 def test_leads_are_held_against_their_spread(display):
     assert sure(display, 0.01).endswith("is more than chance would give (95 %).")
     assert "may be chance" in sure(display, 0.04)
-    assert sure(display, 0.04, 0.05).startswith("On none of them is the lead sure")
+    assert sure(display, 0.04, 0.05).startswith("The lead is certain on none of them")
     assert sure(display, 0.01, 0.02).endswith("(95 %) on all of these 2.")

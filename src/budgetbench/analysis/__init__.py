@@ -1,8 +1,8 @@
 """After the fits: from operating points to schedules, areas, ranks and recommendations.
 
-Pure functions on tidy frames; `budgetbench.analysis.schedules` says what the frame `points` holds,
-`report/sections/texts.yaml` what the columns of the tables mean. `Results` has what several parts
-of a report need, each computed once.
+The modules contain pure functions on tidy frames. `budgetbench.analysis.schedules` describes the
+frame `points`, and `report/sections/texts.yaml` the columns of the tables. `Results` computes the
+results that several parts of a report need, each once.
 """
 
 from .results import Results as Results

@@ -1,8 +1,7 @@
 """Areas under the Pareto staircase, whole and up to a horizon, and mean cost-accuracy curves.
 
-A run that a method did not complete counts: the method has no model there, so it buys nothing at
-any budget and scores what the free constant does. Left out, it would raise a method that fails
-where it is hard.
+A run that a method did not complete counts with the score of the free constant, as if the method
+bought nothing at any budget. Otherwise methods would gain by failing on hard data.
 """
 
 import numpy as np
@@ -17,17 +16,17 @@ from .schedules import CASE_RUN, GROUP, RUN, compressed_points, first_message
 
 CONSTANT = "constant"  # the control that buys nothing
 MOST_BUDGETS = 100
-MIN_POINTS, MIN_COSTS = 20, 5  # of a smooth mean
-# Horizon → the share of the full cost that may be spent at most; "log" weighs each decade alike.
+MIN_POINTS, MIN_COSTS = 20, 5  # for a smooth mean
+# Horizon → the largest share of the full cost that may be spent; "log" weighs decades equally.
 HORIZONS = {"10 %": 0.1, "25 %": 0.25, "50 %": 0.5, "100 %": 1.0, "log": None}
 LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
 
 
 def never_undercut(costs):
-    """Return the points of a schedule that cost less than every later one.
+    """Return the indices of the points of a schedule that cost less than every later one.
 
-    Validation data order a schedule; where test costs come in another order, by a hair or more, a
-    budget still gets the last model that it affords, and those that a later one undercuts are
+    A schedule is ordered by validation costs, and test costs may have another order. A budget
+    always buys the last model that it affords, so a model that costs no less than a later one is
     never used.
     """
     cheapest_later = np.minimum.accumulate(np.append(costs, np.inf)[:0:-1])[::-1]
@@ -35,19 +34,20 @@ def never_undercut(costs):
 
 
 def staircase(costs, values, budgets, below):
-    """Return for each budget the value of the last point that it affords, else `below`."""
+    """Return for each budget the value of the last affordable point, or `below` without one."""
     kept = never_undercut(costs)
     position = np.searchsorted(costs[kept], spendable(budgets), side="right")
     return np.concatenate(([below], values[kept]))[position]
 
 
 def lowess_mean(costs, scores):
-    """Return distinct costs, ascending, and the smooth mean there, as in Fig. 9 of Yan et al.
+    """Return the distinct costs, ascending, and the smooth mean there (Fig. 9 of Yan et al.).
 
-    Cleveland's lowess with two fifths of the points in each neighbourhood, ten at least, and no
-    robustness iterations. The paper names only R's function; its defaults (two thirds, three
-    iterations) take the few cheap models for outliers and miss the steep start of most curves. None
-    for fewer than `MIN_POINTS` points or `MIN_COSTS` costs, and where ties leave it undetermined.
+    This is Cleveland's lowess without robustness iterations, and with two fifths of the points, but
+    at least ten, in each neighbourhood. The paper names only R's function. Its defaults (two
+    thirds, three iterations) treat the few cheap models as outliers and miss the steep start of
+    most curves. The result is None for fewer than `MIN_POINTS` points or `MIN_COSTS` costs, and if
+    ties leave the mean undetermined.
     """
     from statsmodels.nonparametric.smoothers_lowess import lowess
 
@@ -55,37 +55,37 @@ def lowess_mean(costs, scores):
     grid = np.unique(costs)
     if costs.size < MIN_POINTS or grid.size < MIN_COSTS:
         return None
-    # Neighbourhoods of equal costs have no slope; the outcome is checked below instead.
+    # Neighbourhoods of equal costs have no slope, which the check below detects.
     with np.errstate(all="ignore"):
         smooth = lowess(scores, costs, frac=max(0.4, 10 / costs.size), it=0, xvals=grid)
     return (grid, smooth) if np.isfinite(smooth).all() else None
 
 
 def free_scores(case):
-    """Return the free constant's test score by run: the level from which curves start."""
+    """Return the free constant's test score by run, which is where curves start."""
     return case[case["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
 
 
 def distinct_budgets(costs, most):
-    """Return the budgets at which something becomes affordable, ascending, `most` of them."""
+    """Return at most `most` of the budgets at which a model becomes affordable, ascending."""
     budgets = np.unique(costs)
     if budgets.size <= most:
         return budgets
-    # Quantiles, as most budgets lie where the curves bend.
+    # Quantiles put most budgets where the curves bend.
     return budgets[np.linspace(0, budgets.size - 1, most).round().astype(int)]
 
 
 def mean_curve(points, column, baselines):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
-    In each run a budget gets the last model of the schedule that it affords; where it affords none,
-    the free constant, as in the area under the Pareto (Yan et al., section 5.2), and so in a run
-    that the method did not complete: on shares of the full cost the area under this curve is the
+    In each run a budget buys the last affordable model of the schedule, or the free constant if
+    there is none or the method did not complete the run. This is the rule of the area under the
+    Pareto (Yan et al., section 5.2): over shares of the full cost, the area under this curve is the
     mean AUP.
 
-    `points` are the schedules of one method in one case, `column` the unit of the budgets,
-    "cost_fraction" or "cost", `baselines` the free constant's test score by run; runs that it lacks
-    are left out.
+    `points` are the schedules of one method in one case. `column` is the unit of the budgets,
+    "cost_fraction" or "cost". `baselines` holds the free constant's test score by run; other runs
+    are omitted.
     """
     runs, costs, scored = (points[name].to_numpy() for name in ("run", column, "test_score"))
     budgets = distinct_budgets(costs[np.isin(runs, baselines.index)].astype(float), MOST_BUDGETS)
@@ -102,45 +102,46 @@ def mean_curve(points, column, baselines):
 
 
 def control_point(points, column):
-    """Return the one operating point of a control as a curve of one row; see `mean_curve`."""
+    """Return the single operating point of a control as a curve of one row; see `mean_curve`."""
     score = points["test_score"]
     row = {"budget": points[column].mean(), "mean": score.mean(), "sd": score.std()}
     return pd.DataFrame([row | {"n_affording": len(points), "n_runs": len(points)}])
 
 
 def baselines_of(points, column="test_score"):
-    """Return {(dataset, costs, run): score of the free constant, NaN where it failed}."""
+    """Return {(dataset, costs, run): score of the free constant, NaN if it failed}."""
     control = points[points["method"] == CONSTANT]
     priced = control[(control["status"] == OK) & (control["cost"] != 0)]
     if len(priced):
         raise RecordError(
             f"The method {CONSTANT!r} must cost nothing, but {len(priced)} of its operating points "
-            f"do, first {tuple(priced.iloc[0][[*RUN, 'cost']])}."
+            f"have a cost, first {tuple(priced.iloc[0][[*RUN, 'cost']])}."
         )
-    # A constant that failed makes its run unusable for all: NaN, not a guess.
+    # If the constant failed, the run is unusable for all methods.
     scores = control[column].where(control["status"] == OK)
     baselines = dict(zip(map(tuple, control[CASE_RUN].to_numpy()), scores, strict=True))
     need = list(map(tuple, points[CASE_RUN].drop_duplicates().to_numpy()))
     absent = [key for key in need if key not in baselines]
     if absent:
         raise ConfigError(
-            f"The area under the Pareto needs the majority-class rate of each run left of the "
-            f"cheapest model; {len(absent)} of {len(need)} runs lack it, first {absent[0]}. "
-            f"Include the control method {CONSTANT!r} in the study."
+            f"The area under the Pareto needs the score of the free constant in each run, but "
+            f"{len(absent)} of {len(need)} runs lack it, first {absent[0]}. Include the control "
+            f"method {CONSTANT!r} in the study."
         )
     return baselines
 
 
 def _each_run(points, schedules, expected):
-    """Yield each run that counts: its key, its case and run, and its schedule, maybe empty.
+    """Yield each run that counts: its key, its case and run, and its schedule, possibly empty.
 
-    Of that costs and scores on test data, where some budget gets the model, and on validation data.
+    The schedule is given as costs and scores on test data, for models that some budget buys, and as
+    costs and scores on validation data.
     """
     test = schedules[["cost_fraction", "test_score"]].to_numpy(dtype=float)
     valid = schedules[["valid_fraction", "valid_score"]].to_numpy(dtype=float)
     counted, places = points[RUN], schedules.groupby(RUN).indices
     if expected is not None:
-        # Runs nobody has begun are not missing but still to come.
+        # Runs that no method has begun are not missing but still to come.
         begun = expected[RUN].merge(points[CASE_RUN].drop_duplicates(), on=CASE_RUN)
         counted = pd.concat([begun, counted])
     counted = counted.drop_duplicates().sort_values(RUN)
@@ -153,21 +154,22 @@ def _each_run(points, schedules, expected):
 def area_table(points, schedules=None, expected=None):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
 
-    `schedules` None: `compressed_points` of the points. Without a model status says why.
+    `schedules` default to the `compressed_points` of the points. In a run without a model, `status`
+    gives the reason.
     """
-    # Section 5.2 of Yan et al.: left of the cheapest model stands the majority class.
+    # Section 5.2 of Yan et al.: below the cheapest model the majority class is predicted.
     schedules = compressed_points(points) if schedules is None else schedules
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
     for key, case_run, test, valid in _each_run(points, schedules, expected):
         baseline, n_points = baselines[case_run], valid.shape[1]
-        # On validation data the cheapest model's own score is carried left.
+        # On validation data the curve starts at the cheapest model's own score.
         start = valid[1, 0] if n_points else valid_baselines[case_run]
         curves = (CostAccuracyCurve(*test), baseline), (CostAccuracyCurve(*valid), start)
         areas = [curve.area(1.0, below) for curve, below in curves]
         status = OK if n_points else statuses.get(key, "missing: it left no record")
-        # Such a run says nothing of the method: no area, rather than a wrong one.
+        # Without the constant's score the area is unknown.
         if np.isnan(baseline):
             areas = [np.nan, np.nan]
             status = f"failed: {CONSTANT} failed in this run" if status == OK else status
@@ -177,7 +179,7 @@ def area_table(points, schedules=None, expected=None):
 
 def summary_table(areas):
     """Return mean and standard deviation of the areas over the runs of each method."""
-    # Runs that failed stay in the mean, by their area; here they are only counted.
+    # Failed runs are part of the means, with the constant's area.
     failed = areas["status"] != OK
     counted = areas.assign(done=~failed, failed=failed, constant=failed & areas["aup_test"].notna())
     table = counted.groupby(GROUP).agg(
@@ -193,13 +195,13 @@ def summary_table(areas):
 
 
 def horizon_areas(points, schedules, expected=None):
-    """Return `aup` of each run up to each horizon: the mean test score of all budgets up to it."""
+    """Return `aup` of each run up to each horizon, the mean test score over budgets up to it."""
     baselines, rows = baselines_of(points), []
     for key, case_run, (costs, scores), _ in _each_run(points, schedules, expected):
         baseline = baselines[case_run]
         if np.isnan(baseline):
             continue
-        # The cheapest fall together at the start of the log axis, where the last of them counts.
+        # The cheapest models share the start of the log axis, where the last of them counts.
         with np.errstate(divide="ignore"):
             decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
         linear, logarithmic = CostAccuracyCurve(costs, scores), CostAccuracyCurve(decades, scores)

@@ -1,4 +1,4 @@
-"""Methods within a budget, of cost or of memory, and their scores."""
+"""Scores of methods within a budget of cost or of memory."""
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,11 @@ from .schedules import CASE_RUN, GROUP, RUN, of_case
 
 
 def own_cost_table(points, schedules, methods, compared):
-    """Return the accuracy of methods without a choice of budget, and of others within their cost.
+    """Return the scores of methods without a choice of budget, and of others within their cost.
 
-    A run in which a rival affords nothing counts with the free constant, as in the area under the
-    Pareto (Yan et al., section 5.2). Of `methods` the last stage counts, the whole model. Controls
-    are shown at their own cost. wins are runs in which the rival is ahead.
+    A run in which a rival affords no model counts with the free constant, as in the area under the
+    Pareto (Yan et al., section 5.2). The last stage of each of `methods`, the whole model, counts.
+    Controls are shown at their own cost. `wins` counts runs in which the rival is ahead.
     """
     good = points[points["status"] == OK].sort_values([*RUN, "stage"])
     whole = good.groupby(RUN).tail(1)[[*RUN, "cost", "cost_fraction", "test_score"]]
@@ -23,7 +23,7 @@ def own_cost_table(points, schedules, methods, compared):
     free = whole.loc[whole["method"] == CONSTANT, [*CASE_RUN, "test_score"]]
     own = own.merge(free.rename(columns={"test_score": "free_score"}), on=CASE_RUN, how="left")
     rivals = [name for name in [*compared.competitors, *compared.controls] if name not in methods]
-    # Controls have one model each, and are shown at its cost, beyond the budget or not.
+    # Controls have one model each and are shown at its cost, even beyond the budget.
     free_choice = schedules[~schedules["method"].isin(compared.controls)]
     fixed = whole[whole["method"].isin(compared.controls) & (whole["cost"] > 0)]
     theirs = pd.concat([free_choice, fixed])[["method", *CASE_RUN, "cost", "test_score"]]
@@ -51,22 +51,23 @@ def own_cost_table(points, schedules, methods, compared):
 def size_table(points, competitors, tuned=()):
     """Return mean nodes, bytes and test error of every method at each of its sizes.
 
-    `tuned` are the (dataset, method) of which validation data choose among several settings. Their
-    sizes are budgets: 1, 2, 5, 10, … nodes, with the model that validation data choose in each run
-    among all that fit; a budget that changes no choice is left out. variant are the settings that a
-    grid fits a method with ("" without a grid), setting those of the model, or the budget.
+    `tuned` lists each (dataset, method) for which validation data choose among several settings.
+    Their sizes are budgets of 1, 2, 5, 10, … nodes, with the model that validation data choose in
+    each run among all that fit. Budgets that change no choice are omitted. `variant` is the setting
+    of the grid that a method was fitted with ("" without a grid). `setting` is the setting of the
+    model, or the budget.
     """
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
     ]
-    # Papers on memory print errors, of either task.
+    # Papers on memory report errors for both tasks.
     errors = shown["test_mse"].where(shown["test_mse"].notna(), 1 - shown["test_score"])
     shown = shown.assign(error=errors)
     is_tuned = pd.MultiIndex.from_frame(shown[["dataset", "method"]]).isin(list(tuned))
     plain, chosen = shown[~is_tuned], _within_budgets(shown[is_tuned])
     shown = pd.concat([plain.assign(variant=_variants(plain)), chosen.assign(variant="")])
     groups = shown.groupby([*GROUP, "fit", "variant", "setting"], dropna=False, sort=False)
-    # Means over runs of equal settings: single runs would show their own splits.
+    # Means over runs with equal settings.
     table = groups.agg(
         n_nodes=("n_nodes", "mean"),
         n_bytes=("n_bytes", "mean"),
@@ -80,19 +81,19 @@ def size_table(points, competitors, tuned=()):
 
 
 def _within_budgets(points):
-    """Return the best point of each run on validation data within budgets that all afford."""
+    """Return the best point of each run on validation data within budgets that all runs afford."""
     frames = [points.iloc[:0]]
     for _, own in points.groupby(GROUP):
         decades = 10 ** np.arange(np.floor(np.log10(max(own["n_nodes"].max(), 1))) + 2)
         steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
-        # Those that span the sizes.
+        # Only the budgets that span the sizes.
         first, last = np.searchsorted(steps, [own["n_nodes"].min(), own["n_nodes"].max()])
         budgets = steps[first : last + 1]
         runs = [_best_within(part, budgets) for _, part in own.groupby(RUN)]
-        # A mean over some of the runs would compare other data than its neighbours.
+        # Means must be over the same runs at every budget.
         afforded = np.logical_and.reduce([rows >= 0 for rows, _ in runs])
         rows = np.array([rows[afforded] for rows, _ in runs])
-        # Budgets that change no choice would repeat the same point.
+        # Budgets that change no choice would repeat a point.
         new = np.append(True, (np.diff(rows) != 0).any(axis=0))[: rows.shape[1]]
         names = [f"≤ {budget:,} nodes" for budget in budgets[afforded][new]]
         frames += [
@@ -103,22 +104,22 @@ def _within_budgets(points):
 
 
 def _best_within(points, budgets):
-    """Return the best row on validation data within each budget, −1 for none; and the rows."""
+    """Return the best row on validation data within each budget (−1 for none), and the rows."""
     rows = points.sort_values("n_nodes", kind="stable")
     scores = rows["valid_score"].to_numpy(dtype=float)
     fitting = np.searchsorted(rows["n_nodes"], budgets, side="right")
-    # Of the best the first, which is the smallest.
+    # Among equals, argmax takes the first, which is the smallest.
     return np.array([scores[:n].argmax() if n else -1 for n in fitting]), rows
 
 
 def _variants(points):
-    """Return the settings that all points of a fit share, for each point."""
+    """Return for each point the settings that all points of its fit share."""
     variants = pd.Series("", index=points.index, dtype=object)
     for _, own in points.groupby(GROUP):
         fits = [stages for _, stages in own.groupby("fit")]
         for stages in fits if len(fits) > 1 else ():
             settings = [parse_setting(text).items() for text in stages["setting"].unique()]
-            # What changes from stage to stage is the stage's, the rest is the grid's.
+            # Settings that change from stage to stage belong to the stage, the others to the grid.
             shared = [pair for pair in settings[0] if all(pair in rest for rest in settings)]
             variants[stages.index] = setting_text(dict(shared))
     return variants
@@ -127,10 +128,10 @@ def _variants(points):
 def best_in_little(table, cases, size="n_nodes"):
     """Return the method of lowest mean error in little memory, for each case with rivals.
 
-    Little is the smallest `size` (n_nodes or n_bytes) in which every method has a model; each is
-    represented by its largest model within it, of several variants by the one that validation data
-    prefer. Where one method alone is fitted with a grid, its variants compete. A case where a size
-    is not known is left out.
+    The memory is the smallest `size` (n_nodes or n_bytes) in which every method has a model. Each
+    method is represented by its largest model of that size, for the variant that validation data
+    prefer. If there is only one method, its variants compete. Cases with an unknown size are
+    omitted.
     """
     found = []
     for case in cases:
@@ -139,7 +140,7 @@ def best_in_little(table, cases, size="n_nodes"):
         frame = frame.assign(rival=frame["variant" if alone else "method"])
         if frame["rival"].nunique() < 2 or frame[size].isna().any():
             continue
-        # The least memory in which nobody is left out: below it, rivals would win by absence.
+        # Below this size some rival has no model.
         little = frame.groupby("rival")[size].min().max()
         within = frame[frame[size] <= little].sort_values(size, kind="stable")
         largest = within.groupby(["rival", "variant"], sort=False).tail(1)

@@ -1,7 +1,7 @@
 """Differences of methods over runs that share a table: leads and paired tests.
 
-Runs split the same table again and again, so their results are not independent; the variance of
-a mean over them is corrected for that (Nadeau and Bengio).
+All runs split the same table, so their results are not independent. The variance of a mean over
+runs is corrected for that (Nadeau and Bengio).
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ from ..study.records import OK
 from .schedules import CASE
 
 LEVEL = 0.05
-FEWEST_CASES = 10  # with fewer data sets no claim is made about data sets in general
+FEWEST_CASES = 10  # with fewer data sets there are no general claims about data sets
 DRAWS = 4000
 
 
 def reference_of(ranking, methods):
-    """Return the peer of best mean rank, else the best method; None where nothing is ranked."""
+    """Return the peer of best mean rank, or the best method if no peer is ranked, or None."""
     order = list(ranking.mean.index)
     return next(iter([name for name in order if methods[name].peer] or order), None)
 
@@ -24,13 +24,13 @@ def reference_of(ranking, methods):
 def difference_table(areas, methods, reference, ratios, bounded=()):
     """Return the differences in AUP to a reference on each data set, measured within runs.
 
-    `ratios` are test rows by training rows of each data set, `bounded` the data sets whose score
-    lies in [0, 1] by its nature. p_holm is p after Holm's correction over all rows. A run that one
-    of both did not complete counts by its area, the free constant's.
+    `ratios` are the ratios of test rows to training rows, and `bounded` the data sets whose score
+    lies in [0, 1] by definition. `p_holm` is p after Holm's correction over all rows. An incomplete
+    run counts with the area of the free constant.
     """
     from statsmodels.stats.multitest import multipletests
 
-    # Within runs: split and prices are the same for both, and drop out of the difference.
+    # Both methods of a run share split and prices, so their effects cancel in the difference.
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
     for method in (name for name in methods if name != reference and name in wide):
@@ -48,9 +48,9 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
 def overall_table(areas, differences, reference):
     """Return each method's mean difference over data sets with its interval, the best first.
 
-    Data sets are drawn with replacement, each under all kinds of its costs, then runs within each:
-    the interval speaks of data sets like these; it is NaN with fewer than `FEWEST_CASES` of them.
-    wins, ties and losses go by whether an interval in `differences` excludes 0.
+    The bootstrap draws data sets, each with all kinds of its costs, and then runs within them, so
+    the interval is about data sets like these. It is NaN with fewer than `FEWEST_CASES` data sets.
+    A win or a loss is an interval in `differences` that excludes 0; the others are ties.
     """
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
@@ -68,7 +68,7 @@ def overall_table(areas, differences, reference):
 
 
 def _bootstrap(groups):
-    """Return the interval of the mean over the cases of groups, groups and runs drawn anew."""
+    """Return the bootstrap interval of the mean over cases, resampling groups and runs."""
     random = np.random.default_rng(0)
     drawn, n_cases = np.zeros((DRAWS, len(groups))), np.array([len(cases) for cases in groups])
     for column, runs in ((k, runs) for k, cases in enumerate(groups) for runs in cases):
@@ -82,13 +82,13 @@ def _bootstrap(groups):
 def lead_table(areas, methods, ratios, bounded=()):
     """Return the method of the best mean AUP in each case and its lead, run by run.
 
-    The same runs name the best and the runner-up, so the interval is that of the lead over all
-    others at once: each difference at the level .05 divided by the number of others (Bonferroni),
-    and of these intervals the smallest bounds. Under methods that are equal it lies above 0 in at
-    most one of twenty studies, whoever happens to lead. All share splits and cost profiles, so
-    leads within runs vary less than means. A method behind the runner-up that lacks runs is left
-    out: its failures would make the interval uncertain. With one competitor runner_up is None and
-    the numbers NaN. A case that nobody completed is left to the coverage table.
+    Leads are measured within runs, which share splits and cost profiles, so they vary less than
+    means. The same runs choose the best and the runner-up, so the interval is that of the lead over
+    all others at once. Each difference has the level .05 divided by the number of others
+    (Bonferroni), and the smallest bounds count. Among equal methods the interval lies above 0 in at
+    most one of twenty studies, whichever method leads. A method that lacks runs is omitted unless
+    it is the runner-up, as its failures would make the interval uncertain. With one competitor
+    `runner_up` is None and the numbers are NaN. Cases without completed runs are omitted.
     """
     rows = []
     for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):
@@ -101,11 +101,11 @@ def lead_table(areas, methods, ratios, bounded=()):
         row = dict(zip(CASE, case, strict=True)) | {"best": ranked[0], "runner_up": None}
         if len(ranked) > 1:
             lead = table[ranked[0]] - table[ranked[1]]
-            # A rival that failed in some runs would widen the interval by its failures.
+            # Failed runs of a rival would widen the interval.
             lacking = set(frame.loc[frame["status"] != OK, "method"])
             rivals = [name for name in ranked[1:] if name == ranked[1] or name not in lacking]
             gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
-            # Bonferroni over the others: whoever leads was chosen by the same runs.
+            # Bonferroni over all others, as the same runs choose the leader.
             known = {"level": LEVEL / (len(ranked) - 1), "bounded": case[0] in bounded}
             bounds = [corrected_interval(gap, ratios[case[0]], **known)[1:3] for gap in gaps]
             low, high = np.min(bounds, axis=0)
@@ -119,23 +119,23 @@ def lead_table(areas, methods, ratios, bounded=()):
 def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
     """Return mean, low, high and p of the corrected resampled t test over runs that share examples.
 
-    `ratio` is test rows by training rows, `level` how often the interval may miss the true mean.
-    Differences of scores in [0, 1] are `bounded`: their interval ends at -1 and 1. With one run all
-    but the mean are NaN. (C. Nadeau and Y. Bengio. Inference for the generalization error. Machine
-    Learning 52, 2003.)
+    `ratio` is the number of test rows divided by that of training rows, and `level` the error rate
+    of the interval. Differences of scores in [0, 1] are `bounded`: their interval is cut at -1 and
+    1. With one run all values but the mean are NaN. (C. Nadeau and Y. Bengio. Inference for the
+    generalization error. Machine Learning 52, 2003.)
     """
-    from scipy import stats  # here: planning a report loads no more than it needs
+    from scipy import stats  # here, to keep planning a report fast
 
     n_runs, mean = len(differences), float(np.mean(differences))
     if n_runs < 2:
         return mean, np.nan, np.nan, np.nan
-    # The corrected variance: a share for test rows by training rows beside the 1 / n.
+    # The corrected variance adds the ratio of test rows to training rows to 1 / n.
     error = float(np.sqrt((1 / n_runs + ratio) * np.var(differences, ddof=1)))
     if error == 0:
         return mean, mean, mean, float(mean == 0)
     reach = stats.t.ppf(1 - level / 2, n_runs - 1) * error
     p = 2 * stats.t.sf(abs(mean) / error, n_runs - 1)
-    # The t interval knows no bounds: with two runs it may be wider than the scale.
+    # With two runs the t interval may be wider than the scale.
     most = 1.0 if bounded else np.inf
     low, high = np.clip([mean - reach, mean + reach], -most, most)
     return mean, float(low), float(high), float(p)
@@ -144,8 +144,8 @@ def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
 def score_interval(scores, ratio, bounded):
     """Return mean, low and high of the 95 % interval of a score over runs that share examples.
 
-    Where the score is `bounded`, in [0, 1] by its nature, the interval is drawn on the logit axis
-    (by the delta method), and stays inside. With one run it is NaN.
+    If the score is `bounded`, in [0, 1] by definition, the interval is computed on the logit scale
+    (by the delta method), so that it stays inside. With one run it is NaN.
     """
     from scipy.special import expit, logit
 

@@ -1,7 +1,7 @@
 """Models fitted, seconds to fit and to predict, and the gain by tuning of each method.
 
-The first fit of a run is always at the method's own settings (`settings_of`): what it reaches is
-the method by default, what all fits reach together is the method tuned.
+The first fit of a run always has the method's own settings (`settings_of`). Its results are those
+of the method by default, and the results of all fits together are those of the method tuned.
 """
 
 import pandas as pd
@@ -16,7 +16,7 @@ EQUAL = 1e-9  # areas that differ by less are equal
 def time_table(points):
     """Return mean and standard deviation over runs of seconds to fit and to predict."""
     good = points[points["status"] == OK]
-    # Each operating point has the seconds of its own fit: they count once.
+    # All operating points of a fit carry its seconds, which count once.
     fits = good.groupby([*RUN, "fit"])["fit_seconds"].first()
     runs = good.groupby(RUN).agg(predict=("predict_seconds", "mean"), n_points=("stage", "size"))
     runs = runs.assign(fit=fits.groupby(RUN).sum()).groupby(GROUP)
@@ -32,22 +32,22 @@ def time_table(points):
 
 
 def _by_default(points):
-    """Return the operating points of each run's first fit: the method at its own settings."""
+    """Return the operating points of each run's first fit, with the method's own settings."""
     return points[(points["fit"] == 0) | (points["status"] != OK)]
 
 
 def _default_areas(points, areas):
-    """Return the areas of the first fits: those of all fits where there are no others."""
+    """Return the areas of the first fits, which are the given areas if there are no other fits."""
     first = _by_default(points)
     return areas if len(first) == len(points) else area_table(first, expected=areas)
 
 
 def _spent(points, areas):
-    """Return settings, models, (processor) seconds and area of each method, means over runs."""
+    """Return each method's settings, models, (processor) seconds and area, as means over runs."""
     runs = points[points["status"] == OK].drop_duplicates([*RUN, "fit"]).groupby(RUN)
     spent = {
         "settings": runs["fit"].count(),
-        # Unknown, not 0, where no job measured it.
+        # Unknown instead of 0 if no job measured it.
         "models": runs["n_fitted"].sum(min_count=1),
         "seconds": runs["fit_seconds"].sum(),
         "processor_seconds": runs["processor_seconds"].sum(min_count=1),
@@ -57,7 +57,7 @@ def _spent(points, areas):
 
 
 def effort_table(points, areas):
-    """Return models fitted, seconds and area of each method, by default and tuned, over runs."""
+    """Return each method's models, seconds and area, by default and tuned, as means over runs."""
     names = ["models", "seconds", "aup"]
     default = _spent(_by_default(points), _default_areas(points, areas))[names]
     default = default.add_prefix("default_")
@@ -65,10 +65,10 @@ def effort_table(points, areas):
 
 
 def equal_seconds_table(points, beyond, other, expected=None):
-    """Return the areas of methods at equally many settings, and at equally many seconds.
+    """Return the areas of methods at equal numbers of settings, and at equal seconds.
 
-    `beyond` is a mask of the points that come of seconds that were left after the tries, `other`
-    the method whose processor seconds in a run all others may use, `expected` as in `area_table`.
+    `beyond` is a mask of the points of fits that used the seconds left after the tries. `other` is
+    the method whose processor seconds in a run the others may use. `expected`: see `area_table`.
     """
     parts = {"tries": points[~beyond], "seconds": points[_in_time(points, other)]}
     names = ["settings", "processor_seconds", "aup"]
@@ -80,10 +80,10 @@ def equal_seconds_table(points, beyond, other, expected=None):
 
 
 def _in_time(points, other):
-    """Return a mask of the points of fits begun before the seconds of a method were over."""
+    """Return a mask of the points whose fit began within the seconds of the method `other`."""
     fits = points.drop_duplicates([*RUN, "fit"]).sort_values([*RUN, "fit"])
     seconds = fits["processor_seconds"].fillna(0.0)
-    # Begun before the end, as a running fit is not cut off.
+    # The start of a fit counts, as running fits are not interrupted.
     before = seconds.groupby(columns_of(fits, RUN)).cumsum() - seconds
     own = fits["method"] == other
     most = seconds[own].groupby(columns_of(fits[own], CASE_RUN)).sum()
@@ -94,22 +94,22 @@ def _in_time(points, other):
 
 
 def straw_men(points, areas, methods):
-    """Return the methods that won nothing, or lost by being tuned, in every run of a data set.
+    """Return the methods no better than the constant, or worse when tuned, in all runs of a case.
 
-    A rival of that kind is more likely set up wrongly than beaten.
+    Such a rival is probably set up wrongly.
     """
     rivals = areas[areas["method"].isin(methods)]
-    # A method that never came to an end is no question of its set-up here: see the coverage.
+    # Methods that never completed a run are left to the coverage table.
     ran = (rivals["status"] == OK).groupby(columns_of(rivals, GROUP)).transform("any")
     own = rivals[ran].set_index(RUN)["aup_test"].dropna()
     free = areas[areas["method"] == CONSTANT].set_index(CASE_RUN)["aup_test"]
     keys = [(dataset, costs, run) for dataset, costs, _, run in own.index]
     constant = pd.Series(free.reindex(keys).to_numpy(), own.index)
     default = _default_areas(points, areas).set_index(RUN)["aup_test"].reindex(own.index)
-    # In every run: one bad run may be chance, all of them are a fault of set-up.
+    # All runs must agree, as one bad run may be chance.
     nothing = (own <= constant + EQUAL).groupby(GROUP).transform("all")
     worse = (own < default - EQUAL).groupby(GROUP).transform("all") & ~nothing
-    # Where tuning changes nothing, all of two runs are worse every fourth time.
+    # With two runs and tuning without effect, both would be worse in one of four cases.
     worse &= own.groupby(GROUP).transform("size") >= 5
     found = [
         pd.DataFrame({"below": name, "aup": own, "other_aup": other})[where]

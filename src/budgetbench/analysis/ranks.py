@@ -1,7 +1,7 @@
-"""Mean ranks of methods over data sets, and the differences beyond chance.
+"""Mean ranks of methods over data sets, and tests of their differences.
 
-Ranks follow Demšar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, 2006: a
-data set is one observation, however many runs its mean is over.
+Ranks follow Demšar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, 2006.
+Each data set is one observation, regardless of the number of runs.
 """
 
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ from .schedules import CASE
 class Ranking:
     """Ranks of methods by mean AUP."""
 
-    means: pd.DataFrame  # areas: a row for each ranked case, a column for each method that has all
-    left_out: list  # methods that lack an area in some case that is ranked
+    means: pd.DataFrame  # areas: a row for each ranked case, a column for each method with all
+    left_out: list  # methods that lack an area in some ranked case
 
     @cached_property
     def _by_case(self):
-        # 1 is the best, equal areas share the mean of their ranks.
+        # 1 is the best; equal areas share their mean rank.
         return self.means.rank(axis=1, ascending=False)
 
     @cached_property
     def ranks(self):
-        """Mean ranks on each data set: one observation, however many kinds of costs it has."""
+        """Mean ranks on each data set over its kinds of costs, as one observation."""
         return self._by_case.groupby(level="dataset").mean()
 
     @property
@@ -44,18 +44,18 @@ class Ranking:
 
     @cached_property
     def friedman(self):
-        """p-value of Friedman's test that all methods rank alike; NaN where it cannot be tested."""
-        from scipy.stats import friedmanchisquare  # here: most uses of ranks do without
+        """p-value of Friedman's test that all methods rank alike; NaN if it cannot be tested."""
+        from scipy.stats import friedmanchisquare  # here, as most uses of ranks do not need it
 
         ranks = self.ranks.to_numpy().T
         return float(friedmanchisquare(*ranks).pvalue) if self._testable else np.nan
 
     @cached_property
     def pairs(self):
-        """p-values of Nemenyi's test, methods × methods; None where `friedman` is NaN."""
+        """p-values of Nemenyi's test, methods × methods; None if `friedman` is NaN."""
         if not self._testable:
             return None
-        from scikit_posthocs import posthoc_nemenyi_friedman  # here: its import takes a second
+        from scikit_posthocs import posthoc_nemenyi_friedman  # here, as its import takes a second
 
         return posthoc_nemenyi_friedman(self.ranks.reset_index(drop=True))
 
@@ -63,16 +63,16 @@ class Ranking:
 def ranking_of(summary, methods):
     """Rank methods by their mean AUP on test data in `summary_table`.
 
-    Only the cases on which the most methods compete are ranked: on others the same rank would
-    mean something else.
+    Only the cases with the most methods are ranked, as ranks among fewer methods differ in meaning.
     """
     rivals = summary[summary["method"].isin(methods)]
-    # Rounded: last bits are not ranks.
+    # Rounded, so that rounding errors do not decide ranks.
     means = rivals.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
-    # Where the constant failed in every run nobody has an area: the table is without that case.
+    # A case is missing in the table if the constant failed in every run.
     n_rivals = rivals.groupby(CASE).size().reindex(means.index)
     means = means[means.index.isin(n_rivals.index[n_rivals == n_rivals.max()])]
-    # Where hardly two methods have all of these, as of two tasks, those cases that most share.
+    # If fewer than two methods have all of these cases, as with data sets of two tasks, the most
+    # frequent set of methods decides.
     if means.notna().all().sum() < 2 < means.shape[1]:
         shared = means.notna().apply(tuple, axis=1)
         means = means[shared == shared.value_counts().idxmax()]
@@ -82,7 +82,7 @@ def ranking_of(summary, methods):
 
 
 def critical_difference(ranking):
-    """Return the least difference of two mean ranks that Nemenyi's test tells from chance."""
+    """Return the smallest significant difference of two mean ranks in Nemenyi's test."""
     from scipy.stats import studentized_range
 
     n_cases, n_methods = ranking.ranks.shape
@@ -91,7 +91,7 @@ def critical_difference(ranking):
 
 
 def rank_table(ranking):
-    """Return mean_rank, n_cases and p_best, Nemenyi's p-value against the best, by rank."""
+    """Return mean_rank, n_cases and p_best (Nemenyi's p-value against the best), by rank."""
     table = ranking.mean.rename_axis("method").reset_index(name="mean_rank")
     table = table.assign(n_cases=len(ranking.ranks), p_best=np.nan)
     if ranking.pairs is not None:
@@ -101,24 +101,24 @@ def rank_table(ranking):
 
 
 def horizon_ranks(table, methods):
-    """Return mean ranks, methods × horizons, the best at 100 % first; NaN without an area."""
+    """Return mean ranks, methods × horizons, sorted by those at 100 %; NaN without an area."""
     ranks = {h: ranking_of(table[table["horizon"] == h], methods).mean for h in HORIZONS}
     return pd.DataFrame(ranks).sort_values("100 %", kind="stable")
 
 
 def winners(ranks):
     """Return {horizon: methods of the best mean rank}, in the order of the horizons."""
-    # Rounded: sums of the same ranks in another order may differ in the last bits.
+    # Rounded, as sums of the same ranks in another order may differ in the last bits.
     known = ranks.round(9).items()
     return {horizon: ranks.index[c == c.min()].tolist() for horizon, c in known if c.notna().any()}
 
 
 def survives_leaving_one_out(table, methods):
-    """Tell for each horizon whether the same stay first when any one data set is left out.
+    """Return {horizon: whether the same methods stay first without any one data set}.
 
-    With a single data set that is ranked there is nothing to leave out, and all are True.
+    All are True if only one data set is ranked.
     """
-    # Under all kinds of its costs, which have rows and splits in common.
+    # A data set is left out with all kinds of its costs, as they share rows and splits.
     datasets = ranking_of(table[table["horizon"] == "100 %"], methods).ranks.index
     left = datasets if len(datasets) > 1 else []
     without = [winners(horizon_ranks(table[table["dataset"] != d], methods)) for d in left]

@@ -1,8 +1,8 @@
-"""The method to use under each budget, mean or hard, chosen on rows that chose nothing else.
+"""The recommended method under each budget, mean or hard.
 
-A method chooses among its own models on validation data, and whoever tries most has the best
-validation score. Test rows chose nothing within a method, so half of them choose between methods
-here, and the other half tells what to expect (`budgetbench.study.runs.choosing_rows`).
+Each method chooses among its own models on validation data, so its validation score grows with the
+number of tries. Half of the test rows, which chose nothing within a method, choose between methods
+here. The other half estimates the score to expect (`budgetbench.study.runs.choosing_rows`).
 """
 
 import itertools
@@ -20,22 +20,22 @@ HARD, MEAN = "hard", "mean"
 
 
 def budget_kinds(points):
-    """Return {method: "hard" if no example ever cost more than its model's mean, or "mean"}."""
+    """Return {method: "hard" if no example cost more than its model's mean, otherwise "mean"}."""
     good = points[points["status"] == OK]
-    # Costs are sums of floats: equal prices may differ in the last bit.
+    # Costs are sums of floats, so equal costs may differ in the last bit.
     equal = np.isclose(good["cost_max"].astype(float), good["cost"].astype(float), rtol=1e-9)
     kept = pd.Series(equal).groupby(good["method"].to_numpy()).all()
     return {name: HARD if same else MEAN for name, same in kept.items()}
 
 
 def at_most(points):
-    """Return the points, each charged what its most expensive example costs.
+    """Return the points with the cost of their most expensive example.
 
-    Under a hard budget a model may be used only if no example exceeds it.
+    Under a hard budget a model may be used only if no example exceeds the budget.
     """
-    # A model that acquires nothing has share 0, also where the full cost is unknown.
+    # A model that acquires nothing has share 0, even if the full cost is unknown.
     share = (points["cost_max"] / full_costs(points)).mask(points["cost_max"] == 0, 0.0)
-    # The columns keep their names, so that schedules and areas need not know.
+    # The columns keep their names, so that schedules and areas work unchanged.
     columns = {"cost": points["cost_max"], "valid_cost": points["valid_cost_max"]}
     return points.assign(**columns, cost_fraction=share)
 
@@ -52,20 +52,21 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     """Return the method to use under each budget in one case.
 
     In each run a budget buys the most expensive model of a method's schedule that it affords on
-    validation data. Of the methods that afford one in every run of the case, controls included,
-    those count whose mean choice score exceeds the free constant's by more than chance would give
-    the best of so many methods. Of these, and the cheaper recommendation so far, the cheapest is
-    taken whose mean is within one standard error of the best.
+    validation data. Methods, including controls, must afford a model in every run of the case.
+    Their mean choice score must exceed that of the free constant by more than the best of equally
+    many useless methods would by chance. Among these methods and the cheaper recommendation so far,
+    the cheapest one within one standard error of the best is recommended.
 
-    `ratio` is test rows by training rows, by which standard errors over runs are corrected;
-    `bounded` says whether the score lies in [0, 1] by its nature: then so do its intervals.
+    `ratio` is the number of test rows divided by that of training rows, which corrects standard
+    errors over runs. `bounded` states whether the score, and so its intervals, lies in [0, 1] by
+    definition.
 
-    There is one row for each budget from which on something else is recommended; runners_up are
-    dicts of method, test, low, high and cost, models are indices in `schedules`, one for each run.
+    There is one row for each budget at which the recommendation changes. `runners_up` are dicts of
+    method, test, low, high and cost, and `models` are indices in `schedules`, one for each run.
     """
     frame = of_case(schedules, dataset, costs)
     known = np.isfinite(frame[["choice_score", "held_out_score"]].astype(float)).all(axis=1)
-    # Of rows of one class some scores do not exist: such a run tells nothing of any method.
+    # Some scores do not exist for rows of a single class; such runs are useless for all methods.
     runs = sorted(frame["run"][known].unique())
     frame = frame[frame["run"].isin(runs)]
     points = dict(iter(frame.groupby("method")))
@@ -92,25 +93,25 @@ def all_recommendations(schedules, compared):
         known = {"ratio": sheet.test_ratio, "bounded": dataset in compared.bounded}
         table = recommendations(schedules, list(compared.methods), dataset, costs, **known)
         tables.append(table.assign(dataset=dataset, costs=costs))
-    # Cases without any recommendation are left out: their empty columns have no types.
+    # Without the empty tables, whose columns have no types.
     some = [table for table in tables if len(table)]
     return pd.concat(some or [pd.DataFrame(columns=columns)])[columns]
 
 
 class _Offer(NamedTuple):
-    """The offers of a method under a budget: a model in each run, all of them in arrays."""
+    """A method's models under a budget, one for each run, as arrays."""
 
     method: str
-    models: np.ndarray  # their places in the schedules
-    paid: np.ndarray  # costs on validation data, as shares
-    share: np.ndarray  # and on test data
+    models: np.ndarray  # indices in the schedules
+    paid: np.ndarray  # costs on validation data, as shares of the full cost
+    share: np.ndarray  # costs on test data, as shares of the full cost
     valid: np.ndarray  # scores on validation data
-    choice: np.ndarray  # on the test rows that choose between methods
-    test: np.ndarray  # and on the others
+    choice: np.ndarray  # scores on the test rows that choose between methods
+    test: np.ndarray  # scores on the other test rows
 
 
 def _offers(method, points, budgets, runs):
-    """Return the offer of a method under each budget; None where some run affords no model."""
+    """Return the offer of a method under each budget; None if some run affords no model."""
     places = [np.flatnonzero(points["run"].to_numpy() == run) for run in runs]
     costs = points["valid_fraction"].to_numpy(dtype=float)
     bought = np.array([staircase(costs[own], own, budgets, -1) for own in places]).T
@@ -122,7 +123,7 @@ def _offers(method, points, budgets, runs):
 
 
 class _Chooser:
-    """Chooses between offers; `ratio` and `bounded` are those of `recommendations`."""
+    """Chooses between offers; `ratio` and `bounded` are as in `recommendations`."""
 
     def __init__(self, ratio, bounded):
         self.ratio, self.bounded = ratio, bounded
@@ -141,9 +142,9 @@ class _Chooser:
                 current = chosen
 
     def _ranked(self, offers, free):
-        """Return the offers that count, the best mean first, of equals the cheaper.
+        """Return the offers that count, best mean first, cheaper ones first among equals.
 
-        With the free constant among the methods, what does not exceed it beyond chance is out.
+        If the free constant is among the methods, the others must exceed it by more than chance.
         """
         if free is not None:
             rivals = [one for one in offers if one is not free]
@@ -154,11 +155,11 @@ class _Chooser:
         return sorted(offers, key=lambda one: (-one.choice.mean(), one.paid.mean()))
 
     def _least_gain(self, gains):
-        """Return the mean gain that the best of so many useless methods hardly has by chance.
+        """Return the mean gain that the best of equally many useless methods hardly exceeds.
 
-        The spread over runs is that of all methods together: a few runs tell little of one alone.
+        The spread over runs is the median over all methods, as few runs estimate each one poorly.
         """
-        from scipy.special import ndtri  # here: planning a report loads no more than it needs
+        from scipy.special import ndtri  # here, to keep planning a report fast
 
         if not gains or len(gains[0]) < 2:
             return 0.0
@@ -179,7 +180,7 @@ class _Chooser:
         return gap.mean() <= error + 1e-12
 
     def _error(self, spread, n_runs):
-        """Return the standard error of a mean over runs that share examples, from the variance."""
+        """Return the standard error of a mean over runs that share examples, given the variance."""
         return np.sqrt(spread * (1 / n_runs + self.ratio))
 
     def _row(self, budget, chosen, ranked, free):
@@ -199,6 +200,6 @@ class _Chooser:
         return row | {"models": chosen.models.tolist()}
 
     def _expected(self, one):
-        """Return the held-out score of an offer with its interval, and what it costs."""
+        """Return the held-out score of an offer with its interval, and its mean cost."""
         mean, low, high = score_interval(one.test, self.ratio, self.bounded)
         return {"test": mean, "low": low, "high": high, "cost": float(one.share.mean())}

@@ -1,16 +1,16 @@
-"""Numbers that papers print: ours beside each, whether they agree, and if not, what explains it.
+"""Printed numbers of papers compared with ours: agreement, and explanations of differences.
 
 A printed number is reproduced when ours lies in its prediction interval (Patil, Peng and Leek 2016)
-*and* within a margin of a tenth of the printed error. The interval alone would pass any noisy
-pair, the margin alone would pass a difference that no chance explains. Claims are judged by paired
-differences. A reason for a difference is an entry of `resources/published/deviations.yaml`: see
-`budgetbench.report.sections.printed.read_reasons`.
+*and* within a margin of a tenth of the printed error. The interval alone would accept any noisy
+pair, and the margin alone would accept differences that chance cannot explain. Claims are judged by
+paired differences. A reason for a difference is an entry of `resources/published/deviations.yaml`:
+see `budgetbench.report.sections.printed.read_reasons`.
 
-A third reading of the area, `aup_paper`, is how Yan et al. seem to have measured theirs: section
+A third reading of the area, `aup_paper`, is how Yan et al. seem to have measured theirs. Section
 5.2 selects within each sequence on validation data and gives "the predictive accuracy by the final
 model schedule" on test data. So each sequence is compressed on validation data, and their union is
-measured, and compressed again, on test data. The rectangles of the area have the height of their
-right end; that was chosen after seeing the printed numbers, as one of 16 readings.
+measured and compressed again on test data. The rectangles of the area have the height of their
+right end. This reading was chosen among 16 after seeing the printed numbers.
 """
 
 from functools import cache
@@ -29,10 +29,10 @@ class Quantity(NamedTuple):
     """A quantity that papers print."""
 
     name: str  # on the page
-    value: str | None  # of columns of the points; None: a reading of the area of a whole run
-    best: float = 0.0  # the value that it cannot pass; what a number lacks of it is its error
-    sign: int = -1  # 1 where higher is better, -1 where lower is, 0 where neither is
-    digits: int = 3  # that the page shows
+    value: str | None  # expression in columns of the points; None: a reading of a run's area
+    best: float = 0.0  # the best possible value; the distance from it is the error
+    sign: int = -1  # 1 if higher is better, -1 if lower is better, 0 if neither
+    digits: int = 3  # decimals on the page
 
 
 QUANTITIES = {
@@ -55,17 +55,17 @@ QUANTITIES = {
     "aup_valid": Quantity("AUP (validation)", None, best=1.0, sign=1),
     "aup_paper": Quantity("AUP (third reading)", None, best=1.0, sign=1),
 }
-# A method built from sequences → the methods of one sequence each, by the same seeds.
+# A method built from sequences → methods that have one of its sequences each, with the same seeds.
 MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}
 
 
 def published_table(values, printed, stand_ins):
-    """Put the mean over our runs beside each printed number.
+    """Return the printed numbers with the mean over our runs.
 
-    `values` are `OurValues`, `stand_ins` says for which data set of the paper one of ours stands
-    in. A number that the study did not rerun, or for which no run completed, has NaN. Where several
-    operating points of a run have the setting that a number belongs to, the one with the best
-    validation score counts: that is how the papers choose.
+    `values` are `OurValues`, and `stand_ins` maps our data sets to those of the paper that they
+    replace. The mean is NaN if the study did not rerun the number or no run completed. If several
+    operating points of a run have the number's setting, the one with the best validation score
+    counts, as in the papers.
     """
     cases = values.cases.rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
@@ -88,41 +88,41 @@ def published_table(values, printed, stand_ins):
 class OurValues:
     """Our values of printed quantities, one for each completed run.
 
-    `areas` is a function that returns the table of areas: few tables print any.
+    `areas` is a function that returns the table of areas, as few printed tables need it.
     """
 
     def __init__(self, points, areas):
         points = check_points(points)
         self.cases, good = points[CASE].drop_duplicates(), points[points["status"] == OK]
-        # The best on validation data first: of several points of a setting that one counts.
+        # The best on validation data comes first and counts among several points of a setting.
         good = good.sort_values("valid_score", ascending=False, kind="stable")
-        # By label, as a dict: a Series takes a hundred times as long for each of them.
+        # A dict by label is a hundred times as fast as a Series.
         self.settings = good["setting"].map(parse_setting).to_dict()
         known = {name: q.value for name, q in QUANTITIES.items() if q.value}
         self.points = good.eval("\n".join(f"{name} = {value}" for name, value in known.items()))
         self.areas = cache(areas)
-        # Hundreds of numbers are of a few cells.
+        # Grouped once, as hundreds of numbers belong to few cells.
         columns = dict.fromkeys([*GROUP, "run", "n_features", "valid_cost", *known])
         self._cells = dict(list(self.points[[*columns]].groupby(GROUP)))
 
     def of(self, row):
-        """Return the values that belong to a printed number by run; `row` is one of its table.
+        """Return our values of a printed number by run; `row` is its row in the table.
 
-        In a claim `at_most` is a budget, or one for each run: only points that keep it on
+        In a claim `at_most` is a budget, or one for each run. Only points that keep it on
         validation data count.
         """
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
         if QUANTITIES[row["quantity"]].value is None:
             areas = _rows(self.areas(), where).set_index("run")
-            if row["quantity"] == "aup_paper":  # only when it is asked for: it takes time
+            if row["quantity"] == "aup_paper":  # only on request, as it takes time
                 areas["aup_paper"] = paper_areas(self.points, **where)
             return areas[row["quantity"]].dropna()
         wanted = parse_setting(row["setting"] or None)
         own = self._cells.get(tuple(where[name] for name in GROUP), self.points.iloc[:0])
         most = row.get("at_most", np.inf)
         most = own["run"].map(most) if isinstance(most, pd.Series) else most
-        match = ~(own["valid_cost"] > most * (1 + 1e-9)).to_numpy(dtype=bool)  # but for rounding
-        if "n_features" in wanted:  # a column of its own, not a setting of the method
+        match = ~(own["valid_cost"] > most * (1 + 1e-9)).to_numpy(dtype=bool)  # up to rounding
+        if "n_features" in wanted:  # a separate column, not a setting of the method
             match &= own["n_features"].to_numpy() == float(wanted.pop("n_features"))
         if wanted := wanted.items():
             match &= np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
@@ -131,14 +131,14 @@ class OurValues:
 
 
 def _rows(frame, where):
-    """Return the rows of `frame` that have the values of `where`, by column."""
+    """Return the rows of `frame` with the values that `where` gives by column."""
     return frame[np.logical_and.reduce([frame[name] == value for name, value in where.items()])]
 
 
 def paper_areas(points, dataset, costs, method):
-    """Return the third reading of a method's area in each run of which every member is there.
+    """Return the third reading of a method's area, for each run with results of every member.
 
-    msB's own points are compressed as a union on validation data already.
+    The members replace msB, whose own points are already compressed as a union on validation data.
     """
     members = MEMBERS.get(method, (method,))
     case = of_case(points, dataset, costs)
@@ -152,9 +152,9 @@ def paper_areas(points, dataset, costs, method):
 
 
 def right_end_area(costs, scores):
-    """Return the area of rectangles that reach from a point to the next cheaper one.
+    """Return the area of rectangles that reach from each point to the next cheaper one.
 
-    Below the cheapest model its own score counts, above the most expensive one too.
+    Below the cheapest and above the most expensive model, that model's own score counts.
     """
     kept = pareto_indices(costs, scores)
     edges = np.concatenate(([0.0], costs[kept]))
@@ -164,34 +164,34 @@ def right_end_area(costs, scores):
 
 MARGIN = 0.1  # of the printed error
 NORMAL = 1.96  # standard errors of a 95 % interval
-MOST = 10.0  # standard errors beyond which a distance says no more
-# Verdicts: of numbers that two conditions judge, of those that a single one can, of clocks.
+MOST = 10.0  # standard errors at which distances are cut
+# Verdicts of numbers by two conditions, of numbers without a spread, and of times.
 WITHIN, INTERVAL, ONLY_MARGIN = "within", "interval only", "margin only"
 OUTSIDE, UNJUDGED, CLOCK = "outside", "single run", "clock"
-CLOCKS = ("seconds", "predict_seconds")  # of another machine: nothing to agree with
-# Of claims.
+CLOCKS = ("seconds", "predict_seconds")  # measured on another machine, so not comparable
+# Verdicts of claims.
 SUPPORTED, NOT_SUPPORTED, UNTESTABLE = "supported", "not supported", "untestable here"
-# Runs below which a difference within its spread says nothing. It was 2 until the verdicts of the
-# first reruns were seen: what that changed is said on docs/reproduction.md.
+# With fewer runs a difference within its spread is no verdict. The limit was 2 until the verdicts
+# of the first reruns were seen; docs/reproduction.md reports the effect of the change.
 FEWEST, FEWEST_AT_FIRST = 5, 2
 
 
 def printed_error(quantity, value):
-    """Return the error that a printed number states, of which the margin is a share."""
+    """Return the error that a printed number states; the margin is a share of it."""
     return abs(QUANTITIES[quantity].best - value)
 
 
 def agreement_table(table):
-    """Judge each printed number of `published_table` that was rerun: return it with more columns.
+    """Return `published_table` with verdicts on the rerun numbers and other columns.
 
-    Their meanings are in `report/sections/texts.yaml`. The standard error is from the spread over
-    runs on both sides and the rounding of the printed number, so that runs that agree do not make
-    it 0; a side that prints no spread, or has a single run, is taken to spread as the other does.
+    `report/sections/texts.yaml` explains the columns. The standard error combines the spread over
+    runs on both sides and the rounding of the printed number, so it is not 0 if runs agree. A side
+    without a printed spread, or with a single run, is assumed to spread like the other.
     """
     own, printed = table["sd"].where(table["n_runs"] > 1), table["value_sd"]
     ours = own.fillna(printed) ** 2 / table["n_runs"].clip(lower=1)
     theirs = printed.fillna(own) ** 2 / table["printed_runs"]
-    se = np.sqrt(ours + theirs + table["unit"] ** 2 / 12)  # variance of what rounding takes away
+    se = np.sqrt(ours + theirs + table["unit"] ** 2 / 12)  # with the variance of a rounding error
     error = np.array([*map(printed_error, table["quantity"], table["value"])], dtype=float)
     difference = table["difference"].to_numpy(dtype=float)
     share = difference / np.where(error == 0, np.nan, error)
@@ -223,18 +223,18 @@ def agreement_table(table):
 
 
 def check_claim(claim, values_of, fewest=FEWEST):
-    """Judge a claim, as the head of `claims.yaml` has it, by paired differences over runs.
+    """Judge a claim of `claims.yaml`, whose head describes the format, by paired differences.
 
-    `values_of` turns a side of a comparison, to which a number may be an alternative, into a Series
-    of our values by run. The verdict is "supported" when the 95 % interval of every difference lies
-    on the claimed side, "not supported" when one does not, and "untestable here" when that may be
-    for want of runs: with fewer than `fewest` only a difference beyond its spread is a verdict.
+    `values_of` turns a side of a comparison into a Series of our values by run; the other side may
+    be a number instead. The verdict is "supported" if the 95 % interval of every difference lies on
+    the claimed side and "not supported" if one does not. It is "untestable here" if that may be due
+    to a lack of runs: with fewer than `fewest` only a difference beyond its spread is a verdict.
     """
     if claim.get("untestable"):
         return {"verdict": UNTESTABLE, "evidence": claim["untestable"]}
     found = [_comparison(one, values_of, fewest) for one in claim["compare"]]
     verdicts = [verdict for verdict, _ in found]
-    # The worst first: a claim holds as a whole or not at all.
+    # The worst verdict counts, as a claim must hold as a whole.
     verdict = next(v for v in (NOT_SUPPORTED, UNTESTABLE, SUPPORTED) if v in verdicts)
     if claim.get("most") and 2 * verdicts.count(SUPPORTED) > len(verdicts):
         verdict = SUPPORTED
@@ -242,7 +242,7 @@ def check_claim(claim, values_of, fewest=FEWEST):
 
 
 def _comparison(one, values_of, fewest):
-    from scipy import stats  # here: planning a report loads no more than it needs
+    from scipy import stats  # here, to keep planning a report fast
 
     less, factor = values_of(one["less"]), one.get("factor", 1.0)
     if isinstance(one["than"], dict):
@@ -264,14 +264,14 @@ def _comparison(one, values_of, fewest):
     )
     if gap.mean() > reach:
         return SUPPORTED, text
-    # With few runs "not supported" would only say that they were few.
+    # With few runs a difference within its spread decides nothing.
     decided = len(pairs) >= fewest or gap.mean() < -reach
     return (NOT_SUPPORTED if decided else UNTESTABLE), text
 
 
-# What an entry is about: it may leave out what it is meant for all of.
+# The keys that select an entry's numbers; a missing key selects all.
 WHERE = ("table", "dataset", "method", "setting", "quantity")
-NUMBER = ["source", "dataset", "method", "setting", "quantity"]  # tells one number from all others
+NUMBER = ["source", "dataset", "method", "setting", "quantity"]  # identify a number
 # Outcomes, in the order of display.
 REPRODUCED, EXPLAINED, UNEXPLAINED = "reproduced", "explained", "unexplained"
 NOT_RERUN, IMPOSSIBLE = "not rerun", "impossible"
@@ -286,13 +286,13 @@ def fits(entry, row):
 
 
 def entry_of(row, entries):
-    """Return the entry that fits a printed number most closely, None where there is none."""
+    """Return the most specific entry about a printed number, or None."""
     fitting = [entry for entry in entries if fits(entry, row)]
     return max(fitting, key=lambda entry: sum(k in entry for k in WHERE), default=None)
 
 
 def with_reasons(table, entries):
-    """Return `agreement_table` with reason and variant, "" where none is known or asked for."""
+    """Return `agreement_table` with reason and variant, "" if none is known or needed."""
     found = [
         entry_of(row, entries) if row["verdict"] not in ("", WITHIN, CLOCK, UNJUDGED) else None
         for row in table.to_dict("records")
@@ -304,11 +304,11 @@ def with_reasons(table, entries):
 
 
 def with_variants(table, entries, variants):
-    """Say of each number with a reason whether the variant that removes the cause is in the margin.
+    """Return the table with the column `explained`: whether a variant confirms the reason.
 
-    `variants` maps variant studies to their `agreement_table`. The new column explained says
-    whether the variant's number lies within the margin of the printed one, and of an entry with
-    `one_sample` also whether one sample may differ as much.
+    `variants` maps variant studies to their `agreement_table`. A number is explained if that of the
+    variant, which removes the cause, lies within the margin of the printed one. For an entry with
+    `one_sample`, one sample must also be able to differ as much.
     """
     explained = [
         row["variant"] in variants and _explains(entry_of(row, entries), row, variants)
@@ -319,7 +319,7 @@ def with_variants(table, entries, variants):
 
 def _explains(entry, row, variants):
     """Return True if a variant's number confirms the cause that an entry names."""
-    # The variant may answer by another quantity, such as another reading of the area.
+    # The variant may use another quantity, such as another reading of the area.
     wanted = {key: row[key] for key in NUMBER} | {"quantity": entry.get("reading", row["quantity"])}
     rows = _rows(variants[entry["variant"]].query("n_runs > 0"), wanted)
     if rows.empty:
@@ -327,9 +327,10 @@ def _explains(entry, row, variants):
     found = rows.iloc[0]
     if not (found["in_margin"] and entry.get("one_sample")):
         return bool(found["in_margin"])
-    # The margin alone would be no test of numbers that lie within it anyway. What is printed is one
-    # draw: its distance from our mean has the spread over samples, and that of our mean. That over
-    # training sets is in it in full, though what is printed averages several: a generous interval.
+    # The margin alone would not test numbers that lie within it anyway. The printed number is one
+    # draw, so its distance from our mean has the variance over samples plus that of our mean. The
+    # interval is generous: the variance includes that over training sets in full, although the
+    # printed number averages over several.
     variance = found["sd"] ** 2 * (1 + 1 / found["n_runs"]) + found["unit"] ** 2 / 12
     return bool(abs(found["difference"]) <= NORMAL * np.sqrt(variance))
 
@@ -337,10 +338,10 @@ def _explains(entry, row, variants):
 def with_outcomes(numbers, impossible):
     """Return numbers with outcome (of `OUTCOMES`), why (if impossible) and stand_in (other rows).
 
-    `impossible` are entries as reasons are, without a variant: why numbers cannot be rerun here.
+    The entries of `impossible` are like reasons without a variant: why numbers cannot be rerun.
     """
     rows = numbers.to_dict("records")
-    # What was rerun all the same is judged: an entry never hides a number.
+    # Numbers that were rerun anyway are judged, so that no entry hides a number.
     why = [
         next((entry["why"] for entry in impossible if not row["n_runs"] and fits(entry, row)), "")
         for row in rows
@@ -348,7 +349,7 @@ def with_outcomes(numbers, impossible):
     outcomes = {
         IMPOSSIBLE: np.array(why, dtype=object) != "",
         NOT_RERUN: numbers["n_runs"] == 0,
-        # Before the explained: an explanation never makes another outcome of a reproduced number.
+        # Before EXPLAINED, as a reproduced number needs no explanation.
         REPRODUCED: numbers["verdict"] == WITHIN,
         CLOCK: numbers["verdict"] == CLOCK,
         UNJUDGED: numbers["verdict"] == UNJUDGED,
@@ -360,11 +361,11 @@ def with_outcomes(numbers, impossible):
 
 
 def counted_once(numbers, readings):
-    """Return the rows of printed numbers that count: each number once.
+    """Return the rows of printed numbers that count, each number once.
 
-    Left out are `readings`, quantities that are other readings of a number that counts already, and
-    what a paper prints again in another of its tables: the same mean with the same spread, of the
-    same data set, method and node budget.
+    Quantities in `readings` are omitted, as they are other readings of a number that counts. So are
+    numbers that a paper repeats in another table: the same mean and spread for the same data set,
+    method and node budget.
     """
     own = numbers[~numbers["quantity"].isin(readings)]
     budget = own["setting"].str.extract(r"budget_percent=([\d.]+)", expand=False).fillna("")
@@ -373,14 +374,14 @@ def counted_once(numbers, readings):
 
 
 def outcome_counts(numbers):
-    """Return {outcome: number of rows} with every outcome in it."""
+    """Return {outcome: number of rows} for all outcomes."""
     counts = numbers["outcome"].value_counts()
     return {outcome: int(counts.get(outcome, 0)) for outcome in OUTCOMES}
 
 
 def misses_by_chance(numbers):
-    """Count the judged numbers that an exact rerun would miss, its runs spread as these."""
-    from scipy import stats  # here: planning a report loads no more than it needs
+    """Return the expected number of misses by an exact rerun whose runs spread like ours."""
+    from scipy import stats  # here, to keep planning a report fast
 
     return 2 * stats.norm.sf(np.minimum(NORMAL, numbers["margin"] / numbers["se"])).sum()
 
@@ -388,9 +389,9 @@ def misses_by_chance(numbers):
 def matrix(numbers):
     """Return a row for each paper, table and data set of `with_outcomes`.
 
-    n counts its numbers, a column each outcome; near, of the unexplained, those that meet one of
-    both conditions; least and most are our runs, run_on and study those of the first number of
-    ours.
+    `n` counts the numbers, a column each outcome, and `near` the unexplained numbers that meet one
+    of the two conditions. `least` and `most` give the range of our runs; `run_on` and `study` are
+    those of our first number.
     """
     rows = []
     for (source, dataset), part in numbers.groupby(["source", "dataset"], sort=False):

@@ -1,4 +1,4 @@
-"""The results of a study: its tables, each computed once."""
+"""The results of a study, each table computed once."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,15 +16,15 @@ from .schedules import compressed_points, coverage_table
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Operating points of a study, with the control "constant", and what follows from them."""
+    """The results of a study's operating points, which include the control "constant"."""
 
     points: pd.DataFrame
-    compared: object  # methods and data sets, as `budgetbench.report.labels.Display` knows them
+    compared: object  # methods and data sets: a `budgetbench.report.labels.Display`
     expected: pd.DataFrame | None = None
 
     @cached_property
     def by_cost(self):
-        """Operating points where methods are compared by acquisition cost."""
+        """Operating points on the data sets that are compared by acquisition cost."""
         return self.compared.under(ACQUISITION, self.points)
 
     @cached_property
@@ -68,7 +68,7 @@ class Results:
 
     @cached_property
     def hard_schedules(self):
-        """As `schedules`, every model charged what its most expensive example costs."""
+        """The schedules if every model costs as much as its most expensive example."""
         return compressed_points(at_most(self.by_cost))
 
     @cached_property

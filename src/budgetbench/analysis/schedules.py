@@ -1,13 +1,13 @@
-"""The tidy frame of operating points: what it must hold, and its compression to schedules.
+"""The tidy frame of operating points: its columns, and its compression to schedules.
 
-One row per operating point: dataset, costs, method, run, stage, fit, cost, cost_fraction,
+Each row is an operating point with dataset, costs, method, run, stage, fit, cost, cost_fraction,
 valid_score, test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
-`budgetbench.study.records`. A row whose status is not "ok" stands for a fit that failed or ran
-out of time.
+`budgetbench.study.records`. A row whose status is not "ok" represents a fit that failed or ran out
+of time.
 
-Several functions take `expected`: a frame with dataset, costs, method, run of everything that was
-to be done, as a run that was planned and left no record is a failure. Without it a run of a method
-counts if the points hold a row of it: that it was planned is then not known.
+Several functions take `expected`, a frame with dataset, costs, method and run of all planned runs,
+so that a planned run without a record counts as a failure. Without it only runs with a row in the
+points count.
 """
 
 import numpy as np
@@ -31,14 +31,14 @@ def of_case(frame, dataset, costs):
 
 
 def columns_of(frame, names):
-    """Return columns as a list, to group another series of the same rows by them."""
+    """Return columns as a list, for grouping another series with the same rows."""
     return [frame[name] for name in names]
 
 
 def check_points(points):
-    """Return `points` in the order of runs and stages, if it is a usable frame of them.
+    """Return valid `points`, sorted by run and stage.
 
-    What is computed from it then does not depend on the order of files, to the last bit.
+    Sorting makes all results independent of the order of files, to the last bit.
     """
     points = points.sort_values([*RUN, "stage"], ignore_index=True)
     repeated = points[points.duplicated([*RUN, "stage"])]
@@ -47,7 +47,7 @@ def check_points(points):
             f"Each (dataset, costs, method, run, stage) may occur once; {len(repeated)} repeat, "
             f"first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
         )
-    # A NaN that got this far would silently drop a model from every schedule.
+    # A NaN would silently drop a model from every schedule.
     finite = np.isfinite(points[_NUMBERS].to_numpy(dtype=float)).all(axis=1)
     broken = points[(points["status"] == OK) & ~finite]
     if len(broken):
@@ -59,8 +59,8 @@ def check_points(points):
 
 
 def full_costs(points):
-    """Return for each point what all features cost in its run; NaN where no model paid for any."""
-    # The full cost is not a column; any row that paid something tells it.
+    """Return for each point the cost of all features in its run; NaN if all models are free."""
+    # The full cost is no column, but follows from any row with a positive cost.
     full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
     return full.groupby(columns_of(points, CASE_RUN)).transform("max")
 
@@ -68,9 +68,9 @@ def full_costs(points):
 def compressed_points(points):
     """Keep, in each run, the operating points that beat every cheaper one on validation data.
 
-    They come cheap to expensive within a run: msB's compressed model schedule (Yan et al., section
-    3.1), applied to every method alike. The column valid_fraction is the validation cost on the
-    scale of cost_fraction: where a method buys example by example, its cost there is another.
+    They are sorted by cost within a run. This is msB's compressed model schedule (Yan et al.,
+    section 3.1), applied to all methods. The column `valid_fraction` is the validation cost on the
+    scale of `cost_fraction`, which differs from it for methods that acquire example by example.
     """
     points = check_points(points)
     share = points["cost_fraction"].astype(float)
@@ -79,7 +79,7 @@ def compressed_points(points):
     good = points.assign(valid_fraction=share)[points["status"] == OK]
     costs, scores = good["valid_fraction"].to_numpy(float), good["valid_score"].to_numpy(float)
     runs = np.flatnonzero(np.diff(good.groupby(RUN).ngroup())) + 1  # rows are in their order
-    # On validation data alone: test scores must not choose what is shown.
+    # Only validation data choose; test scores must not.
     kept = [
         places[pareto_indices(costs[places], scores[places])]
         for places in np.split(np.arange(len(good)), runs)
@@ -88,19 +88,19 @@ def compressed_points(points):
 
 
 def first_message(status):
-    """Return the first status that is not ok, or "ok"."""
+    """Return the first status other than "ok", or "ok" if there is none."""
     bad = status[status != OK]
     return bad.iloc[0] if len(bad) else OK
 
 
 def coverage_table(points, expected):
-    """Count the runs of each method: completed (n_ok), in part, failed, or without a record."""
+    """Count each method's runs that completed, completed in part, failed, or left no record."""
     done = points.groupby(RUN)["status"].agg(
         state=lambda s: "ok" if (s == OK).all() else "partial" if (s == OK).any() else "failed",
         message=first_message,
     )
     runs = expected[RUN].merge(done.reset_index(), how="outer", on=RUN)
-    # After the outer merge: a run that left no record is in `expected` only.
+    # A run without a record is only in `expected`.
     runs = runs.fillna({"state": "missing", "message": OK})
     counts = {
         f"n_{state}": (runs["state"] == state).groupby(columns_of(runs, GROUP)).sum()
@@ -113,6 +113,6 @@ def coverage_table(points, expected):
 def score_table(points, methods):
     """Return mean, sd and n_runs of the test score of one-point methods in each case."""
     own = points[points["method"].isin(methods)]
-    # NaN, not dropped: the count says how many completed.
+    # NaN for failed runs, so that the count includes only completed ones.
     scores = own["test_score"].where(own["status"] == OK).groupby(columns_of(own, GROUP))
     return scores.agg(mean="mean", sd="std", n_runs="count").reset_index()

@@ -1,4 +1,4 @@
-"""A report: its content, the self-contained page, and its files, each whole or not at all."""
+"""The content of a report, its self-contained page, and its files, which are written atomically."""
 
 import json
 import re
@@ -27,23 +27,23 @@ class Report:
     """The content of a report."""
 
     study: Study
-    display: Display  # how its methods and data sets are shown
+    display: Display
     results: Results
     prices: pd.DataFrame  # from `budgetbench.report.sheets.price_table`; may be empty
-    provenance: dict = field(default_factory=dict)  # what the results were made with, by name
+    provenance: dict = field(default_factory=dict)  # code and machine behind the results, by name
     tables: dict = field(default_factory=dict)  # the tables of all sections, by name
-    # Those of `results`, and what methods have for seconds left after their tries.
+    # The points of `results`, and those of fits made in the seconds left after the equal tries.
     all_points: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, study, points, sheets, prices, provenance):
-        """Put a report together; `points` are of all methods and runs, with the control."""
+        """Build a report from the `points` of all methods and runs, including the control."""
         compared = Display(study.methods, sheets)
-        # Equal tries are the comparison; what extra seconds brought has a table of its own.
+        # Methods are compared at equal tries. Fits in extra seconds have their own table.
         within = points[~study.beyond_tries(points)]
         expected = [(*cell, run) for cell in study.cells for run in range(study.config["runs"])]
         results = Results(check_points(within), compared, pd.DataFrame(expected, columns=RUN))
-        # Results first, as colours go by rank; the comparison itself needs no colours.
+        # Colours depend on the ranks, so the final display comes after the results.
         display = Display(study.methods, sheets, ranked=results.ranking.mean.index)
         return cls(study, display, results, prices, provenance, all_points=points)
 
@@ -56,9 +56,9 @@ class Report:
 def write_report(report, folder):
     """Write a study's figures/, tables/, captions/ and report.html, and return the page's path."""
     folder, sections = Path(folder), sections_of(report.study)
-    with ThreadPoolExecutor(1) as beside:  # which takes seconds
-        library = beside.submit(drawing_library if report.cases else str)
-        # Tables before figures: sections draw from the tables of others.
+    with ThreadPoolExecutor(1) as background:  # bundling takes seconds
+        library = background.submit(drawing_library if report.cases else str)
+        # Tables before figures: sections draw from each other's tables.
         report = build_tables(sections, report)
         figures = collected(sections, report, "figures").items()
         drawn = {name: svg_bytes(figure) for name, figure in figures}
@@ -71,7 +71,7 @@ def write_report(report, folder):
         write_whole(folder / "tables" / name, content)
     for part in (part for section in sections for part in section.parts):
         write_whole(folder / part.caption_path, part.caption)
-    # Last: whoever sees a page sees all that it links to.
+    # The page comes last, so that all files that it links to exist.
     write_whole(folder / "report.html", page)
     return folder / "report.html"
 
@@ -82,14 +82,13 @@ def build_tables(sections, report):
 
 
 def collected(sections, report, kind):
-    """Return {name: product} of all sections: of their "tables", "figures" or "files"."""
-    # In the order of the page: a name that two sections gave would be the later one's.
+    """Return {name: product} for the "tables", "figures" or "files" of all sections."""
     made = [getattr(section, kind)(report) for section in sections]
     return {name: product for products in made for name, product in products.items()}
 
 
 def build_cases(sections, report):
-    """Return the data of each case for the page's scripts, as `script_data` takes them."""
+    """Return the data of each case for the page's scripts, in the form `script_data` expects."""
     scripted, display = [section for section in sections if section.script], report.display
     cases = {}
     for dataset, costs in report.cases:
@@ -104,12 +103,13 @@ def build_cases(sections, report):
 
 
 def render_page(sections, report, drawings, cases, library):
-    """Return the report as one HTML document that works offline: nothing is loaded from anywhere.
+    """Return the report as one HTML document that works offline and loads nothing.
 
-    `drawings` are the figures as SVG by name, `cases` what scripts show, `library` what draws it.
+    `drawings` maps names to figures as SVG, `cases` holds the data that the scripts show, and
+    `library` is the script that draws them.
     """
     environment = template_environment()
-    # As images of their own: ids of one drawing cannot reach into another.
+    # Separate images, so that ids in one drawing cannot clash with those in another.
     images = {name: data_uri(svg) for name, svg in drawings.items()}
     known = {"report": report, "images": images}
     bodies = [s.render(environment, section=s, **known, **s.context(report)) for s in sections]
@@ -127,11 +127,11 @@ def render_page(sections, report, drawings, cases, library):
 
 
 def data_uri(svg):
-    """Return an SVG as a data URI: it can stand in an attribute, and is less than base64."""
+    """Return an SVG as a data URI for an attribute, shorter than base64."""
     drawing = re.sub(r"\s+", " ", svg.decode())
     if "'" not in drawing:
         drawing = drawing.replace('"', "'")  # one byte where an encoded quote takes three
-    # The colons are those of the namespaces' addresses: nothing on the page looks like a link.
+    # Colons of namespace addresses are encoded too, so that nothing on the page looks like a link.
     encoded = re.sub(r"[<>#%&\"]|:(?=//)", lambda found: f"%{ord(found[0]):02X}", drawing)
     return f"data:image/svg+xml;charset=utf-8,{encoded}"
 
@@ -140,14 +140,14 @@ _DASHES = {"-": [], "--": [7, 4], ":": [2, 3]}
 
 
 def script_data(cases, display):
-    """Return the JSON that the page embeds for its scripts; it may stand in a script element."""
-    # Dashes and shapes go along: in print colours alone do not tell methods apart.
+    """Return the JSON for the page's scripts, safe inside a script element."""
+    # Dashes and shapes are included, as colours alone do not tell methods apart in print.
     methods = [
         {"id": m.id, "label": m.label, "colour": m.colour}
         | {"dash": _DASHES[m.line], "shape": shape_path(m.marker)}
         for m in display.methods.values()
     ]
-    # NaN, which JSON has not, becomes null; any infinity is refused.
+    # JSON has no NaN, which becomes null. Infinities are refused.
     cases = json.loads(json.dumps(cases), parse_constant={"NaN": None}.__getitem__)
     study = {"methods": methods, "cases": cases}
     text = json.dumps(study, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
@@ -156,9 +156,9 @@ def script_data(cases, display):
 
 def shape_path(marker):
     """Return a matplotlib marker as the data of an SVG path in the square from -1 to 1."""
-    from matplotlib.markers import MarkerStyle  # here, like all that draws: see Section
+    from matplotlib.markers import MarkerStyle  # imported late, like all drawing code: see Section
 
-    # The legend is drawn by the browser: it shows the same marks as the pictures.
+    # The browser draws the legend, with the same marks as in the pictures.
     style = MarkerStyle(marker)
     pieces = style.get_path().to_polygons(style.get_transform(), closed_only=False)
     largest = max(abs(piece).max() for piece in pieces)
@@ -171,8 +171,8 @@ def shape_path(marker):
 @cache
 def drawing_library():
     """Return Vega, Vega-Lite and Vega-Embed as one script (all three BSD-3-Clause)."""
-    # From the installed package: the page loads nothing, also where there is no network. Bundled by
-    # another process, as it would stop all threads of this one.
+    # From the installed package, as the page must work without a network. Another process makes the
+    # bundle, as vl_convert would block all threads of this one.
     bundle = "vl_convert.javascript_bundle('globalThis.vegaEmbed = vegaEmbed;')"
     code = f"import sys, vl_convert; sys.stdout.write({bundle})"
     command = [sys.executable, "-X", "utf8", "-c", code]

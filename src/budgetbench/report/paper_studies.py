@@ -1,4 +1,4 @@
-"""All studies of the papers, one after another, and what became of their numbers."""
+"""Run all studies of the papers, and report which printed numbers are reproduced."""
 
 import json
 import re
@@ -29,16 +29,16 @@ PLACE, PAGE = "docs/reproduction.md", "results/papers/report.html"
 
 
 def run_papers(root, cores, settings):
-    """Run every study of the papers and keep what it gives; return those that ended with an error.
+    """Run every study of the papers, keep its results, and return the studies that failed.
 
-    A study goes on where it stopped; runs that it finished are kept even if others failed.
-    `settings` are laid over every study's, such as {"runs": 1}.
+    A study continues where it stopped. Its finished runs are kept even if others failed.
+    `settings`, such as {"runs": 1}, override the settings of every study.
     """
     words = [f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in settings.items()]
-    # The caller holds the folder's lock; both write different files.
+    # The caller holds the folder's lock, but writes other files.
     command = [sys.executable, "-m", "snakemake", "--snakefile", root / "Snakefile", "--nolock"]
     command += ["--cores", cores, "--keep-going"]
-    # One after another: each study uses all cores, and times are only then its own.
+    # One after another, as each study uses all cores, and measures times.
     failed = []
     for name in Reproduction(root, kept={}).studies:
         file = root / "config" / "studies" / f"{name}.yaml"
@@ -52,7 +52,7 @@ def run_papers(root, cores, settings):
 
 
 def write_reproduction(root):
-    """Write docs/reproduction.md and the page from the reruns that are kept below `root`."""
+    """Write docs/reproduction.md and the page from the reruns kept under `root`."""
     found = Reproduction(root)
     pages = {Path(root) / PLACE: reproduction_text(found), Path(PAGE): reproduction_page(found)}
     for place, text in pages.items():
@@ -60,20 +60,20 @@ def write_reproduction(root):
 
 
 _WIDTH = 240  # of a drawing, in pixels
-_REACH = 0.35  # of the printed error, that a drawing shows on each side
+_REACH = 0.35  # share of the printed error that a drawing shows on each side
 
 
 def reproduction_text(found):
-    """Return docs/reproduction.md of a `Reproduction`, as Markdown."""
+    """Return the Markdown text of docs/reproduction.md for a `Reproduction`."""
     text = _rendered("reproduction.md.j2", found, counts=count_lines(found), after=_after(found))
     wrap = TextWrapper(120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return re.sub(r"^(?!\|).{121,}$", lambda line: wrap.fill(line[0]), text, flags=re.MULTILINE)
 
 
 def reproduction_page(found):
-    """Return the page of every printed number as one HTML document that works offline."""
+    """Return the page of all printed numbers as one HTML document that works offline."""
     counts = [re.sub("[*`]", "", line.partition(". ")[2]) for line in count_lines(found)]
-    # The margin is a tenth of the printed error, so it is as wide in every drawing.
+    # The margin is a tenth of the printed error, so its width is the same in every drawing.
     band = {"least": -judging.MARGIN, "zero": 0, "most": judging.MARGIN}
     marks = {name: _place(share) for name, share in band.items()}
     tables = groupby(found.matrix.to_dict("records"), key=itemgetter("paper", "table"))
@@ -88,13 +88,13 @@ def _rendered(template, found, **more):
 
 
 def _after(found):
-    """Return the decisions after results were seen: changed claims, narrowed entries, more runs."""
+    """Return the decisions made after seeing results, on claims, entries and runs."""
     changed = [claim for claim in found.claims if claim["verdict"] != claim["at_first"]]
     narrowed = [entry for entry in found.entries if entry.get("narrowed_after")]
     shares = []
     about = ((e["table"], e["variant"], e.get("quantity")) for e in narrowed)
     for table, variant, quantity in dict.fromkeys(about):
-        # The variant on all of the table, not only where an entry says that it explains.
+        # The variant on the whole table, not only on the numbers that its entries name.
         rerun = found.of_variants[variant].query("n_runs > 0 and source == @table")
         if quantity:
             rerun = rerun[rerun["quantity"] == quantity]
@@ -104,7 +104,7 @@ def _after(found):
         shares.append((table, variant, int(rerun["in_margin"].sum()), len(rerun), kept, whole))
     extended = []
     for one in found.about["extended"]:
-        # Each on its own, so that a row says what these runs changed and nothing else.
+        # Each extension by itself, so that a row shows the effect of these runs only.
         counts = {}
         for when, numbers in (("before", found.with_first_runs(one)), ("now", found.numbers)):
             own = numbers["study"].eq(one["study"]) & numbers["run_on"].eq(one["dataset"])
@@ -114,7 +114,7 @@ def _after(found):
 
 
 def _paper(name, about, found):
-    # Apart from the printed numbers, as they were never published.
+    # Kept apart from the printed numbers, as they were never published.
     held_out = found.held_out[found.held_out["paper"] == name]
     claims = [claim for claim in found.claims if claim["paper"] == name]
     verdicts = [claim["verdict"] for claim in claims]
@@ -134,9 +134,9 @@ def _results(numbers):
 
 
 def count_lines(found):
-    """Return the five lines that say what became of the printed numbers."""
+    """Return five lines that summarise the outcomes of the printed numbers."""
     numbers = found.numbers
-    # Stand-ins are other rows than the paper's: they never count as reproductions.
+    # Stand-ins have other rows than the paper's data, so they never count as reproductions.
     own, stand_in = numbers[~numbers["stand_in"]], numbers[numbers["stand_in"]]
     here, there = judging.outcome_counts(own), judging.outcome_counts(stand_in)
     left = own[own["outcome"] == judging.UNEXPLAINED]
@@ -151,24 +151,24 @@ def count_lines(found):
     return [
         f"1. Of {len(numbers)} different printed numbers, {len(judged)} were rerun on the paper's "
         f"own data and judged: **{here['reproduced']} are reproduced**.",
-        f"2. {here['explained']} more are explained by a variant study that takes the cause away"
+        f"2. {here['explained']} more are explained by a variant study that removes the cause"
         f"{chosen[0]}.",
         f"3. {here['unexplained']} are unexplained: {near} of them meet one of the two conditions, "
-        f"{here['unexplained'] - near} neither. Within the margin alone, or explained, are "
-        f"{agree.sum()} of the {len(judged)} ({100 * agree.mean():.0f} %); "
-        f"{_aim(found.about['aim'], 100 * agree.mean(), missed)}. An exact rerun, its runs "
-        f"spread as these, would miss {judging.misses_by_chance(judged):.0f} by chance.",
+        f"{here['unexplained'] - near} neither. {agree.sum()} of the {len(judged)} "
+        f"({100 * agree.mean():.0f} %) are within the margin or explained; "
+        f"{_aim(found.about['aim'], 100 * agree.mean(), missed)}. An exact rerun whose runs "
+        f"spread like ours would miss {judging.misses_by_chance(judged):.0f} by chance.",
         f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there['reproduced']} "
         f"are reproduced there, {there['explained']} explained by a variant{chosen[1]}, "
         f"{there['unexplained']} unexplained, {there['single run'] + there['clock']} not judged.",
-        f"5. {here['impossible']} cannot be rerun here ({why}); {here['clock']} are seconds of "
-        f"another machine and {here['single run']} rest on a single run, not judged; "
+        f"5. {here['impossible']} cannot be rerun here ({why}). {here['clock']} are times measured "
+        f"on another machine and {here['single run']} rest on a single run; these are not judged. "
         f"{here['not rerun']} are not rerun yet.",
     ]
 
 
 def _aim(aim, percent, sources):
-    """Return in words whether enough numbers agree, and if not, of which tables the others are."""
+    """Return in words whether enough numbers agree, and if not, the tables of the others."""
     if percent >= aim["percent"]:
         return f"the aim, {aim['percent']} %, is met"
     parts = [f"{n} of `{s}`, {aim['reasons'][s]}" for s, n in sources.value_counts().items()]
@@ -176,7 +176,7 @@ def _aim(aim, percent, sources):
 
 
 def _cell(row, found):
-    """Return a cell of the matrix: how it stands, its numbers, and how to make them again."""
+    """Return a cell of the matrix: its outcomes, its numbers, and the command that reruns them."""
     numbers = found.all_numbers
     own = numbers[(numbers["source"] == row["source"]) & (numbers["dataset"] == row["dataset"])]
     agree = row[judging.REPRODUCED] + row[judging.EXPLAINED]
@@ -191,7 +191,7 @@ def _cell(row, found):
     if not row["study"]:
         return cell
     kept = found.kept[row["study"]]
-    # The command that makes just these numbers again, for a reader who doubts them.
+    # The command reruns just these numbers.
     words = {"runs": row["most"], "datasets": f"[{row['run_on']}]"}
     return cell | {
         "command": f"snakemake --cores 2 keep --configfile config/studies/{row['study']}.yaml "
@@ -202,14 +202,14 @@ def _cell(row, found):
 
 
 def drawing(number):
-    """Return the places of a printed number and ours in a drawing, None without a difference.
+    """Return the positions of a printed number and ours in a drawing; None without a difference.
 
-    `printed` and `ours` are the ends of ± one standard error and `interval` those of the 95 %
-    prediction interval around ours, None where no spread is known. What lies further off than the
-    drawing reaches stands at its edge.
+    `printed` and `ours` are the ends of ± one standard error. `interval` holds the ends of the 95 %
+    prediction interval around our number. They are None if the spread is unknown. Positions outside
+    the drawing are moved to its edge.
     """
     share = number["share"]
-    if not np.isfinite(share):  # not rerun, or an error of 0, of which nothing is a share
+    if not np.isfinite(share):  # not rerun, or the printed error is 0
         return None
 
     def ends(middle, se):
@@ -230,12 +230,12 @@ def _place(share):
 
 
 class Kept:
-    """A kept rerun: points, settings, and what it took."""
+    """A kept rerun: its operating points, settings and computing time."""
 
     def __init__(self, points, settings, origins):
         self.points, self.settings, self._origins = points, settings, origins
         self.runs = points.groupby("dataset")["run"].nunique().to_dict()
-        # Of the jobs that fitted, where they were recorded.
+        # Summed over the jobs that recorded their seconds.
         self.hours = sum(one.get("seconds", 0.0) for one in origins) / 3600
         self.commits = sorted({one["commit"] for one in origins})
         self.numbers = cache(self.numbers)  # each table is judged once
@@ -252,7 +252,7 @@ class Kept:
         return judging.OurValues(self.points, lambda: area_table(self.points))
 
     def numbers(self, table):
-        """Return the printed numbers of a file, ours beside them, judged; those not rerun too."""
+        """Return the printed numbers of a file with ours and the verdicts, and those not rerun."""
         stand_ins = self.settings.get("stand_ins", {})
         rows = judging.published_table(self.ours, read_published([table]), stand_ins)
         return judging.agreement_table(rows)
@@ -273,8 +273,8 @@ class Reproduction:
 
     @property
     def studies(self):
-        """Every study that `run_papers` runs, in that order: those that have a file here."""
-        # Tables first: what is interrupted has then the numbers that count.
+        """The studies that `run_papers` runs, in this order: those that have a file here."""
+        # Tables first, so that after an interruption the numbers that count are there.
         about, variants = self.about, [entry["variant"] for entry in self.entries]
         named = [*self._tables.values(), *about["held_out"].values()]
         named += about["variants"], about["figures"], variants
@@ -284,7 +284,7 @@ class Reproduction:
 
     @cached_property
     def all_numbers(self):
-        """Every recorded number with its outcome, other readings and repetitions too."""
+        """Every recorded number with its outcome, including other readings and repetitions."""
         return self._judged(self._tables)
 
     @cached_property
@@ -304,7 +304,7 @@ class Reproduction:
 
     @cached_property
     def claims(self):
-        """Every claim with verdict and evidence, and its verdict by the rule at first."""
+        """Every claim with verdict and evidence, and its verdict by the first rule."""
         judged = []
         for claim in read_yaml(self._folder / "claims.yaml"):
             first = judging.check_claim(claim, self._values, judging.FEWEST_AT_FIRST)
@@ -313,26 +313,26 @@ class Reproduction:
         return judged
 
     def with_first_runs(self, extended):
-        """Return the printed numbers as judged when one data set, taken alone, had fewer runs."""
+        """Return the printed numbers as judged when one data set of a study had fewer runs."""
         study, kept = extended["study"], self.kept[extended["study"]]
         points = kept.points
         early = (points["dataset"] == extended["dataset"]) & (points["run"] < extended["runs"])
         shorter = Kept(points[early], kept.settings, kept._origins)
         earlier = Reproduction(self._root, self.kept | {study: shorter})
-        earlier._no_rerun = self._no_rerun  # it has been judged
-        # Its own tables are enough, and of them what counts beside the others: no number twice.
+        earlier._no_rerun = self._no_rerun  # already judged
+        # Only the tables of this study, and of them only the numbers that count.
         earlier._tables = {t: names for t, names in self._tables.items() if study in names}
         own = earlier.all_numbers["study"].isin(["", study])
         return earlier.all_numbers[own].merge(self.numbers[judging.NUMBER])
 
     def explained_after(self, numbers):
-        """Count the explained numbers whose variant was chosen after seeing what is printed."""
+        """Count the explained numbers whose variant was chosen after seeing the printed numbers."""
         after = [(e["variant"], e["why"]) for e in self.entries if e.get("chosen_after")]
         explained = numbers.loc[numbers["outcome"] == judging.EXPLAINED, ["variant", "reason"]]
         return sum(pair in after for pair in explained.itertuples(index=False, name=None))
 
     def _judged(self, tables):
-        # A number without a rerun keeps its row: not rerun is an outcome, too.
+        # A number without a rerun keeps its row, with the outcome "not rerun".
         parts = [self._best(table, studies) for table, studies in tables.items()]
         numbers = judging.with_reasons(pd.concat(parts, ignore_index=True), self.entries)
         explained = judging.with_variants(numbers, self.entries, self.of_variants)
@@ -352,18 +352,18 @@ class Reproduction:
         return self._folder / f"{table}.csv"
 
     def _best(self, table, studies):
-        """Return the numbers of a table, each as the first study has it that reran it."""
+        """Return the numbers of a table, each from the first study that reran it."""
         names = [name for name in studies if name in self.kept]
         found = [self.kept[name].numbers(self._file(table)).assign(study=name) for name in names]
         printed = self._no_rerun.numbers(self._file(table)).assign(study="")
         rows = pd.concat([*found, printed], ignore_index=True)
-        # Stable: of the studies that reran a number the first named one counts.
+        # A stable sort keeps the order of the studies.
         rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
         return printed[judging.NUMBER].merge(rows.drop_duplicates(judging.NUMBER))
 
     def _values(self, side):
         kept = self.kept.get(side["study"])
-        # No points, no verdict: the claim is then untestable.
+        # Without points the claim is untestable.
         cases = [] if kept is None else kept.ours.cases.loc[lambda c: c.dataset == side["dataset"]]
         if not len(cases):
             return pd.Series(dtype=float)

@@ -1,4 +1,4 @@
-"""The base of all sections in `budgetbench.report.sections`, their files, and their templates."""
+"""The base class of the report's sections, the files that they write, and their templates."""
 
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,11 +15,11 @@ FIGURE, TABLE, FILE = "figure", "table", "file"
 class Part:
     """A file of the report."""
 
-    name: str  # of the file, that of a figure or table without its ending
-    kind: str  # a figure (svg), a table (csv), or any other file, its ending in its name
+    name: str  # of the file, without extension if it is a figure or a table
+    kind: str  # a figure (svg), a table (csv), or another file, whose name has an extension
     category: str  # heading under which Snakemake's own report shows it
-    caption: str  # what it shows, as reStructuredText
-    labels: dict  # what tells it from others of its category
+    caption: str  # a description as reStructuredText
+    labels: dict  # tell it apart from others of its category in Snakemake's report
 
     @property
     def path(self):
@@ -41,15 +41,15 @@ def texts():
 
 
 def part(name, kind=TABLE, category="Tables", stem=None, **labels):
-    """Return the `Part` of a file, with the caption of its name, or else of a `stem`."""
-    # A figure and the table that it draws say the same.
+    """Return the `Part` of a file, with the caption of its `stem`, or of its name without one."""
+    # A table that a figure draws may share the figure's caption.
     caption = (texts()[FIGURE] | texts()[kind])[stem or name]
     return Part(name, kind, category, caption, labels or {"table": name})
 
 
 def case_name(dataset, costs=None, stem=None):
-    """Return the name of a case in files and on the page; `stem` says what is shown of it."""
-    # One rule for all: files, anchors and the scripts' data find each other by it.
+    """Return the name of a case in files and on the page; `stem` is the kind of figure or table."""
+    # Files, anchors and the scripts' data are matched by this name.
     return "_".join(filter(None, (stem, dataset, costs)))
 
 
@@ -57,21 +57,21 @@ class Section:
     """A section of the report's page, with the tables and figures that belong to it.
 
     A section is a subclass in a module of `budgetbench.report.sections`, where it is found without
-    being listed anywhere. The module's template has a block for it, which gets `report`, `section`,
-    `images` (figure's name to data URI) and what `context` returns. The Snakefile asks `applies`,
-    `inputs` and `parts` at every start, so modules import drawing libraries only where they draw.
+    being listed anywhere. The module's template has a block for it, which receives `report`,
+    `section`, `images` (figure's name to data URI) and the values from `context`. The Snakefile
+    reads `applies`, `inputs` and `parts` at every start, so drawing libraries are imported late.
     """
 
     id = ""  # anchor on the page
-    title = ""  # of the link on top of the page
-    place = 0  # sections stand on the page from small to large
-    under = None  # the budget by which the study must compare some data set, if any
-    script = None  # name of its script beside the module, if any: it gets `script_data`
-    inputs = ()  # files that it reads, beside operating points, data sets and prices
-    stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
+    title = ""  # of the link at the top of the page
+    place = 0  # sections are sorted by it
+    under = None  # a budget; the section needs a data set that is compared by it
+    script = None  # name of its script in the module's folder, which receives `script_data`
+    inputs = ()  # files that it reads besides operating points, data sets and prices
+    stem, category = "", ""  # of the figure that `draw` makes of each case, if any
     pictures = ()  # name and label of each other figure
     names = ()  # of its tables
-    block = ""  # of its module's template; none: the block called as the class is
+    block = ""  # of its module's template; by default the one named like the class
 
     def __init__(self, study):
         self.study = study
@@ -83,7 +83,7 @@ class Section:
 
     def applies(self):
         """Return True if the study has anything for the section to show."""
-        # Asked at every start of the Snakefile, before any result is there.
+        # Called at every start of the Snakefile, before there are results.
         return self.under is None or bool(self.cases)
 
     @property
@@ -106,15 +106,15 @@ class Section:
         return {case_name(*case, stem=self.stem): self.draw(report, *case) for case in shown}
 
     def draw(self, report, *case):
-        """Return the figure of a case, in a section that has a `stem`."""
+        """Return the figure of a case, if the section has a `stem`."""
         raise NotImplementedError
 
     def script_data(self, report, *case):
-        """Return the data of a case for the script, in a section that has one."""
+        """Return the data of a case for the script, if the section has one."""
         raise NotImplementedError
 
     def files(self, report):
-        """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""
+        """Return {name: bytes} for other files; `report.tables` holds all tables."""
         return {}
 
     def summary(self, report):
@@ -134,10 +134,10 @@ class Section:
 
 
 def template_environment():
-    """Return the template environment: escapes everything, refuses unknown names."""
+    """Return the template environment, which escapes all values and refuses unknown names."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    # Page, sections, then head and style, which the model page shares.
+    # The page and the sections, then the head and style, which are shared with the model page.
     folders = {"budgetbench.report": ["templates", "sections"], "budgetlearn.cli": ["templates"]}
     loaders = [PackageLoader(name, path) for name, paths in folders.items() for path in paths]
     environment = Environment(

@@ -1,4 +1,4 @@
-"""The data sets of a study as readers see them: their sheets and prices."""
+"""The facts and prices of a study's data sets, for the report."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost", "group", "group_c
 
 
 def read_sheets(study, paths, sources):
-    """Return the `DataSheet` of each data set, by id, from its file and the points' `sources`."""
+    """Return {id: `DataSheet`} from the data sets' files and the points' `sources`."""
     from budgetlearn.protocol.scoring import SCORES, scores_of
 
     from ..study.runs import ratio_of_test_rows  # here: they load scikit-learn
 
     sheets = {}
-    for data in map(Dataset.load, paths):  # one at a time: large ones together would not fit
+    for data in map(Dataset.load, paths):  # one at a time, as large ones together may not fit
         score = SCORES[scoring_of(data.id, sources) or scores_of(data.task)[0]]
         sheets[data.id] = DataSheet(
             **study.shown[data.id],
@@ -40,7 +40,7 @@ def read_sheets(study, paths, sources):
 
 def price_table(paths):
     """Return the prices of all cost tables, …/<dataset>/<costs>/<chunk>.csv, as one table."""
-    # The path says what a price list of one run cannot: its data set and kind.
+    # The data set and the kind of costs are only in the path.
     frames = [
         read_prices(path).assign(dataset=path.parts[-3], costs=path.parts[-2])
         for path in map(Path, paths)
@@ -49,11 +49,11 @@ def price_table(paths):
 
 
 def prices_of(prices, dataset, costs, run):
-    """Return the price list of a run: feature (its name) and cost, indexed from 0."""
+    """Return the price list of a run: columns feature (the name) and cost, indexed from 0."""
     case = of_case(prices, dataset, costs)
     own = case[case["run"] == run].reset_index(drop=True)
     shared = own[own["group"].notna()]
-    if len(shared):  # as text: the price alone would not add up to what a model costs
+    if len(shared):  # as text with the charge, without which prices do not sum to a model's cost
         own["cost"] = own["cost"].astype(object)
         for row in shared.itertuples():
             own.loc[row.Index, "cost"] = f"{row.cost:g} + {row.group_cost:g} for {row.group}"

@@ -1,4 +1,4 @@
-"""The look of all figures, and how they become files; drawing libraries load when used."""
+"""The look of all figures, and their conversion to SVG; drawing libraries are imported late."""
 
 import io
 import re
@@ -9,11 +9,10 @@ from textwrap import fill, wrap
 import numpy as np
 
 _LONG_NUMBER = re.compile(rb"-?\d+\.\d{3,}")
-# From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
-MANY_POINTS = 500
-SPLIT = 0.2  # of the full cost: so much gets half of an axis, as most curves rise there
+MANY_POINTS = 500  # more points are drawn as pixels inside the SVG, which keeps files small
+SPLIT = 0.2  # share of the full cost that gets half of the axis, as most curves rise there
 _TICKS = (0, 0.05, 0.1, 0.15, 0.2, 0.4, 0.6, 0.8, 1)
-_APART = 0.045  # of the height of an axis, between two labels
+_APART = 0.045  # distance of two labels, as a share of the axis' height
 _LABEL_WIDTH = 28  # characters of a case's title on one line beside the axes
 _RC = {
     "figure.facecolor": "white",
@@ -28,10 +27,10 @@ _RC = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    # Ids in an SVG come from this salt instead of from chance: the same data give the same bytes.
+    # Makes ids in an SVG reproducible, so that the same data give the same bytes.
     "svg.hashsalt": "budgetlearn",
     "svg.fonttype": "path",
-    # A name from the data is never mathematics: "cost in $" must not be set, nor fail, as such.
+    # Names from the data, such as "cost in $", are not mathematics.
     "text.parse_math": False,
 }
 
@@ -48,18 +47,18 @@ def house_style():
 
 @contextmanager
 def drawing(width, height, n_panels=0):
-    """Draw inside this context: yield a figure of inches and its axes, or those of its panels."""
+    """Yield a figure (size in inches) and its axes, or the list of its panels' axes."""
     from matplotlib.figure import Figure
 
     with house_style():
-        # Not by pyplot, which keeps every figure until it is closed.
+        # Not pyplot, which keeps every figure until it is closed.
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(1, n_panels or 1, sharey=True, squeeze=False)[0]
         yield figure, axes if n_panels else axes[0]
 
 
 def message_figure(message):
-    """Return a figure that says why there is nothing to draw."""
+    """Return a figure that shows a message instead of a drawing."""
     with drawing(6.8, 1.0) as (figure, axes):
         axes.remove()
         figure.text(0.5, 0.5, message, ha="center", va="center")
@@ -67,8 +66,8 @@ def message_figure(message):
 
 
 def split_axis(axes):
-    """Give the first fifth of an axis of shares half of it, in %; mark where the scale changes."""
-    # Linear on both sides, also beyond 0 and 1: within each, equal distances are equal costs.
+    """Give the shares below `SPLIT` half of the x axis, in %, and mark where the scale changes."""
+    # Linear on both sides, also beyond 0 and 1.
     shares, places = (-SPLIT, SPLIT, 2 - SPLIT), (-0.5, 0.5, 1.5)
     there, back = partial(np.interp, xp=shares, fp=places), partial(np.interp, xp=places, fp=shares)
     axes.set_xscale("function", functions=(there, back))
@@ -77,22 +76,21 @@ def split_axis(axes):
 
 
 def bars(mean, sd, least=-np.inf, most=np.inf):
-    """Return the reach of mean ± sd to both sides, within the values that there can be."""
-    # ± sd knows no bounds; a bar beyond what a score can be would mislead.
+    """Return the lengths of error bars of ± sd, cut at the possible values `least` and `most`."""
     low, high = np.maximum(mean - sd, least), np.minimum(mean + sd, most)
     return np.maximum([mean - low, high - mean], 0)
 
 
 def marked_line(method, n_points):
-    """Return the looks of a method's line, as matplotlib takes them."""
-    # Some eight markers on a line: enough to tell it without colour.
+    """Return the style of a method's line as keywords of matplotlib."""
+    # About eight markers on a line are enough to recognise it without colour.
     marks = {"marker": method.marker, "markersize": 6, "markevery": max(1, n_points // 8)}
     line = {"color": method.colour, "linestyle": method.line, "linewidth": 2.2}
     return {**line, **marks, "label": method.label}
 
 
 def draw_spread(axes, mean, places, sd, span, method, label):
-    """Draw mean ± sd, within the span of the scores, one above the other."""
+    """Draw mean ± sd as horizontal bars at the heights `places`, within the span of the scores."""
     axes.errorbar(
         mean, places, xerr=bars(mean, sd, *span), fmt=method.marker, color=method.colour,
         capsize=2, markersize=6, label=label,
@@ -100,18 +98,18 @@ def draw_spread(axes, mean, places, sd, span, method, label):
 
 
 def name_rows(axes, titles):
-    """Write titles beside the rows 0, 1, …, of which the first is on top."""
+    """Write titles beside the rows 0, 1, …, the first at the top."""
     axes.set_yticks(range(len(titles)), [fill(title, _LABEL_WIDTH) for title in titles])
     axes.set_ylim(len(titles) - 0.5, -0.5)
 
 
 def draw_steps(axes, costs, scores, end, **look):
-    """Draw what each budget gets, up to the last one: larger budgets buy the last model."""
+    """Draw a staircase of scores up to the budget `end`, where the last model is still bought."""
     axes.step([*costs, end], [*scores, *scores[-1:]], where="post", **look)
 
 
 def label_ends(axes, ends):
-    """Write (name, height, colour) of lines beside their ends, none over another."""
+    """Write names beside the ends of lines without overlap; `ends`: (name, height, colour)."""
     low, high = axes.get_ylim()
     places = spread(np.array([height for _, height, _ in ends]), _APART * (high - low))
     for (name, _, colour), place in zip(ends, places, strict=True):
@@ -122,31 +120,31 @@ def label_ends(axes, ends):
 
 
 def spread(heights, apart):
-    """Return heights moved as little as keeps them in order and at least `apart`."""
+    """Return the heights, moved so that they keep their order and are at least `apart`."""
     order = np.argsort(heights, kind="stable")
     steps = apart * np.arange(len(heights))
-    # The mean of pushing all up and pushing all down keeps the order and the distances.
+    # The mean of pushing all up and pushing all down keeps order and distances.
     raised = np.maximum.accumulate(heights[order] - steps)
     lowered = np.minimum.accumulate((heights[order] - steps)[::-1])[::-1]
     return ((raised + lowered) / 2 + steps)[np.argsort(order)]
 
 
 def plain_decades(axis, values):
-    """Label a logarithmic axis with plain numbers, as many as there is room for."""
+    """Label a logarithmic axis with plain numbers, as many as fit."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    # Over a few decades 2 and 5 have room; over many only the powers of ten.
+    # Multiples of 2 and 5 fit only on a short axis.
     ratio = values.max() / values.min()
     steps = (1.0,) if ratio > 30 else (1.0, 2.0, 5.0)
-    base = 100.0 if ratio > 1e4 else 10.0  # every second decade: long numbers need the room
+    base = 100.0 if ratio > 1e4 else 10.0  # every second decade, as the numbers are long
     axis.set_major_locator(LogLocator(base, subs=steps))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
 
 
 def legend_below(figure, handles, labels):
-    """Put a legend below everything else, in as many columns as fit; the figure grows by it."""
-    widest = int((figure.get_figwidth() - 0.5) / 0.075)  # inches at this size of print
+    """Put a legend below the axes, in as many columns as fit, and enlarge the figure by it."""
+    widest = int((figure.get_figwidth() - 0.5) / 0.075)  # a character takes 0.075 inches
     lines = [line for label in labels for line in wrap(label, widest)]
     labels, column = [fill(label, widest) for label in labels], 0.5 + 0.075 * max(map(len, lines))
     n_columns = min(max(1, int(figure.get_figwidth() / column)), 4, len(labels))
@@ -155,16 +153,16 @@ def legend_below(figure, handles, labels):
 
 
 def svg_bytes(figure):
-    """Return the figure as SVG whose bytes depend on its content only."""
+    """Return the figure as SVG; equal figures give equal bytes."""
     buffer = io.BytesIO()
     with house_style():
-        # A time or a version in the file would make equal reports differ.
+        # Without the time and the version of matplotlib.
         figure.savefig(buffer, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
     return _LONG_NUMBER.sub(_shorter, buffer.getvalue())
 
 
 def _shorter(number):
-    """Round a coordinate to hundredths of a point, and a scale to five digits."""
+    """Round a coordinate to hundredths of a point, and a scale factor to five digits."""
     value = float(number[0])
     digits = f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}"
     return digits.rstrip("0").rstrip(".").encode()

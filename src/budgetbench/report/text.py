@@ -1,4 +1,4 @@
-"""Numbers and settings as the page words them."""
+"""Format numbers and settings for the page."""
 
 import pandas as pd
 
@@ -6,44 +6,43 @@ DASH = "–"
 
 
 def first_upper(text):
-    """Return a text with its first letter as a capital, the others as they are."""
+    """Capitalise the first letter of a text and leave the others unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def counted(number, noun):
-    """Return "1 run", "2 runs"."""
+    """Return a number with its noun, such as "1 run" or "2 runs"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def counts_of(names):
-    """Count each name of a Series, the most frequent first."""
-    # Stable: of equal counts the one that comes first in the order of data sets.
+    """Count each name of a Series, the most frequent first, ties in the order of appearance."""
     return names.value_counts(sort=False).sort_values(ascending=False, kind="stable")
 
 
 def number(value, form):
-    """Return a number in a format; a dash for none."""
+    """Return a formatted number, or a dash if it is missing."""
     return DASH if pd.isna(value) else format(value, form)
 
 
 def plus_minus(mean, sd, digits=3):
-    """Return "mean ± sd"; a dash for no mean, no ± where a single run has no spread."""
+    """Return "mean ± sd", without ± if there is no spread, or a dash if there is no mean."""
     return number(mean, f".{digits}f") + ("" if pd.isna(sd) else f" ± {sd:.{digits}f}")
 
 
 def interval(mean, low, high):
-    """Return "+0.012 [0.001, 0.023]"; a dash for no mean, no brackets for a single run."""
+    """Return "+0.012 [0.001, 0.023]", without brackets for one run, or a dash without a mean."""
     bounds = "" if pd.isna(low) else f" [{low:.3f}, {high:.3f}]"
     return DASH if pd.isna(mean) else f"{mean:+.3f}{bounds}"
 
 
 def mean_rank(mean):
-    """Return a mean rank with two digits, halves rounded up as the page's scripts do."""
+    """Return a mean rank with two decimals, rounding halves up as the page's scripts do."""
     return DASH if pd.isna(mean) else f"{mean + 1e-9:.2f}"
 
 
 def seconds(mean, sd=None):
-    """Return seconds with three digits that matter, their spread with two; large ones whole."""
+    """Return seconds with three significant digits and their spread with two."""
     spread = "" if pd.isna(sd) else f" ± {_digits(sd, 2)}"
     return (DASH if pd.isna(mean) else _digits(mean, 3)) + spread
 
@@ -53,14 +52,13 @@ def _digits(value, digits):
 
 
 def listed(display, names):
-    """Return the labels of methods in a row: "a, b and c"."""
+    """Return the labels of methods as a list in words, such as "a, b and c"."""
     *others, last = map(display.label, names)
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def as_text(value):
-    """Return a setting or a provenance entry in words."""
-    # Settings nest as YAML does; a reader wants words, not brackets.
+    """Return a setting or a provenance entry, possibly nested, in words without brackets."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {as_text(inner)}" for key, inner in value.items())
     if isinstance(value, (list, tuple)):

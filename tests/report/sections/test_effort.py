@@ -135,7 +135,7 @@ def test_the_page_names_whose_seconds_are_equal_and_how_many_settings(folder, tm
     write_page(make_report(make_points(n_runs=2), study), tmp_path, "effort")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = page.partition("<h3>With equal seconds</h3>")[2].partition("</section>")[0]
-    assert "processor seconds that\nmsB needed on the same data set and run" in section
+    assert "processor seconds that msB needed on the same data set and run" in section
     assert "On the left every method has at most 3 settings" in section
     heads = ("Settings", "Processor seconds", "AUP")
     for head in (*heads, *(f"{head}, equal seconds" for head in heads)):
@@ -153,7 +153,7 @@ def test_a_doubt_names_its_runs_and_both_areas(n_runs, runs):
     (sentence,) = straw_man_sentences(pd.DataFrame([row]), make_display())
     assert sentence.startswith("logitB on Wine")
     assert sentence.endswith(
-        f" is worse tuned than at its own settings in {runs} (mean AUP 0.900 against 0.950)."
+        f" is worse when tuned than at its own settings in {runs} (mean AUP 0.900 against 0.950)."
     )
 
 

@@ -1,4 +1,4 @@
-"""The sections of the report: classes in modules, each with its template beside it."""
+"""The sections of the report: classes in modules, each of which has a template in this folder."""
 
 import importlib
 import pkgutil
@@ -8,7 +8,7 @@ from ..section import Section
 
 
 def sections_of(study):
-    """Return the sections of a study's report in the order of the page."""
+    """Return the sections of a study's report, in their order on the page."""
     sections = [section(study) for section in _classes()]
     applying = [section for section in sections if section.applies()]
     return sorted(applying, key=lambda section: section.place)
@@ -16,7 +16,7 @@ def sections_of(study):
 
 @cache
 def _classes():
-    """Return the sections of all modules of this package, without their common bases."""
+    """Return the section classes of all modules of this package, without base classes."""
     names = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
     found = [value for name in names for value in vars(importlib.import_module(name)).values()]
     classes = [value for value in found if isinstance(value, type) and issubclass(value, Section)]

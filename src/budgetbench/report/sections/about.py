@@ -1,4 +1,4 @@
-"""The facts behind the results: coverage, settings, prices, data, what made them, all files."""
+"""The facts behind the results: coverage, settings, prices, data, provenance, and downloads."""
 
 import gzip
 import io
@@ -14,7 +14,7 @@ _WORDS = {"n_ok": "ok", "n_partial": "in part", "n_failed": "failed", "n_missing
 
 
 class Coverage(Section):
-    """Completed runs by method and data set, and the reasons why others were not."""
+    """Completed runs by method and data set, and the reasons for missing ones."""
 
     id = "coverage"
     title = "Coverage"
@@ -35,7 +35,7 @@ class Coverage(Section):
 
 def _counts(row):
     counts = {word: row[name] for name, word in _WORDS.items() if row.get(name)}
-    # Nothing was asked for where there is no row: that is no gap.
+    # Without a row the study does not include the method here, so nothing is missing.
     text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
     kind = "" if set(counts) <= {"ok"} else "bad"
     message = row.get("message") or "no record of it was found"
@@ -51,7 +51,7 @@ class Settings(Section):
 
     def context(self, report):
         number, given = offered(report.results.times), self.study.methods
-        # As on the first data set that has it: with tries a space stands in place of the grid.
+        # The specification on the first data set of each method, with its space or grid.
         spec = {name: self.study.spec(name, data) for data, _, name in self.study.cells[::-1]}
         rows = [
             [
@@ -69,7 +69,7 @@ class Settings(Section):
 
 
 def study_settings(study):
-    """Return the study's settings in the order in which a reader asks for them."""
+    """Return the study's settings, the most important first."""
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}
     profiles = {d: ", ".join(c for name, c in study.cases if name == d) for d in splits}
@@ -80,7 +80,7 @@ def study_settings(study):
         "seed": study.seed,
     }
     for data in splits:
-        # What differs on a data set is said, or the settings above would be wrong there.
+        # Settings that differ on a data set are listed too.
         if own := config.get("by_dataset", {}).get(data, {}).get("overrides"):
             settings[f"only on {data}"] = own
     if "left_out" in config:
@@ -89,7 +89,6 @@ def study_settings(study):
 
 
 def _same_or_each(settings):
-    # Ten equal lines say less than one.
     return next(iter(settings.values())) if len(set(settings.values())) == 1 else settings
 
 
@@ -102,14 +101,13 @@ def _split(sizes):
 
 
 def offered(times):
-    """Return {method: how many models it offers in a run, least to most over the data sets}."""
-    # Least to most: how many models there are depends on the data for some methods.
+    """Return {method: number of models that it offers in a run, as a range over the data sets}."""
     spans = times.groupby("method")["n_points"].agg(["min", "max"]).round().astype(int)
     return {name: "–".join(map(str, dict.fromkeys(ends))) for name, *ends in spans.itertuples()}
 
 
 class Prices(Section):
-    """Cheapest, median and most expensive feature, and the full cost."""
+    """Cheapest, median and most expensive feature, and the cost of all features."""
 
     id = "prices"
     title = "Prices"
@@ -131,14 +129,14 @@ def price_summary(prices):
     groups = prices.groupby(CASE)["cost"]
     # A charge is paid once for all features of its group.
     charges = prices["group_cost"].mask(prices.duplicated([*CASE, "run", "group"])).fillna(0.0)
-    # Runs draw prices anew: the sum is one run's, and only then comes the mean.
+    # Each run draws its own prices, so the sums are taken within runs and then averaged.
     paid = (prices["cost"] + charges).groupby(columns_of(prices, [*CASE, "run"])).sum()
     full = paid.groupby(CASE).mean()
     return groups.agg(least="min", median="median", most="max").assign(full=full).reset_index()
 
 
 class DataSets(Section):
-    """A data sheet in a line for each data set."""
+    """A table with one line for each data set."""
 
     id = "data"
     title = "Data"
@@ -167,7 +165,7 @@ class MadeWith(Section):
 
 
 class Downloads(Section):
-    """Files beside the page."""
+    """The files of the report."""
 
     id = "downloads"
     title = "Downloads"
@@ -178,7 +176,7 @@ class Downloads(Section):
         return [part(name, FILE) for name in texts()[FILE]]
 
     def files(self, report):
-        # Rates are arrays, which a csv cannot hold.
+        # The rates are arrays, which have no place in a csv file.
         points = report.results.points.drop(columns="acquisition_rates", errors="ignore")
         tables = {**report.tables, "points": points}
         schema = json.dumps(schema_of(tables), indent=1, ensure_ascii=False)
@@ -192,26 +190,26 @@ class Downloads(Section):
 
 
 def _packed(frame):
-    """Return a frame as compressed csv; of a million rows pandas would take a minute."""
-    import pyarrow as pa  # here: planning a report loads no more than it needs
+    """Return a frame as compressed csv; pyarrow writes it, as pandas takes a minute."""
+    import pyarrow as pa  # here, to keep planning a report fast
     from pyarrow import csv
 
     content = io.BytesIO()
-    # Without a time in it: equal points are equal bytes.
+    # Without a time stamp, so that equal points give equal bytes.
     with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=6, mtime=0) as packed:
         csv.write_csv(pa.Table.from_pandas(frame, preserve_index=False), packed)
     return content.getvalue()
 
 
 def schema_of(tables):
-    """Return name, type and meaning of each column of the tables, by the name of their file."""
+    """Return {file name: list of the name, type and meaning of each column} for all tables."""
     meanings = {name: column.meaning for name, column in POINTS.items()} | texts()["column"]
     kinds = {"b": "Boolean", "i": "Integer", "u": "Integer", "f": "Float"}  # as schema.org has them
     schema = {}
     for name, frame in sorted(tables.items()):
         schema[name] = []
         for column, dtype in frame.dtypes.items():
-            # Whatever mean a spread stands beside, it is one over runs.
+            # All spreads are over runs.
             other = "standard deviation over runs" if "sd" in column.split("_") else ""
             meaning = meanings.get(f"{name}.{column}", meanings.get(column, other))
             kind = kinds.get(dtype.kind, "Text")

@@ -1,4 +1,4 @@
-// Compare: ranks and areas of the data sets, methods and budgets chosen; the curves listen.
+// Compare: ranks and areas of the chosen data sets, methods and budgets; the curves follow the choice.
 const study = JSON.parse(document.getElementById("study").textContent);
 const form = document.getElementById("filter");
 const table = document.getElementById("compare-table");
@@ -6,7 +6,7 @@ const cases = Object.keys(study.cases);
 const rivals = study.methods.filter(({ id }) => cases.some((name) => id in study.cases[name].compare.mean));
 const horizons = [...form.elements.horizon].map(({ value }) => value);
 const PREFIX = "#compare?";
-// What the address calls the choices; those that are as they were at first are left out.
+// Names of the choices in the page's address, which omits defaults.
 const FIELDS = { spend: "horizon", charge: "charge", data: "filter-cases", methods: "filter-methods" };
 
 const make = (tag, facts = {}) => Object.assign(document.createElement(tag), facts);
@@ -42,13 +42,13 @@ function fromFragment() {
     const wanted = text.split(" ");
     for (const input of all(FIELDS[key])) {
       const chosen = wanted.includes(short(input.value));
-      // One of several is unset by another one alone: an unknown word changes nothing.
+      // A radio button is unset only by setting another, so an unknown word changes nothing.
       if (chosen || input.type === "checkbox") input.checked = chosen;
     }
   }
 }
 
-// Ranks of numbers, the largest first; equals share the mean of their ranks.
+// Ranks of numbers, the largest first; ties share their mean rank.
 function ranksOf(values) {
   const rounded = values.map((value) => Math.round(value * 1e6));
   return rounded.map((own) => {
@@ -60,9 +60,9 @@ function ranksOf(values) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// Only data sets with the most methods are ranked, and methods that all of these have; where hardly two
-// do, as of two tasks, those data sets that share them most often. The mean area of each is over the same
-// data sets, so that it can be held against the others.
+// Ranks only the data sets with the most methods, and only methods that all of these have. If fewer than two
+// methods are left, as with data sets of two tasks, it ranks the data sets that most often share their methods.
+// All mean areas are over the same data sets, so that they can be compared.
 function standings(chosen, methods, charge, place) {
   const area = (name, id) => study.cases[name].compare[charge][id]?.[place] ?? null;
   const shared = (names) => methods.filter(({ id }) => names.every((name) => area(name, id) !== null));
@@ -110,12 +110,12 @@ function words(rows, ranked, chosen, methods) {
   if (!chosen.length || !methods.length) return "Nothing is chosen: pick a data set and a method.";
   const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value} of the full cost may be spent`;
   const hard = charge.value === "hard" ? ", by the most expensive example" : "";
-  // Rows come by rank: those that share the first one are all named.
+  // Rows are sorted by rank. All methods that share the first rank are named.
   const competing = rows.filter(({ rank }) => rank !== null);
   const best = competing.filter(({ rank }) => rank < rows[0].rank + 1e-9).map(({ method }) => method.label);
   const first = best.length
     ? `${new Intl.ListFormat("en-GB").format(best)} ${best.length > 1 ? "share" : "has"} the best mean rank (${rows[0].rank.toFixed(2)} of ${competing.length})`
-    : "Nobody has an area on all of these data sets";
+    : "No method has an area on all of these data sets";
   const others = ranked.length < chosen.length ? " (those with the most methods)" : "";
   return `${first} over ${ranked.length} of ${cases.length} data set${cases.length === 1 ? "" : "s"}${others}, ${where}${hard}.`;
 }

@@ -1,4 +1,4 @@
-"""Who is first, at what price: the first screen, ranks up to each horizon, a filter for both."""
+"""The best methods at each cost: the overview, mean ranks by horizon, and the filter."""
 
 from functools import lru_cache
 from textwrap import fill
@@ -16,11 +16,11 @@ from ..style import drawing, label_ends, legend_below, marked_line, message_figu
 from ..text import listed, mean_rank
 
 SHOWN = 5  # methods in the first picture
-LONG_NAME = 45  # characters that would take the room of the lines they stand beside
+LONG_NAME = 45  # characters above which labels go to a legend, as they would crowd out the lines
 
 
 class Overview(Section):
-    """One picture, the five best with their names at the lines, and who is first."""
+    """One picture of the five best methods with their names beside the lines, and the winner."""
 
     id = "overview"
     title = "Overview"
@@ -30,7 +30,7 @@ class Overview(Section):
     pictures = (("overview", "overview"), ("overview_narrow", "overview, narrow"))
 
     def summary(self, report):
-        # What qualifies it stands below the picture: see Horizons.
+        # Qualifications follow below the picture: see Horizons.
         return _winners(report)[:1]
 
     def figures(self, report):
@@ -43,7 +43,7 @@ class Overview(Section):
 
 
 def _pictured(report):
-    """Return the first case of those that are ranked, None without one, and its best methods."""
+    """Return the first ranked case, or None, and the best methods."""
     results = report.results
     best = [name for name in results.ranking.mean.index if name in results.completed]
     case = next((case for case in report.cases if case in results.ranking.means.index), None)
@@ -51,7 +51,7 @@ def _pictured(report):
 
 
 def overview_figure(report, narrow=False):
-    """Draw the mean curves of the best methods on the first data set of those that are ranked."""
+    """Draw the mean curves of the best methods on the first ranked data set."""
     case, names = _pictured(report)
     if case is None or not names:
         return message_figure("No method completed a run.")
@@ -62,7 +62,7 @@ def overview_figure(report, narrow=False):
             own = mean_curve(frame[frame["method"] == method.id], "cost_fraction", free)
             if own.empty:
                 continue
-            # From nothing on: left of the cheapest model a budget gets the free constant.
+            # Curves start at budget 0: below the cheapest model a budget gets the free constant.
             x, y = np.r_[0, own["budget"], 1], np.r_[free.mean(), own["mean"], own["mean"].iloc[-1]]
             axes.step(x, y, where="post", **marked_line(method, len(x)))
             ends.append((method.label, y[-1], method.colour))
@@ -82,7 +82,7 @@ def overview_figure(report, narrow=False):
 
 
 class Compare(Section):
-    """A filter whose ranks, table and curves follow."""
+    """A filter of data sets, methods and budgets, which updates ranks, table and curves."""
 
     id = "compare"
     title = "Compare"
@@ -91,7 +91,7 @@ class Compare(Section):
     script = "compare.js"
 
     def context(self, report):
-        # Who keeps a hard budget was measured on test examples, not declared.
+        # The kind of budget is measured on test examples, not declared.
         kinds, display = report.results.budget_kinds, report.display
         names = display.rivals(report.results.by_cost)
         keeping = {
@@ -105,14 +105,14 @@ class Compare(Section):
         for kind, view in report.results.horizons.items():
             rows = of_case(view, *case)
             known = rows.pivot_table(index="method", columns="horizon", values="mean_test")
-            # Six digits: the script ranks by these, and bytes are the page's weight.
+            # Six decimals are enough for the script's ranks and keep the page small.
             known = known.reindex(report.display.rivals(rows), columns=list(HORIZONS)).round(6)
             areas[kind] = {name: values for name, *values in known.itertuples()}
         return areas
 
 
 class Horizons(Section):
-    """Mean ranks when only a part of the full cost may be spent."""
+    """Mean ranks when only a share of the full cost may be spent."""
 
     id = "horizons"
     title = "How much to spend"
@@ -140,25 +140,25 @@ class Horizons(Section):
         return {"heads": ["Method", *heads], "rows": rows}
 
 
-@lru_cache(1)  # two sections share them
+@lru_cache(1)  # two sections use the sentences
 def _winners(report):
-    compared = len(report.results.completed) > 1  # one that ran alone is first among failures
+    compared = len(report.results.completed) > 1  # a single method would only beat failures
     return winner_sentences(report.results.horizons[MEAN], report.display) if compared else []
 
 
 def winner_sentences(horizons, display):
-    """Return sentences on how the best mean rank depends on horizons and single data sets."""
+    """Return sentences on how the best mean rank depends on the horizon and on single data sets."""
     methods = display.rivals(horizons)
     ranks = horizon_ranks(horizons, methods)
     first = winners(ranks)
     if len(ranks) < 2 or not first:
         return []
     n_cases = horizons.groupby(CASE).ngroups
-    # Ranks are over the data sets that most methods share; readers should know which.
+    # Ranks are over the data sets with the most methods.
     n_ranked = len(ranking_of(horizons[horizons["horizon"] == "100 %"], methods).means)
     some = f" (over {n_ranked} of {n_cases} data sets, those with the most methods)"
     sentences = [f"{_by_horizon(first, display)}{some if n_ranked < n_cases else ''}."]
-    # A winner that one data set makes is said to be one.
+    # Winners that depend on a single data set are reported as such.
     stays = survives_leaving_one_out(horizons, methods)
     changing = [_where(horizon) for horizon, same in stays.items() if not same]
     if changing:
@@ -173,7 +173,7 @@ def _where(horizon):
 
 def _by_horizon(first, display):
     """Return the winner at each horizon in words, without a full stop."""
-    # One part per winner, not per horizon: most horizons share theirs.
+    # Grouped by winner, as most horizons share one.
     named = {}
     for horizon, methods in first.items():
         named.setdefault(listed(display, methods), []).append(_where(horizon))

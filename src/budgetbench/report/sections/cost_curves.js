@@ -1,24 +1,24 @@
-// Cost–accuracy curves: draws each data set's chart when it comes near the window, in place of its
-// still picture, and again whenever a switch or the legend changes.
+// Cost–accuracy curves: a chart replaces each data set's still picture when it comes near the window,
+// and is drawn again whenever a switch or the legend changes.
 const study = JSON.parse(document.getElementById("study").textContent);
 const controls = document.getElementById("curve-controls");
-const CHEAP = 0.1; // where most models cost less than this share, costs are drawn logarithmic
-const SPLIT = 0.2; // elsewhere so much of the cost gets half of the axis: most curves rise there
+const CHEAP = 0.1; // if most models cost less than this share, the axis is logarithmic
+const SPLIT = 0.2; // otherwise this share of the cost gets half of the axis, as most curves rise there
 const hidden = new Set();
-const asked = new Map(); // method → whether the reader wants it; null: as the comparison has it
-const drawn = new Map(); // figure that has come near the window → its latest drawing
+const asked = new Map(); // method → whether the reader wants it; null: follow the comparison
+const drawn = new Map(); // figure that has been near the window → its latest drawing
 
 const methods = new Map(study.methods.map((method) => [method.id, method]));
 const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
 
-// The channel that shows a method by one of its marks of recognition.
+// The Vega-Lite channel that distinguishes methods by colour, shape or dash.
 function byMethod(mark) {
   const scale = { domain: [...methods.keys()], range: study.methods.map((method) => method[mark]) };
   return { field: "method", legend: null, scale };
 }
 const [colour, shape, dash] = ["colour", "shape", "dash"].map(byMethod);
 
-// One row per budget of a curve, with the texts of its tooltip.
+// One row for each budget of a curve, with the texts of its tooltip.
 function curveRows(curve, unit, floor, [worst, best]) {
   const { budget, mean, sd, n_affording, n_runs } = curve[unit] ?? curve.share;
   const gap = Math.max(1, Math.floor(budget.length / 8));
@@ -34,7 +34,7 @@ function pointRows(points, unit, floor) {
   return points.method.map((method, i) => ({ method, x: Math.max(points[unit][i], floor), mean: points.score[i] }));
 }
 
-// A layer of its own rows; none where it has no rows.
+// A layer with its own data; none if there are no rows.
 function layer(values, mark, encoding, params = []) {
   return values.length ? [{ data: { values }, mark, encoding, params }] : [];
 }
@@ -76,8 +76,8 @@ function layersOf(rows, points, x, score, best, share) {
   ].flat();
 }
 
-// 1, 2 and 5 times each power of ten within the range of the costs that are paid. A logarithmic axis
-// has no place for what is free: that stands at one tick more, below all others, which says so.
+// Ticks at 1, 2 and 5 times the powers of ten within the range of the costs above 0. Free models have no
+// place on a logarithmic axis, so they are drawn at an extra tick below all others, labelled "≤".
 function logAxis(curves, unit) {
   const costs = curves.filter(({ kind }) => kind !== "level").flatMap((curve) => curve[unit].budget);
   const paid = costs.filter((cost) => cost > 0);
@@ -90,7 +90,7 @@ function logAxis(curves, unit) {
   return { floor, axis: { values: [floor, ...values], labelExpr: `(datum.value <= ${floor} ? "≤ " : "") + datum.label` } };
 }
 
-// The kind of axis: what the reader chose, else what the costs of the models want.
+// The kind of axis: the reader's choice, or else the one that suits the models' costs.
 function kindOfAxis({ points }) {
   const axis = controls.elements.axis.value;
   if (axis !== "auto") return axis;
@@ -138,8 +138,8 @@ function specification(name) {
   };
 }
 
-// The line that is pointed at stays as it is, the others step back. (A selection by fields finds none
-// under `nearest` in Vega-Lite 6.4.)
+// Fades all lines except the one under the pointer. (A selection by fields does not work with `nearest`
+// in Vega-Lite 6.4.)
 function setBack(chart, item) {
   let row = item;
   while (row && !methods.has(row.method)) row = row.datum;
@@ -166,7 +166,7 @@ async function embed(figure) {
   figure.classList.add("drawn");
 }
 
-// One drawing after the other, so that the last one shows the last choice.
+// Drawings of a figure are made one after another, so that the last one shows the last choice.
 function draw(figure) {
   drawn.set(figure, (drawn.get(figure) ?? Promise.resolve()).then(() => embed(figure)));
 }
@@ -181,7 +181,7 @@ function legendButton(method) {
   button.dataset.method = method.id;
   const mark = `d="${method.shape}" fill="${method.colour}" stroke="${method.colour}" stroke-width="0.3"`;
   button.innerHTML = `<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path ${mark}/></svg>`;
-  button.append(method.label); // a text: names are the reader's own
+  button.append(method.label); // as text, since labels come from the user
   button.addEventListener("click", () => {
     asked.set(method.id, hidden.has(method.id));
     update();
@@ -201,7 +201,7 @@ function addLegend() {
   }
 }
 
-// Shows controls, the five best of the comparison, and what the reader asked for.
+// Shows the controls, the five best methods of the comparison, and the methods chosen by the reader.
 function update() {
   const { order, cases } = window.comparison;
   const best = order.filter((id) => present.has(id)).slice(0, 5);

@@ -1,4 +1,4 @@
-"""Cost–accuracy curves of every data set: still pictures, and charts that a script draws."""
+"""Cost–accuracy curves of every data set, as still pictures and as data for the page's charts."""
 
 from textwrap import fill
 
@@ -12,9 +12,9 @@ from ...study.study import ACQUISITION
 from .. import style
 from ..section import Section, case_name
 
-# A share of the full cost: where most models cost less, the axis shows their square root.
+# Share of the full cost; if most models cost less, the axis shows the square root of the cost.
 CHEAP = 0.1
-MOST_POINTS = 2000  # of single runs, in a chart
+MOST_POINTS = 2000  # limit on the points of single runs in a chart
 
 
 class CostCurves(Section):
@@ -50,7 +50,7 @@ class CostCurves(Section):
     def script_data(self, report, *case):
         results, display = report.results, report.display
         uneven = [name for name, kind in results.budget_kinds.items() if kind == MEAN]
-        # Where all examples cost the same, hard and mean budgets are one curve: sent once.
+        # If all examples cost the same, hard and mean budgets share a curve, which is sent once.
         hard = results.hard_schedules[results.hard_schedules["method"].isin(uneven)]
         curves = case_curves(results.schedules, display, *case, hard)
         return curves | {"absent": _absent(of_case(results.coverage, *case), display)}
@@ -59,23 +59,23 @@ class CostCurves(Section):
 def curve_figure(schedules, display, dataset, costs):
     """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
 
-    Where prices differ between runs, cost is the share of what all features cost: its square root
-    where most models are cheap, else the first fifth has half of the axis. Where prices do not
-    differ, cost is in its own unit, and logarithmic over more than two decades.
+    If prices differ between runs, the axis shows shares of the full cost: their square root if most
+    models are cheap, otherwise the first fifth takes half of the axis. If prices are the same in
+    all runs, it shows costs in their own unit, logarithmic over more than two decades.
     """
     frame = of_case(schedules, dataset, costs)
     if frame.empty:
         return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
     score = display.score(dataset)
     with style.drawing(6.4, 4.4) as (figure, axes):
-        # Places first: the smooth mean is taken on the axis as it is drawn.
+        # The axis comes first, as the smooth mean is taken in its coordinates.
         frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
         for method in display.methods.values():
             own = frame[frame["method"] == method.id]
             if len(own):
                 (_draw_control if method.control else _draw_curve)(axes, own, method)
         axes.set(ylabel=f"test {score}", title=fill(display.case_title(dataset, costs), 56))
-        # Papers with given costs print errors, those with random ones accuracies.
+        # Papers with given costs print errors, papers with random costs print accuracies.
         if score == "accuracy" and costs != "random":
             errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)
             errors.set_ylabel("test error")
@@ -84,10 +84,10 @@ def curve_figure(schedules, display, dataset, costs):
 
 
 def _draw_cost_axis(axes, points, costs):
-    """Set the axis of costs up and return where each point stands on it."""
+    """Set up the cost axis and return the position of each point on it."""
     if costs == "random":
         axes.set(xlim=(-0.02, 1.03), xlabel="acquisition cost (share of all features)")
-        # The free constant is on every figure; it says nothing of where models lie.
+        # Without the free constant, which is on every figure.
         paid = points.loc[points["cost"] > 0, "cost_fraction"]
         if (paid < CHEAP).sum() > len(paid) / 2:
             root, square = lambda x: np.sqrt(np.maximum(x, 0)), lambda x: np.maximum(x, 0) ** 2
@@ -99,11 +99,11 @@ def _draw_cost_axis(axes, points, costs):
         return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
     paid = points.loc[points["cost"] > 0, "cost"]
-    # Within two decades a plain axis shows more: distances are costs.
+    # Within two decades a linear axis shows more.
     if not len(paid) or paid.max() <= 100 * paid.min():
         return points["cost"]
     axes.set_xscale("log")
-    # Free models have no place there: they stand one decade below the others, labelled as ≤.
+    # Free models have no place on this axis: they are drawn one decade below the others, with ≤.
     floor = 10.0 ** (np.ceil(np.log10(paid.min())) - 1)
     axes.xaxis.set_major_formatter(
         lambda value, _: f"≤ {value:g}" if value <= floor else f"{value:g}"
@@ -112,10 +112,10 @@ def _draw_cost_axis(axes, points, costs):
 
 
 def _draw_curve(axes, points, method):
-    """Draw the points of every run faintly and, where there are enough, their lowess mean."""
+    """Draw the points of every run faintly and, if there are enough, their lowess mean."""
     forward, back = (np.log, np.exp) if axes.get_xscale() == "log" else (np.array, np.array)
     x, y = points["place"], points["test_score"]
-    # Smoothed in the coordinates of the axis, so that the line is smooth to the eye.
+    # Smoothed in the coordinates of the axis, so that the line looks smooth.
     mean = lowess_mean(forward(x), y)
     axes.scatter(
         x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > style.MANY_POINTS,
@@ -127,7 +127,7 @@ def _draw_curve(axes, points, method):
 
 def _draw_control(axes, points, method):
     score = points["test_score"]
-    # What costs nothing is there at every budget: a level.
+    # A free control is available at every budget, so it is drawn as a level.
     if (points["cost"] == 0).all():
         axes.axhline(score.mean(), color=method.colour, linestyle="--", label=method.label)
         return
@@ -140,8 +140,7 @@ def _draw_control(axes, points, method):
 
 
 def _absent(coverage, display):
-    """Return in words the methods without any completed run, and why."""
-    # A method that is missing from a figure must not look as if nobody had tried it.
+    """Return the labels of the methods without any completed run, with the reasons."""
     absent = coverage[coverage["n_ok"] + coverage["n_partial"] == 0]
     return [
         f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
@@ -152,9 +151,9 @@ def _absent(coverage, display):
 def case_curves(schedules, display, dataset, costs, hard):
     """Return the curves of a case and the points of its runs, as the page embeds them.
 
-    `hard` are the schedules of the methods whose examples differ in cost, charged the most
-    expensive one; their curve is again over shares. points are the models of the runs_shown first
-    of the n_runs runs.
+    `hard` are the schedules of the methods whose examples differ in cost, charged for the most
+    expensive example; their curve is over shares, too. points are the models of the first
+    `runs_shown` of the `n_runs` runs.
     """
     frame, hard = of_case(schedules, dataset, costs), of_case(hard, dataset, costs)
     baselines, curves = free_scores(frame), []
@@ -164,7 +163,7 @@ def case_curves(schedules, display, dataset, costs, hard):
             continue
         units = {"share": (own, "cost_fraction"), "cost": (own, "cost")}
         if method.control:
-            # A control has one model: a curve through it would promise others.
+            # A control has one model, so there is no curve to draw.
             kind = "level" if (own["cost"] == 0).all() else "point"
             found = {name: control_point(*unit) for name, unit in units.items()}
         else:
@@ -175,8 +174,8 @@ def case_curves(schedules, display, dataset, costs, hard):
         for name, curve in found.items():
             entry[name] = {column: _digits(curve[column]) for column in curve}
         curves.append(entry)
-    # Points of all runs would be most of the page's bytes; cut at random they would look like
-    # other schedules. So whole runs, one at least.
+    # The points of all runs would take most of the page's bytes. Whole runs are kept, at least one,
+    # as a random choice of points would look like other schedules.
     shown = frame[frame["method"].isin(display.competitors)]
     sizes = shown.groupby("run").size().cumsum()
     most = max(int((sizes <= MOST_POINTS).sum()), 1)

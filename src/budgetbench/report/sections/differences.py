@@ -1,4 +1,4 @@
-"""Every method beside a reference: paired differences with intervals, wins and losses."""
+"""Paired differences of every method from a reference, with intervals, wins and losses."""
 
 from ...analysis import differences as paired
 from ...study.study import ACQUISITION
@@ -7,7 +7,7 @@ from ..text import DASH, interval
 
 
 class Differences(Section):
-    """Paired differences to the best peer."""
+    """Paired differences from the best peer, or from the best method without one."""
 
     id = "differences"
     title = "How sure"
@@ -26,7 +26,7 @@ class Differences(Section):
     @staticmethod
     def _reference(report):
         found = paired.reference_of(report.results.ranking, report.display.methods)
-        return found if report.results.completed else None  # nobody to compare with
+        return found if report.results.completed else None
 
     def context(self, report):
         reference, display = self._reference(report), report.display
@@ -51,8 +51,8 @@ class Differences(Section):
 
 
 def _cell(row):
-    """Return the cell of a difference, coloured only where its interval leaves 0 out."""
-    if not row:  # the study does not ask for both here
+    """Return the cell of a difference, coloured only if its interval excludes 0."""
+    if not row:  # the study does not include both methods here
         return DASH
     kind = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
     return {"text": interval(row["mean"], row["low"], row["high"]), "kind": kind}

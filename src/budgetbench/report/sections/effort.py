@@ -1,4 +1,4 @@
-"""Effort of every method: models fitted, seconds to fit and to predict, and the gain by tuning."""
+"""The effort of every method: models fitted, seconds to fit and predict, and gain by tuning."""
 
 from budgetlearn.curves import pareto_indices
 
@@ -9,8 +9,7 @@ from ..section import Section
 from ..style import drawing, legend_below, message_figure, plain_decades
 from ..text import counted, number, seconds
 
-# Shorter times are the clock's; a logarithmic axis needs some floor.
-_SHORTEST = 1e-4
+_SHORTEST = 1e-4  # seconds; shorter times are drawn here, as a logarithmic axis needs a floor
 
 
 class Effort(Section):
@@ -29,27 +28,27 @@ class Effort(Section):
 
     @property
     def _other(self):
-        """The method whose seconds all others may use, None where the study has none."""
+        """The method whose seconds all others may use; None if the study has none."""
         named = self.study.config.get("seconds_of")
-        return named if named in self.study.methods else None  # one may not be installed
+        return named if named in self.study.methods else None  # it may not be installed
 
     def tables(self, report):
         points, areas = report.results.by_cost, report.results.areas
         found = straw_men(points, areas, report.display.competitors)
         tables = {"effort": effort_table(points, areas), "straw_men": found}
         if self._other:
-            # With the fits beyond equal tries, which all other tables leave out.
+            # Includes the fits beyond equal tries, which all other tables omit.
             whole = report.display.under(ACQUISITION, report.all_points)
             known = self.study.beyond_tries(whole), self._other, report.results.expected
             tables["equal_seconds"] = equal_seconds_table(whole, *known)
         return tables
 
     def summary(self, report):
-        # Among the sentences on top: a reader must know before believing the ranks.
+        # Readers must know this before they believe the ranks.
         found = straw_man_sentences(report.tables["straw_men"], report.display)
         what = counted(len(found), "comparison")
-        told = f"In {what} a rival may be set up wrongly: see the warning under “What it took”."
-        return [told] if found else []
+        warning = f"In {what} a rival may be set up wrongly: see the warning under “What it took”."
+        return [warning] if found else []
 
     def figures(self, report):
         return {"effort": effort_figure(_over_data_sets(report), report.display)}
@@ -69,23 +68,23 @@ class Effort(Section):
 
 
 def _on_ranked(table, ranking):
-    """Return the rows on the data sets on which methods are ranked, or all where none is."""
+    """Return the rows of the ranked data sets, or all rows if there are no ranks."""
     if not len(ranking.means):
         return table
     return table[table.set_index(CASE).index.isin(ranking.means.index)]
 
 
 def _over_data_sets(report):
-    """Return one row for each method: mean models and areas, median seconds; best area first.
+    """Return one row for each method, with mean models and areas and median seconds, best first.
 
-    Over the data sets on which methods are ranked, and without methods that lack one of them: a
-    mean over others could not be compared.
+    Only ranked data sets count, and methods that lack one of them are omitted, as their means could
+    not be compared.
     """
     ranking = report.results.ranking
     table = _on_ranked(report.tables["effort"], ranking)
     groups = table[~table["method"].isin(ranking.left_out)].groupby("method")
     means = groups[["default_models", "default_aup", "settings", "models", "aup"]].mean()
-    # Medians: one large data set would decide a mean of seconds.
+    # Medians, as one large data set would dominate a mean of seconds.
     medians = groups[["default_seconds", "seconds", "processor_seconds"]].median()
     return means.join(medians).sort_values("aup", ascending=False, kind="stable").reset_index()
 
@@ -98,11 +97,11 @@ def _row(row, display):
 
 
 def equal_rows(report):
-    """Return one row for each method: settings, processor seconds and AUP at both equalities."""
+    """Return rows of settings, processor seconds and AUP at equal tries and at equal seconds."""
     table = _on_ranked(report.tables["equal_seconds"], report.results.ranking)
     table = table[table["method"].isin(report.display.competitors)]
     means = table.groupby(["method", "equal"])[["settings", "processor_seconds", "aup"]].mean()
-    # By the better of both readings, so that neither decides the order alone.
+    # Sorted by the better of the two areas.
     best = means["aup"].groupby("method").max().sort_values(ascending=False, kind="stable")
     rows = []
     for name in best.index:
@@ -114,22 +113,22 @@ def equal_rows(report):
 
 
 def straw_man_sentences(found, display):
-    """Return a sentence of doubt about each method that `straw_men` found.
+    """Return a warning about each method that `straw_men` found.
 
-    Where no method at all is above the constant, one sentence says so: that is about the data.
+    If no method is above the constant, there is one warning about the data set instead.
     """
     below = found[found["below"] == "constant"]
     counts = below.groupby([*CASE, "n_rivals"])["method"].transform("size")
     nothing = below[(counts == below["n_rivals"]) & (counts > 1)]
     sentences = [
         f"On {display.case_title(row.dataset, row.costs)} none of {row.n_rivals} methods is better "
-        "than the free constant in any run: there may be nothing to learn, or nothing worth its "
+        "than the free constant in any run: there may be nothing to learn, or no feature worth its "
         "price."
         for row in nothing.drop_duplicates(CASE).itertuples()
     ]
     said = {
         "constant": "is no better than the free constant",
-        "default": "is worse tuned than at its own settings",
+        "default": "is worse when tuned than at its own settings",
     }
     for row in found.drop(nothing.index).itertuples():
         where = f"{display.label(row.method)} on {display.case_title(row.dataset, row.costs)}"
@@ -140,7 +139,7 @@ def straw_man_sentences(found, display):
 
 
 def effort_figure(means, display):
-    """Draw mean AUP against median seconds to fit, and who is beaten in both."""
+    """Draw mean AUP against median seconds to fit, and the front of methods not beaten in both."""
     shown = means[means["method"].isin(display.competitors)].dropna(subset=["seconds", "aup"])
     if shown.empty:
         return message_figure("No run completed.")
@@ -174,6 +173,6 @@ class Times(Section):
 
 
 def time_rows(table, display, part):
-    """Return the titles of the cases, and a row of each method's seconds to "fit" or "predict"."""
+    """Return the titles of the cases, and each method's row of seconds to "fit" or "predict"."""
     mean, sd = f"{part}_mean", f"{part}_sd"
     return display.matrix(table, display.methods, lambda row: seconds(row.get(mean), row.get(sd)))

@@ -1,4 +1,4 @@
-"""Figures of Yan et al. on request: importance, schedules compared, solution space, own cost."""
+"""Optional figures of Yan et al.: importance, schedules compared, solution space, own cost."""
 
 from pathlib import Path
 from string import ascii_lowercase
@@ -31,29 +31,29 @@ def _first_of(study, dataset, wanted):
 
 
 def _from_sequences(study, dataset):
-    """Return the first method of a data set that is built from sequences; None without one."""
+    """Return the first method of a data set that is built from sequences, or None."""
     return _first_of(study, dataset, study.methods_of(SCHEDULE))
 
 
 def _exhaustive(study, dataset):
-    """Return the first method of a data set that tries every subset; None without one."""
+    """Return the first method of a data set that tries every subset, or None."""
     searches = [m for m, s in study.methods.items() if s["class"].endswith(".ExhaustiveSearch")]
     return _first_of(study, dataset, searches)
 
 
 def _read(paths, columns):
-    # Under `strict: false` some are not there.
+    # Some may be missing under `strict: false`.
     frames = [pd.read_csv(path) for path in paths if Path(path).exists()]
     return pd.concat(frames) if frames else pd.DataFrame(columns=columns)
 
 
 class _OnRequest(Section):
-    """A section of figures that a study asks for, one of each of its cases."""
+    """A section that a study requests, with one figure for each case."""
 
     under = ACQUISITION
     block = "Figures"
-    about = shows = ""  # above the figures, below the category, and in their alternatives
-    asked = ""  # what the study has among its `figures`
+    about = shows = ""  # the text above the figures, and the beginning of their alternative texts
+    asked = ""  # its name among the study's `figures`
 
     def applies(self):
         return self.asked in self.study.config.get("figures", []) and bool(self.cases)
@@ -70,11 +70,11 @@ class VariableImportance(_OnRequest):
     title = "Importance"
     place = 80
     category = shows = "Importance of the variables"
-    about = "What msB's sequences start from, most important first."
+    about = "The permutation importance from which msB builds its sequences, most important first."
 
     @property
     def cases(self):
-        """The data sets, whatever the costs: importance is the same under all of them."""
+        """The data sets, each once, as importance does not depend on the costs."""
         names = dict.fromkeys(name for name, _ in super().cases)
         return [(name,) for name in names if _from_sequences(self.study, name)]
 
@@ -88,9 +88,9 @@ class VariableImportance(_OnRequest):
         return [path for (dataset,) in self.cases for path in self._files(dataset)]
 
     def draw(self, report, dataset):
-        # A run in which it failed is a row without a variable.
+        # A failed run is a row without a variable.
         importance = _read(self._files(dataset), _IMPORTANCE).dropna(subset="variable")
-        # Every run names the features in the same order: the first sight of each is its place.
+        # Every run lists the features in the same order.
         features = report.prices.loc[report.prices["dataset"] == dataset, "feature"]
         names, display = dict(enumerate(features.drop_duplicates())), report.display
         title, score = display.case_title(dataset), display.score(dataset)
@@ -106,20 +106,20 @@ def importance_figure(importance, names, title, score):
     shown = table.head(_MOST_VARIABLES)
     with style.drawing(6.4, 1.2 + 0.2 * len(shown)) as (figure, axes):
         places = range(len(shown))
-        # A bar for some variables only would say that the others do not vary.
+        # Error bars for some variables only would suggest that the others do not vary.
         spread = shown["std"] if (shown["count"] > 1).all() else None
         axes.barh(places, shown["mean"], xerr=spread, color="#0072b2", height=0.7)
         axes.set_yticks(places, [names.get(v, f"x{v}") for v in shown.index])
         axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
         more = len(table) - len(shown)
-        left_out = f" ({more} less important ones left out)" if more else ""
-        axes.set(xlabel=f"fall in validation {score} when shuffled{left_out}", title=title)
+        omitted = f" ({more} less important variables omitted)" if more else ""
+        axes.set(xlabel=f"fall in validation {score} when shuffled{omitted}", title=title)
     return figure
 
 
 class Staircases(_OnRequest):
-    """Schedules of one run over the budget (Fig. 4 to 7)."""
+    """Schedules of several methods in one run (Fig. 4 to 7)."""
 
     id = stem = "staircases"
     title = category = "Schedules compared"
@@ -132,9 +132,8 @@ class Staircases(_OnRequest):
 
     @property
     def cases(self):
-        """The cases in which all the methods are compared."""
+        """The cases that have all methods of the panels."""
         shown = set().union(*self.study.config["staircases"].values())
-        # A panel with a method missing would compare something else.
         there = {((dataset, costs), method) for dataset, costs, method in self.study.cells}
         return [case for case in super().cases if {(case, method) for method in shown} <= there]
 
@@ -144,13 +143,13 @@ class Staircases(_OnRequest):
 
 
 def staircase_figure(schedules, display, panels, dataset, costs):
-    """Draw schedules of the lowest run that all compared methods completed.
+    """Draw the schedules of the first run that all compared methods completed.
 
     `panels` maps the title of each comparison to its methods.
     """
     case = of_case(schedules, dataset, costs)
     compared = set().union(*panels.values())
-    # The same run for all: each has its own prices and split.
+    # The same run for all methods, as each run has its own prices and split.
     done = case[case["method"].isin(compared)].groupby("run")["method"].nunique()
     complete = done.index[done == len(compared)]
     if not len(complete):
@@ -161,7 +160,7 @@ def staircase_figure(schedules, display, panels, dataset, costs):
             for method in map(display.methods.get, methods):
                 own = run.loc[run["method"] == method.id, ["valid_cost", "valid_score"]]
                 cost, score = own.to_numpy(dtype=float).T
-                # All lines end at the same budget, so that none looks better by its length.
+                # All lines end at the same budget, so that none looks better for being longer.
                 look = {"color": method.colour, "linestyle": method.line, "label": method.label}
                 style.draw_steps(axes, cost, score, run["valid_cost"].max(), linewidth=1.6, **look)
                 axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
@@ -184,12 +183,12 @@ class SolutionSpace(_OnRequest):
 
     @property
     def cases(self):
-        """The cases in which all subsets are searched."""
+        """The cases with a method that searches all subsets."""
         return [case for case in super().cases if _exhaustive(self.study, case[0])]
 
     def _files(self, dataset, costs):
-        """Return the files of every subset in the first chunk, and of what msB visits there."""
-        # One chunk is enough: the figure shows a single run.
+        """Return the files of all subsets and of msB's visited models, in the first chunk."""
+        # One chunk is enough, as the figure shows a single run.
         study, chunk = self.study, self.study.chunks[0]
         search, msb = _exhaustive(study, dataset), _from_sequences(study, dataset)
         case = f"{dataset}/{costs}"
@@ -214,7 +213,7 @@ def space_figure(space, visited, title, score):
     """Draw cost and validation score of every subset, and number the steps of two sequences."""
     if space.empty:
         return style.message_figure(f"{title}: no search completed.")
-    # Costs differ between runs, so that one figure can show only one.
+    # Costs differ between runs, so a figure shows only one.
     run = space["run"].min()
     space = space[space["run"] == run]
     visited = visited[visited["run"] == run]
@@ -223,11 +222,11 @@ def space_figure(space, visited, title, score):
             space["cost"], space["score"], s=14, color="#bbbbbb", linewidths=0,
             rasterized=len(space) > style.MANY_POINTS, label=f"all {len(space):,} subsets",
         )  # fmt: skip
-        # Drawn from all subsets: what any search could reach at best.
+        # The best schedule of all subsets bounds every search.
         best = space.iloc[pareto_indices(space["cost"], space["score"])]
         look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
         style.draw_steps(axes, best["cost"], best["score"], space["cost"].max(), **look)
-        # Numbers on all sequences would hide each other.
+        # Only two sequences are numbered, as more labels would overlap.
         others = visited[~visited["sequence"].isin(_NUMBERED)]
         look = {"marker": "x", "s": 30, "color": "#009e73", "linewidths": 1.2}
         axes.scatter(others["cost"], others["score"], label="other sequences", **look)
@@ -250,7 +249,7 @@ def _number(axes, models, sequence, colour, marks):
 
 
 class OwnCost(Section):
-    """Scores at the cost of methods without a choice of budget."""
+    """Scores of methods without a choice of budget, and of others within the same cost."""
 
     id = "own-cost"
     title = "At their own cost"
@@ -278,7 +277,7 @@ class OwnCost(Section):
         cases = display.cases(table)
         size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
         with style.drawing(*size, len(methods)) as (figure, grid):
-            entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
+            entries = {}  # of the legend, which has each rival once
             for axes, name in zip(grid, methods, strict=True):
                 _draw_panel(axes, table[table["method"] == name], display, cases)
                 axes.set(title=display.label(name), xlabel=f"test {display.score()}")
@@ -293,7 +292,7 @@ class OwnCost(Section):
 
 
 def _draw_panel(axes, part, display, cases):
-    # The method first, its rivals below it: on one line intervals would hide each other.
+    # The method first and its rivals below it, so that the intervals do not overlap.
     own = part.drop_duplicates(CASE), part["method"].iloc[0], ", at its own cost"
     shown = [(*own, "score", "score_sd")]
     for rival, rows in part.groupby("rival"):
@@ -310,7 +309,7 @@ def _draw_panel(axes, part, display, cases):
 
 
 def own_cost_rows(table, display):
-    """Yield the rows of the page, one for each data set, method and rival."""
+    """Yield the rows of the page's table, one for each data set, method and rival."""
     ordered = [row for case in display.cases(table) for row in of_case(table, *case).itertuples()]
     for row in ordered:
         some = f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model"

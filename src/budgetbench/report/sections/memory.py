@@ -1,4 +1,4 @@
-"""Error against memory, where a study compares models of several sizes."""
+"""Error against memory, for studies that compare models of several sizes."""
 
 import numpy as np
 import pandas as pd
@@ -10,13 +10,13 @@ from ..section import Section, case_name
 from ..style import bars, drawing, label_ends, message_figure, plain_decades
 from ..text import counted, counts_of, number, plus_minus, seconds
 
-# Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
+# With more sizes (for example every tree of a forest) only points are drawn, without a line.
 _FEW_SIZES = 12
-# Above this many variants of a method points alone are drawn: shades could not be told apart.
+# With more variants of a method only points are drawn, as the shades could not be told apart.
 _FEW_VARIANTS = 5
-# Column of the table, factor of what is drawn, and how the axis is called.
+# Column of the table: scale factor and label of the axis.
 _SIZES = {"n_nodes": (1, "nodes of the model"), "n_bytes": (1e-3, "kB of the model")}
-_ERRORS = {"accuracy": "test error", "R²": "test mean squared error"}  # that belong to scores
+_ERRORS = {"accuracy": "test error", "R²": "test mean squared error"}  # the error of each score
 
 
 class Memory(Section):
@@ -30,7 +30,7 @@ class Memory(Section):
     names = ("memory",)
 
     def tables(self, report):
-        # Of several settings only validation data may choose, within each budget of nodes.
+        # Among several settings, validation data choose within each budget of nodes.
         tuned = [(d, m) for d, _, m in self.study.cells if "space" in self.study.spec(m, d)]
         points = report.display.under(MEMORY, report.results.points)
         return {"memory": size_table(points, report.display.competitors, tuned)}
@@ -56,7 +56,7 @@ def memory_figure(table, display, dataset, costs):
     frame = of_case(table, dataset, costs)
     if frame.empty:
         return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
-    # Not every method tells its bytes.
+    # Not every method reports bytes.
     sizes = [size for size in _SIZES if frame[size].notna().any()]
     with drawing(6.4, 4.4, len(sizes)) as (figure, grid):
         for axes, size in zip(grid, sizes, strict=True):
@@ -71,17 +71,17 @@ def memory_figure(table, display, dataset, costs):
             plain_decades(axes.xaxis, drawn["size"])
         grid[0].set_ylabel(_error_name(display, dataset))
         figure.suptitle(display.case_title(dataset, costs))
-        # Beside the last panel: a reader of a line finds its name where it ends.
+        # Names stand beside the line ends of the last panel.
         label_ends(grid[-1], ends)
     return figure
 
 
 def _draw_method(axes, own, method):
-    """Draw a method's variants, the later the paler; return (name, end's height, colour)."""
+    """Draw a method's variants, later ones paler; return (name, height of the end, colour)."""
     from matplotlib.colors import to_rgb
 
     variants = list(own.groupby("variant", sort=False))
-    # Many lines would hide each other; their points alone show the front.
+    # Many lines would overlap; points alone show the front.
     joined = len(variants) <= _FEW_VARIANTS
     if not joined:
         variants = [("", own)]
@@ -96,19 +96,19 @@ def _draw_method(axes, own, method):
             marker=method.marker, capsize=3, linewidth=1.6,
             linestyle=method.line if joined and len(line) <= _FEW_SIZES else "none", label=label,
         )  # fmt: skip
-        # In full colour: the pale shades are too faint for letters.
+        # In full colour, as the pale shades are too faint for text.
         ends += [(label, error, method.colour) for error in line.nlargest(1, "size")["error"]]
     return ends
 
 
 def memory_sentences(table, display):
-    """Return sentences on the methods of lowest mean test error in few nodes, in few bytes."""
+    """Return sentences on the methods of lowest mean test error with few nodes and few bytes."""
     labels, found = {name: method.label for name, method in display.methods.items()}, {}
     for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
         best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
-        # A variant of a method that is alone stands for itself: it has no label.
+        # With a single method its variants compete; they have no label.
         counts = counts_of(best).rename(lambda name: labels.get(name, name))
-        alone = len(best) == 1  # "on 1 data set: GIF on 1" counts once too often
+        alone = len(best) == 1  # no count after the winner of a single data set
         winners = ", ".join(name if alone else f"{name} ({n})" for name, n in counts.items())
         if winners:
             found.setdefault((counted(len(best), "data set"), winners), []).append(unit)

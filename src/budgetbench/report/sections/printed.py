@@ -1,10 +1,10 @@
-"""Printed and ours: the numbers of papers, how they are read, and those of a study beside them.
+"""Printed and ours: reading the numbers of papers, and comparing a study's results with them.
 
-A table of printed numbers is a tidy csv: paper, table, dataset, method, quantity, value (with the
-digits that are printed: they say how it was rounded), and if printed value_sd, the standard
-deviation over the paper's runs, and runs, how many those are; where needed remark, what readers
-must know of the number; every other column is a setting that the number belongs to, for example
-trees, empty where it has none.
+A table of printed numbers is a tidy csv file with the columns paper, table, dataset, method,
+quantity and value. The value has all printed digits, as they determine how it was rounded. Optional
+columns are value_sd (the standard deviation over the paper's runs), runs (their number) and remark
+(what readers must know about the number). Every other column is a setting of the number, for
+example trees; it is empty for numbers without that setting.
 """
 
 from pathlib import Path
@@ -24,12 +24,12 @@ _REASONS = f"{PUBLISHED}/deviations.yaml"
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
 _MAY_HAVE = ["value_sd", "runs", "remark"]
 _KEYS = ["dataset", "method", "setting", "quantity"]
-_ENTRY = {"why", "variant"}  # what an entry of the reasons must have
+_ENTRY = {"why", "variant"}  # required keys of a reason
 _MAY = {*judging.WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
 
 
 class Printed(Section):
-    """Printed numbers, ours, and how far apart they are."""
+    """Printed numbers, ours, and their differences."""
 
     id = "published"
     title = "Printed and ours"
@@ -53,7 +53,7 @@ class Printed(Section):
     def context(self, report):
         numbers, display = report.tables["published"], report.display
         rerun = numbers[numbers["n_runs"] > 0].groupby(["source", "run_on", "costs"], sort=False)
-        # Counted aloud below the tables: a page that shows only what came out would flatter us.
+        # Numbers that were not rerun are counted below the tables.
         absent = numbers.loc[numbers["n_runs"] == 0, "source"].value_counts(sort=False)
         return {
             "tables": [_shown(part, case, display) for (_, *case), part in rerun],
@@ -65,7 +65,7 @@ class Printed(Section):
 
 
 def _shown(part, case, display):
-    """Return one published table on one case, as the page shows it."""
+    """Return the values of the page for one published table on one case."""
     first, quantities = part.iloc[0], list(part["quantity"].drop_duplicates())
     heads = ["Method", "Setting"]
     for name in quantities:
@@ -87,9 +87,9 @@ def _shown(part, case, display):
 
 
 def _reasons(part):
-    """Return in words which variants explain what is not reproduced, and what none explains."""
+    """Return sentences on the reasons of deviations, and on numbers without a known reason."""
     pairs = part.loc[part["reason"] != "", ["reason", "variant"]].drop_duplicates().to_numpy()
-    known = [f"{reason} Variant without that: {variant}." for reason, variant in pairs]
+    known = [f"{reason} Variant without this cause: {variant}." for reason, variant in pairs]
     unknown = ((part["verdict"] == judging.OUTSIDE) & (part["reason"] == "")).sum()
     if unknown:
         numbers = counted(unknown, "number")
@@ -97,7 +97,7 @@ def _reasons(part):
     return known
 
 
-# Class of the distance from the printed number, for its colour; of others "off".
+# CSS classes of verdicts, for the colour of the difference; others are "off".
 _KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "control")}
 
 
@@ -112,17 +112,16 @@ def _cells(numbers, quantities):
         difference = f"{row['difference']:+.{digits}f}"
         if pd.notna(row["share"]):
             difference += f" ({100 * row['share']:+.0f} %)"
-        # Better than printed is a deviation, too, but of another kind than worse.
         outside = "better" if row["better"] else "worse"
         kind = outside if row["verdict"] == judging.OUTSIDE else _KINDS.get(row["verdict"], "off")
-        # A minus sign below, not a hyphen: it is as wide as the plus.
+        # A minus sign instead of a hyphen, as it is as wide as the plus.
         shown = {"text": difference.replace("-", "−"), "kind": kind}
         cells += [plus_minus(row["value"], row["value_sd"], digits), own, shown]
     return cells
 
 
 def read_published(paths):
-    """Read tables of printed numbers from csv files; the name of each is kept as `source`."""
+    """Read tables of printed numbers from csv files; column `source` holds the file's name."""
     frames = [_read_one(Path(path)) for path in paths]
     columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:]]
     columns += ["value_sd", "unit", "printed_runs", "remark"]
@@ -130,9 +129,8 @@ def read_published(paths):
 
 
 def _read_one(path):
-    # "None" is a setting (candidate_window=None: all of them), an empty field is not.
+    # "None" is a setting (candidate_window=None means all of them), an empty field is not.
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
-    # A number that is read wrongly would be judged wrongly: refuse what is not understood.
     absent = [column for column in _PRINTED if column not in frame]
     if absent:
         raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")
@@ -146,13 +144,13 @@ def _read_one(path):
         setting=[setting_text({n: v for n, v in row.items() if pd.notna(v)}) for row in rows],
         value=frame["value"].astype(float),
         value_sd=more["value_sd"].astype(float),
-        # Of the last digit of a number as it is printed.
+        # The value of one unit in the last printed digit.
         unit=[10.0 ** -len(text.partition(".")[2]) for text in frame["value"]],
         printed_runs=more["runs"].astype(float).fillna(1.0),
         remark=more["remark"].fillna(""),
         source=path.stem,
     )
-    # Twice the same number would count twice as reproduced.
+    # A repeated number would count twice.
     repeated = frame[frame.duplicated(_KEYS)]
     if len(repeated):
         raise ConfigError(f"{path}: {tuple(repeated.iloc[0][_KEYS])} appears more than once.")
@@ -160,13 +158,13 @@ def _read_one(path):
 
 
 def read_reasons(path):
-    """Read the reasons of known deviations, each an experiment, as a list of dicts from YAML.
+    """Read the reasons of known deviations, each tested by a variant study, as a list of dicts.
 
-    The head of `resources/published/deviations.yaml` says what an entry has.
+    The head of `resources/published/deviations.yaml` describes the entries.
     """
     entries = read_yaml(path) or []
     for entry in entries:
-        # A key that is misspelt would silently make the entry fit more numbers.
+        # A misspelt key would silently make the entry fit more numbers.
         if not _ENTRY <= entry.keys() <= {*_ENTRY, *_MAY}:
             raise ConfigError(
                 f"{path}: an entry needs `why` and `variant` and may have "

@@ -1,4 +1,4 @@
-"""The standings over all data sets: table, mean ranks, leads, and the areas of all runs."""
+"""Standings over all data sets: table of areas, mean ranks, leads, and the areas of all runs."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ class Standings(Section):
     def summary(self, report):
         display = report.display
         leads = lead_sentences(report.tables["leads"], display)
-        # The leads and their certainty first: they stand above the picture.
+        # The leads and their certainty come first, above the picture.
         return [*leads, *peers_ahead(report.results.summary, display)]
 
     def context(self, report):
@@ -60,14 +60,14 @@ class Standings(Section):
 
 
 def standings(summary, ranking, display):
-    """Return heads and rows of the table of mean AUP by method and case, best mean rank first."""
+    """Return heads and rows of the table of mean AUP by method and case, sorted by mean rank."""
     rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
     table = summary[summary["method"].isin(rivals)]
-    # Last bits do not make one of two equal areas the best.
+    # Rounded, so that rounding errors do not decide between equal areas.
     areas = table["mean_test"].round(12)
     groups = areas.groupby(columns_of(table, CASE))
     best = (areas == groups.transform("max")) & (groups.transform("count") > 1)
-    # Runs that count as the constant are in the mean, so they are in its number.
+    # Runs that count as the constant are part of the mean, so they are counted.
     runs = (table["n_runs"] + table["n_constant"]).groupby(columns_of(table, CASE))
     table = table.assign(best=best, most=runs.transform("max"))
     titles, rows = display.matrix(table, rivals, _area_cell)
@@ -80,14 +80,14 @@ def standings(summary, ranking, display):
 
 
 def _area_cell(row):
-    if not row:  # the study does not ask for it
+    if not row:  # not in the study
         return {"text": DASH}
     note = f"{row['n_constant']} of {row['most']} as the constant" if row["n_constant"] else ""
     return {"text": plus_minus(row["mean_test"], row["sd_test"]), "best": row["best"], "note": note}
 
 
 def control_rows(scores, display):
-    """Return for each control that the study asks for the cells of its mean test scores."""
+    """Return a row of mean test scores for each control."""
     score = first_upper(display.score())
     _, rows = display.matrix(
         scores, display.controls, lambda row: plus_minus(row.get("mean"), row.get("sd"))
@@ -96,11 +96,11 @@ def control_rows(scores, display):
 
 
 def lead_rows(table, display):
-    """Return the leads of `lead_table` as rows of texts, in the order of the data sets."""
+    """Return the rows of `lead_table` as texts, in the order of the data sets."""
     rows = []
     for case, row in table.set_index(CASE).loc[display.cases(table)].iterrows():
         best, lead = display.label(row["best"]), interval(row["lead"], row["low"], row["high"])
-        second, wins = DASH, DASH  # a method alone has no lead
+        second, wins = DASH, DASH  # a single method has no lead
         if pd.notna(row["runner_up"]):
             second = display.label(row["runner_up"])
             wins = f"{row['wins']:.0f} of {row['n_runs']:.0f}"
@@ -109,12 +109,12 @@ def lead_rows(table, display):
 
 
 def lead_sentences(leads, display):
-    """Return sentences on the best mean AUP, its data sets and its certainty, from `lead_table`."""
+    """Return sentences on the methods of best mean AUP and the certainty of their leads."""
     if not display.competitors:
         return ["The study has only controls, so there is nothing to compare."]
     if leads.empty:
         return ["No method completed a single run: see the coverage table."]
-    # A data set with one method is no comparison, and is not counted as a win.
+    # A data set with a single method is not counted as a win.
     contested = leads.dropna(subset="runner_up")
     alone = len(leads) - len(contested)
     if contested.empty:
@@ -130,30 +130,29 @@ def _who_wins(leads, display):
         few = {1: "the one data set compared", 2: "both data sets"}
         where = few.get(len(leads), f"all {len(leads)} data sets")
         return f"{wins.index[0]} has the best mean AUP on {where}."
-    # Everybody who is best somewhere is named: a single winner would hide the others.
+    # All methods that are best on some data set are named.
     shares = [f"{label} on {n}" for label, n in wins.items()]
-    shares += [f"several alike on {n_equal}"] if n_equal else []
+    shares += [f"several tied on {n_equal}"] if n_equal else []
     return f"Best mean AUP, of {counted(len(leads), 'data set')}: {', '.join(shares)}."
 
 
 def _how_sure(leads):
-    # One run has no spread, so no interval.
+    # A single run has no interval.
     measured = leads.dropna(subset="low")
     if measured.empty:
-        return "One run each: the spread between runs is unknown."
+        return "Every method has a single run, so the spread between runs is unknown."
     clear, n_cases = int((measured["low"] > 0).sum()), len(measured)
-    # "On none of them" would be odd of a single data set.
     if clear < n_cases == 1:
         return "Other splits may well put another method first: the lead may be chance (95 %)."
     if clear == 0:
-        return "On none of them is the lead sure: other splits may put another first (95 %)."
+        return "The lead is certain on none of them: other splits may change the order (95 %)."
     where = "" if n_cases == 1 else f" on {'all' if clear == n_cases else clear} of these {n_cases}"
     return f"The lead over every other method is more than chance would give (95 %){where}."
 
 
 def peers_ahead(summary, display):
     """Return a sentence on the data sets on which a peer beats every method of the papers."""
-    # Only methods that completed a run: the constant's area is nobody's win.
+    # Only methods that completed a run, as the others have the constant's area.
     done = summary[summary["n_runs"] > 0].dropna(subset="mean_test")
     ahead, cases = {}, display.cases(summary)
     for case in cases:
@@ -161,25 +160,26 @@ def peers_ahead(summary, display):
         own = own[[name for name in display.competitors if name in own]]
         best = own.index[own == own.max()]
         others = [name for name in own.index if not display.methods[name].peer]
-        # Equal to a method of the papers, a peer is not ahead of it; nor is it where there is none.
+        # A peer must be strictly ahead, and there must be a method of the papers.
         if others and not best.isin(others).any():
             ahead.setdefault(best[0], []).append(display.case_title(*case))
     if not ahead:
         return []
     where = "; ".join(f"{display.label(name)} on {', '.join(t)}" for name, t in ahead.items())
     count = sum(map(len, ahead.values()))
-    return [f"On {count} of {counted(len(cases), 'data set')} what users pick today wins: {where}."]
+    total = counted(len(cases), "data set")
+    return [f"A method that users pick today wins on {count} of {total}: {where}."]
 
 
 def rank_sentences(ranking, display):
-    """Return the outcome of the rank tests in words, and the methods they leave out."""
+    """Return sentences on the outcome of the rank tests and on methods without a rank."""
     sentences = []
     n_cases = counted(len(ranking.ranks), "data set")
-    # Tests over few data sets are blind or lucky: no p-value is shown.
+    # Tests over few data sets are unreliable, so no p-value is shown.
     if 0 < len(ranking.ranks) < FEWEST_CASES:
         sentences.append(
-            f"{n_cases} {'is' if len(ranking.ranks) == 1 else 'are'} too few for a claim about "
-            f"ranks in general ({FEWEST_CASES} at least): read the areas and their intervals."
+            f"{n_cases} {'is' if len(ranking.ranks) == 1 else 'are'} too few for a general claim "
+            f"about ranks ({FEWEST_CASES} at least): see the areas and their intervals."
         )
     elif ranking.pairs is not None:
         alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
@@ -190,16 +190,14 @@ def rank_sentences(ranking, display):
         )
     if ranking.left_out and len(ranking.ranks):
         names = ", ".join(display.label(name) for name in ranking.left_out)
-        sentences.append(f"Without a rank, as some data set lacks their area: {names}.")
+        sentences.append(f"Not ranked, as they lack an area on some data set: {names}.")
     return sentences
 
 
 def rank_figure(ranking, display):
-    """Draw the critical-difference diagram: mean ranks, bars joining what may be chance."""
+    """Draw the critical-difference diagram, where bars join ranks that may differ by chance."""
     if ranking.pairs is None or len(ranking.ranks) < FEWEST_CASES:
-        return message_figure(
-            f"Ranks need {FEWEST_CASES} data sets and three methods to be tested."
-        )
+        return message_figure(f"Tests of ranks need {FEWEST_CASES} data sets and three methods.")
     from scikit_posthocs import critical_difference_diagram
 
     methods = [display.methods[name] for name in ranking.ranks]
@@ -213,7 +211,7 @@ def rank_figure(ranking, display):
             text_h_margin=0.02,
             crossbar_props={"color": "#222222", "linewidth": 2.4},
         )  # fmt: skip
-        # A bar goes through its methods in the order of a set, which is another in each process.
+        # The order of a bar's points comes from a set and differs between processes.
         for (bar,) in drawn["crossbars"]:
             bar.set_xdata(sorted(bar.get_xdata()))
         axes.set_title(f"mean rank over {counted(len(ranking.ranks), 'data set')}, 1 is the best")
@@ -227,7 +225,7 @@ def area_figure(areas, display):
         return message_figure("No run completed.")
     cases = display.cases(frame)
     methods = [m for m in display.methods.values() if m.id in set(frame["method"])]
-    # A line of its own for each method, within 0.4 of the place of a case.
+    # Each method has its own line, within 0.4 of the place of a case.
     lines = np.linspace(-0.4, 0.4, 2 * len(methods) + 1)[1::2]
     with drawing(6.4, 1.3 + 0.26 * len(cases) * max(len(methods), 2)) as (figure, axes):
         for method, line in zip(methods, lines, strict=True):

@@ -1,9 +1,9 @@
-// What would I buy? Looks the chosen budget up among the recommendations that the page carries.
+// What would I buy? Looks up the chosen budget among the recommendations in the page.
 const study = JSON.parse(document.getElementById("study").textContent);
 const form = document.getElementById("buying");
 const { case: caseInput, run: runInput, budget: budgetInput, amount: amountInput, cheaper, better } = form.elements;
 const basket = document.getElementById("basket");
-let shown; // place of the offer on show
+let shown; // index of the offer on display
 const labels = new Map(study.methods.map(({ id, label }) => [id, label]));
 const affords = (budget, cost) => cost <= budget * (1 + 1e-12); // as budgetlearn.costs.affords
 
@@ -18,13 +18,13 @@ function fill(select, entries) {
 }
 
 function gainText(offer) {
-  if (offer.method === "constant") return "it is the free constant: nothing exceeds it beyond chance";
+  if (offer.method === "constant") return "this is the free constant: no method exceeds it by more than chance";
   if (offer.gain === null) return "unknown";
   const text = `${signed(offer.gain)}${interval(offer.gain_low, offer.gain_high)}`;
   return offer.as_good ? `${text}: the free constant may do as well` : text;
 }
 
-// What is said of an offer, by the name of its place on the page.
+// The facts about an offer, by the name of their place on the page.
 function facts(offer, full) {
   const { method, cost, n_runs: count, valid, valid_sd: sd } = offer;
   const others = offer.runners_up.map((one) => `${labels.get(one.method)} ${expected(one)} for ${percent(one.cost)}`);
@@ -77,12 +77,12 @@ function show() {
   const said = {
     score,
     next: next ? `${labels.get(next.method)} for ${percent(next.budget)}: ${expected(next)}`
-      : "none: nothing is better beyond one standard error",
+      : "none: no model is better by more than one standard error",
     ...(offer ? facts(offer, full) : { method: "nothing: no method has an affordable model in every run" }),
   };
   for (const place of document.querySelectorAll("#purchase [data-out]")) place.textContent = said[place.dataset.out] ?? "–";
   showBasket(offer, recommendations);
-  // A button that leads nowhere is not shown: what is next, and why nothing is, stands below.
+  // A button without a target is hidden; the list below explains why there is no next model.
   cheaper.hidden = shown < 1;
   better.hidden = !next;
 }

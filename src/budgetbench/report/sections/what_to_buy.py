@@ -1,4 +1,4 @@
-"""What to buy: the best method under a budget, and one schedule in full."""
+"""What to buy: the recommended method under each budget, and complete example schedules."""
 
 import json
 
@@ -11,12 +11,12 @@ from ...study.study import ACQUISITION
 from ..section import Section, case_name, part
 from ..sheets import prices_of
 
-MOST_RUNS = 10  # whose models are shown with their variables
+MOST_RUNS = 10  # limit on the runs whose models are shown with their variables
 _COLUMNS = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
 
 
 class WhatToBuy(Section):
-    """A slider that recommends what to buy under a budget."""
+    """A slider for the budget, with the recommended method and its variables."""
 
     id = "recommendations"
     title = "What to buy"
@@ -26,7 +26,7 @@ class WhatToBuy(Section):
     names = ("recommendations",)
 
     def tables(self, report):
-        # Indices of models mean nothing outside of this process.
+        # Indices of models have no meaning outside this process.
         found = report.results.recommendations.drop(columns="models")
         named = [
             "; ".join(f"{one['method']} {one['test']:.4f}" for one in others)
@@ -40,21 +40,20 @@ class WhatToBuy(Section):
 
 
 def offers_of(table, schedules, prices, dataset, costs):
-    """Return the recommendations of a case with their models, as the page embeds them.
+    """Return the recommendations of a case with their models, for the page's script.
 
-    An offer's models are indices into models, one of each run in runs (the first ten at most); full
-    is what all features cost in a run; bought are pairs of a feature's index and the share of
-    examples for which it is bought, most bought first.
+    An offer's `models` are indices into the list of models, one for each of the shown `runs` (at
+    most ten, to keep the page small). `full` is the cost of all features in a run. `bought` lists
+    pairs of a feature's index and the share of examples that acquire it, most frequent first.
     """
-    # Ten runs show how models vary; more would only swell the page.
     case = of_case(schedules, dataset, costs)
     compared = table["models"].iloc[0] if len(table) else case.index  # one model of each run
     runs = sorted(case.loc[compared, "run"].unique())[:MOST_RUNS]
-    # Each model once, however many budgets lead to it.
+    # Each model is sent once, even if several budgets lead to it.
     used = sorted({model for models in table["models"] for model in models[: len(runs)]})
     place = {model: turn for turn, model in enumerate(used)}
     lists = [prices_of(prices, dataset, costs, run) for run in runs]
-    # Charges of groups are part of it, so the prices alone do not sum to it.
+    # The full cost includes the charges of cost groups.
     full = dict(zip(case["run"], full_costs(case), strict=True))
     offers = [
         row | {"models": [place[model] for model in row["models"][: len(runs)]]}
@@ -73,7 +72,7 @@ def offers_of(table, schedules, prices, dataset, costs):
 
 def _model(row):
     rates = np.asarray(row.acquisition_rates, dtype=float)
-    # Stable: equally frequent features stay in the order of the data.
+    # A stable sort keeps equally frequent features in the order of the data.
     ranked = np.argsort(-rates, kind="stable")
     return {
         "cost": row.valid_cost,  # users choose by it
@@ -101,7 +100,7 @@ class ModelSchedules(Section):
         schedules, methods, tables = report.results.schedules, report.display.competitors, {}
         for case in self.cases:
             chosen = example_schedule(schedules, methods, *case)
-            # Prices are those of the run that is shown: other runs have drawn others.
+            # Each run has its own prices.
             prices = prices_of(report.prices, *case, chosen["run"].min())
             tables[case_name(*case, "schedule")] = schedule_table(chosen, prices)
         return tables
@@ -125,7 +124,6 @@ class ModelSchedules(Section):
 def _row(row):
     variables = json.loads(row.variables)
     listed = ", ".join(variables) or "none"
-    # Many are folded.
     folded = {"text": listed, "under": f"{len(variables)} variables"}
     scores = f"{row.valid_score:.3f}", f"{row.test_score:.3f}"
     cost, share = f"{row.cost:g}", f"{100 * row.cost_fraction:.1f} %"
@@ -133,11 +131,11 @@ def _row(row):
 
 
 def example_schedule(schedules, methods, dataset, costs):
-    """Return the lowest completed run of the first method whose models name their variables."""
+    """Return the first run's schedule of the first method whose models list their variables."""
     case = of_case(schedules, dataset, costs)
     for method in methods:
         own = case[case["method"] == method]
-        # The lowest run, so that the example is not chosen for its looks.
+        # Always the lowest run, so that the example is not a favourable one.
         own = own[own["run"] == own["run"].min()]
         if len(own) and own["variables"].notna().all():
             return own
@@ -145,13 +143,13 @@ def example_schedule(schedules, methods, dataset, costs):
 
 
 def schedule_table(schedule, prices):
-    """Return a schedule with n_variables, and variables by name and price, as a JSON list."""
+    """Return a schedule with n_variables and, as JSON lists, the names and prices of variables."""
     labels = {
         feature: f"{name} ({cost if isinstance(cost, str) else format(cost, 'g')})"
         for feature, name, cost in prices.itertuples()
     }
     sets = [[labels.get(f, f"x{f}") for f in parse_variables(v)] for v in schedule["variables"]]
-    # JSON, as a name may hold a comma or a bracket.
+    # JSON, as a name may contain a comma or a bracket.
     named = [json.dumps(names, ensure_ascii=False) for names in sets]
     table = schedule[_COLUMNS].reset_index(drop=True)
     return table.assign(n_variables=list(map(len, sets)), variables=named)

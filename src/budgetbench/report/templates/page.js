@@ -1,5 +1,5 @@
-// Every table with headings of columns can be sorted by them: a click, or Enter on the heading.
-// "−0.12", "1,234", "<0.1 %" and "1.2e-05 ± 3e-06" are numbers, what begins with a word is none.
+// Every table with column headings can be sorted by clicking a heading or pressing Enter on it.
+// "−0.12", "1,234", "<0.1 %" and "1.2e-05 ± 3e-06" count as numbers; a text that begins with a word does not.
 const number = (text) => Number.parseFloat(text.replace("−", "-").replace(/,(?=\d{3})|^</g, ""));
 
 function valueOf(row, column) {
@@ -10,7 +10,7 @@ function valueOf(row, column) {
 
 function compare(a, b) {
   if (typeof a === typeof b) return typeof a === "number" ? a - b : a.localeCompare(b);
-  return typeof a === "number" ? -1 : 1; // what has no number stands last
+  return typeof a === "number" ? -1 : 1; // cells without a number come last
 }
 
 function sortBy(table, head) {
@@ -34,7 +34,7 @@ function makeSortable() {
   }
 }
 
-// On a phone a section is a line that opens: a reader looks for one, and scrolls past few.
+// On a phone sections are folded, so that readers find the one they want without much scrolling.
 const OPEN = new Set(["overview", "areas"]);
 
 function fold(section) {
