@@ -65,7 +65,7 @@ def test_what_is_no_group_is_refused(parameters, message):
     [{"growth__impurity": "gini"}, {"growth__split": "expected"}, {"leaves__voting": "counts"}],
 )
 def test_regression_refuses_what_is_of_classes(wrong):
-    with pytest.raises(ParameterError, match="are of classes"):
+    with pytest.raises(ParameterError, match="are for classification"):
         BudgetRFRegressor().set_params(**wrong).fit(X, X[:, 0])
 
 

@@ -410,7 +410,7 @@ def test_a_warm_start_ends_where_a_cold_one_does(table, complementary):
 def test_a_warm_start_needs_the_same_rows_and_no_fewer_trees(table):
     X, y, *_ = table
     forest = CostSensitiveRFClassifier(n_estimators=3, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match="at least that, got 2"):
+    with pytest.raises(ParameterError, match="at least 3, got 2"):
         forest.set_params(n_estimators=2).fit(X, y)
     forest = CostSensitiveRFClassifier(n_estimators=3, warm_start=True).fit(X, y)
     with pytest.raises(ParameterError, match="grown on other rows"):

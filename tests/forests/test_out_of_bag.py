@@ -59,7 +59,7 @@ def test_a_warm_start_ends_where_a_cold_one_does(kind, options):
 
 def test_a_warm_start_needs_one_setting_and_more_trees():
     forest = BudgetRFClassifier(n_estimators=3, warm_start=True).fit(X, Y)
-    with pytest.raises(ParameterError, match="at least that, got 2"):
+    with pytest.raises(ParameterError, match="at least 3, got 2"):
         forest.set_params(n_estimators=2).fit(X, Y)
     with pytest.raises(ParameterError, match="no budget"):
         forest.set_params(n_estimators=4, budget=3).fit(X, Y)

@@ -196,7 +196,7 @@ def test_constant_targets_and_constant_features_need_no_node():
     ("options", "message"),
     [
         ({"split_on": "residual"}, "split_on must be one of .*targets.*residuals"),
-        ({"candidate_window": 3}, "without candidates .* set candidate_window=1, got .*=3"),
+        ({"candidate_window": 3}, "no candidates .* set candidate_window=1, got .*=3"),
         ({"candidate_window": None}, "got candidate_window=None"),
         ({"loss": "exponential"}, "set loss='squared', got loss='exponential'"),
         ({"n_thresholds": 0}, "n_thresholds must be an integer >= 1"),

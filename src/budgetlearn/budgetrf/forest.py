@@ -27,20 +27,20 @@ from .growing import WEIGHTS, NumberTreeSource, TreeSource, grow_within_budget, 
 from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
 from .regrowing import Regrowth, first_forests, found_sets, judging_rows, near_front
 
-# How many times as much as the cheapest feature the most expensive one counts in the risk where no
-# exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
-# pairs just take a perfect feature rather than noise.
+# Ratios of the highest to the lowest price in the risk, if no exponent is given. At 1.001 prices
+# settle ties, of which small nodes have many. At 4/3 minimax pairs still prefer a perfect feature
+# to noise.
 RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
-# What a free feature counts as there, of the cheapest price: at risk 0 free noise would beat all.
+# Price of a free feature there, as a share of the lowest price: at risk 0 free noise would win.
 FREE_SHARE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ParameterGroup:
-    """Base of groups of parameters, which cannot be changed: estimators may share one."""
+    """Base of groups of parameters, which are immutable, as estimators may share one."""
 
     def __repr__(self):
-        # As scikit-learn prints estimators: what differs from the defaults.
+        # Like scikit-learn, show only parameters that differ from the defaults.
         changed = (
             f"{each.name}={getattr(self, each.name)!r}"
             for each in fields(self)
@@ -57,47 +57,48 @@ class Growth(ParameterGroup):
     ----------
     impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
             ImpurityFunction, default="threshold_pairs"
-        F, of classes; of numbers it is the variance. Gini and entropy are not admissible and need
-        `split="expected"`.
+        The impurity F in classification; in regression it is the variance. Gini and entropy are not
+        admissible and need `split="expected"`.
     split : {"minimax", "expected"}, default="minimax"
-        Judge a split of classes by its worse side, or by the mean of both; of numbers by the mean.
+        In classification, judge a split by its worse side or by the mean of both sides; regression
+        uses the mean.
     reuse_discount : float, default=1.0
-        Share f of a price that stays in the risk where all examples of a node have acquired the
-        feature before: price × (f + (1 − f) × share of the node that has not). The charge of a
-        group falls alike. 1: the paper's risk. Name a cost_exponent with it: the default makes
-        little of prices.
+        Share f of a price that remains in the risk if all examples of a node have already acquired
+        the feature: price × (f + (1 − f) × share of the node that has not). The charge of a group
+        falls in the same way. 1: the paper's risk. Set `cost_exponent`, too, as its default gives
+        prices little influence.
     thresholds : {"all", "random"}, default="all"
         Every midpoint, or the paper's random 80, 40 or 20 (at nodes of more than 2000, more than
-        500, fewer examples).
+        500, or fewer examples).
     ties : {"random", "first"}, default="random"
-        Of several splits of least risk take one at random, or the first feature and threshold (the
+        Among splits of least risk take one at random, or the first feature and threshold (as in the
         authors' code).
     max_depth : int, default=None
-        Greatest depth of a tree.
+        Maximum depth of a tree.
     min_samples_leaf : int, default=1
-        Least examples on each side of a split: each as often as its tree drew it, and times its
-        weight.
+        Minimum number of examples on each side of a split, each counted as often as its tree drew
+        it, times its weight.
     max_features : {"sqrt"}, int, float or None, default=None
-        Features drawn at each node among those that vary there; None: all. Half of them often make
-        the forest better at equal cost.
+        Number of features drawn at each node among those that vary there; None: all. Half of them
+        often improve the forest at equal cost.
     max_bins : int, default=None
-        Quantile bins for each feature, 255 is fast; None: exact.
+        Number of quantile bins for each feature, of which 255 are fast; None: exact values.
     monotonic_cst : array-like of int of shape (n_features,) or dict, default=None
-        1 where the prediction, or the probability of the second of two classes, must not fall as
-        the feature rises, -1 where it must not rise, 0 elsewhere; or a dict of some by name.
+        1 if the prediction, or the probability of the second of two classes, must not fall as the
+        feature rises, -1 if it must not rise, 0 otherwise; a dict names some features.
     codes_folder : str or Path, default=None
-        Where a temporary file holds the codes of the table while the forest grows; None: in memory.
+        Folder of a temporary file for the codes of the table during growth; None: in memory.
     bootstrap : bool, default=True
         Draw a bootstrap sample for each tree.
     regrow : int, default=None
-        Trees of each forest that grows without prices on a set of features. Sets are those that
-        more than 2 % and 50 % of the examples acquire from the first 1, 2, 3, 4, 6, ... trees of
-        the forest, with all settings that lists name; and what stays while those with the least
-        drop in impurity over price^`cost_exponent` are left out, a fifth at a time. The first 30
-        trees, on at most 1,000 examples drawn at random, tell which sets, and which of 1, 5, 15 and
-        40 examples in a leaf, do well out of bag. Stages are then the forests that nothing cheaper
-        equals out of bag; all examples are learned from, validation data too, and nothing is held
-        out. None: stages are prefixes of the forest.
+        Number of trees of each forest that is regrown without prices on a set of features. One kind
+        of set has the features that more than 2 % or 50 % of the examples acquire from the first 1,
+        2, 3, 4, 6, ... trees of the forest, for all settings in lists. The other kind comes from an
+        elimination, which removes a fifth of the features at a time, those with the least drop in
+        impurity over price^`cost_exponent`. The first 30 trees, on at most 1,000 examples drawn at
+        random, select the sets, and 1, 5, 15 or 40 examples in a leaf, by out-of-bag scores. The
+        stages are the forests that no cheaper one equals out of bag. All examples are used for
+        learning, including validation data, and none are held out. None: stages are prefixes.
     """
 
     impurity: str | kinds.ImpurityFunction = "threshold_pairs"
@@ -117,24 +118,24 @@ class Growth(ParameterGroup):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Leaves(ParameterGroup):
-    """What becomes of the leaves of BudgetRF's trees: the parameter `leaves` of its estimators.
+    """Pruning, refitting and voting of BudgetRF's leaves: the parameter `leaves` of its estimators.
 
     Parameters
     ----------
     prune : bool, float or list of float, default=False
-        Whether each tree keeps only the splits that examples left out of its bootstrap sample find
-        worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
-        of the cost of all features, against its squared error, as a share of that without a split.
-        Of a list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen on validation data.
+        Whether each tree keeps only the splits that are worth their cost on the examples left out
+        of its bootstrap sample. A number is the weight of the tree's additional mean cost, as a
+        share of the cost of all features, against its squared error, as a share of the error
+        without a split. Validation data choose from a list, or from 0.1, 0.3, 1, 3, 10 with True.
     joint_fit : bool, float or list of float, default=False
-        Whether the values of all leaves are fitted together when the trees are grown: by logistic
-        or ridge regression on the leaves, shrunk to the log-odds of their class counts or to their
-        means. A number is the penalty of the squared change, in units of the loss of one example;
-        of a list, or of 100, 30, 10, 3, 1 with True, each stage uses the best on validation data.
-        Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
+        Whether the values of all leaves are fitted together after growing, by logistic or ridge
+        regression on the leaves, shrunk to the log-odds of their class counts or to their means. A
+        number is the penalty of the squared change, in units of the loss of one example. For each
+        stage, validation data choose the best value of a list, or of 100, 30, 10, 3, 1 with True.
+        The stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with its own values.
     voting : {"majority", "counts"}, default="majority"
-        Each tree votes for the majority class of its leaf, or with the class counts there; numbers
-        are averaged.
+        Each tree votes for the majority class of its leaf, or with the class counts there.
+        Regression takes the mean.
     """
 
     prune: bool | float | list = False
@@ -142,17 +143,17 @@ class Leaves(ParameterGroup):
     voting: str = "majority"
 
 
-# The parameters of an estimator that are groups; None stands for the defaults.
+# The parameters of an estimator that are groups; None means the defaults.
 KINDS = {"growth": Growth, "leaves": Leaves}
 
 
 @estimator_class
 class GrownOnBudget:
-    """Mixin, named before the forest, of forests that take trees while the budget allows.
+    """Mixin of forests that add trees while the budget allows, named before the forest's base.
 
-    A subclass has what depends on the targets: `_judged` (how splits are), `_error`, and two
-    classes, `_source` that grows trees and `_leaf_refit`. `_replacing` holds forests that are the
-    stages in place of prefixes: those with refitted leaves, or regrown ones.
+    A subclass has the parts that depend on the targets: `_judged` (how splits are judged),
+    `_error`, and two classes, `_source` for growing trees and `_leaf_refit`. `_replacing` holds the
+    forests, with refitted leaves or regrown, that replace prefixes as stages.
 
     Parameters
     ----------
@@ -160,48 +161,49 @@ class GrownOnBudget:
         Price of each feature; None: 1 each. In the risk of a split a member of a group costs its
         own price plus the group's charge.
     budget : float, default=None
-        Most that a prediction may cost on average, in the unit of `feature_costs`. None: no limit.
+        Maximum mean cost of a prediction, in the unit of `feature_costs`. None: no limit.
     n_estimators : int, default=40
-        Most trees.
+        Maximum number of trees.
     cost_exponent : float or list of float, default=None
-        Power of the prices in the risk, in [0, 1]: 1 is the paper's risk, 0 looks at the drop in
-        impurity alone. Of a list the best value is chosen on validation data. None scales it to
-        the prices: without a budget the most expensive feature counts as 1.001 times the cheapest;
-        with one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free
-        counts as a hundredth of the cheapest. Where an exponent is named, free features stay free.
+        Power of the prices in the risk, in [0, 1]. 1 is the paper's risk, and 0 ignores prices.
+        Validation data choose the best value of a list. None scales it to the prices: without a
+        budget the most expensive feature counts 1.001 times as much as the cheapest; with a budget,
+        validation data choose among 1.001, 1.15, 4/3, 1.8, 3 and the actual ratio of prices. Free
+        features then count as a hundredth of the cheapest; with a given exponent they stay free.
     growth : Growth, default=None
-        How trees grow; None: `Growth()`. Grids name its parameters `growth__max_depth` and so on.
+        Growth of the trees; None: `Growth()`. Grids name its parameters like `growth__max_depth`.
     leaves : Leaves, default=None
-        What becomes of their leaves: pruning, refitting, voting; None: `Leaves()`.
+        Pruning, refitting and voting of the leaves; None: `Leaves()`.
     oob_score : bool, default=False
-        Whether to estimate the accuracy, R² in regression, on the examples that each tree left
-        out, with the leaves as they grew; after pruning, which has seen them, a little too good.
+        Whether to estimate the accuracy, or R² in regression, on the examples that each tree left
+        out, with the leaves before refitting. The estimate is slightly optimistic after pruning,
+        which uses these examples.
     validation_fraction : float, default=0.3
-        Share of the training data held out where a budget or lists need validation data.
+        Share of the training data held out if a budget or lists need validation data.
     refit : bool, default=False
-        Whether the forest is grown again on training and validation data together, with what was
-        chosen and as many trees, as the budget allows. `operating_points_` stays as measured.
+        Whether the forest is grown again on training and validation data together, with the chosen
+        settings and as many trees as the budget allows. `operating_points_` stays as measured.
     scoring : str or callable, default=None
         Score, as in scikit-learn, by which validation data choose among settings and operating
-        points; None: accuracy, R² in regression.
+        points; None: accuracy, or R² in regression.
     warm_start : bool, default=False
         Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
-        `n_estimators`. Only where nothing is chosen on validation data.
+        `n_estimators`. Not available if settings are chosen on validation data.
 
     Attributes
     ----------
     tree_seeds_ : list of int
-        Seed of each tree; its bootstrap sample follows from it.
+        Seed of each tree, which also determines its bootstrap sample.
     cost_exponent_, prune_ : float
-        The exponent and the weight of pruning in use; None without pruning, or where forests are
-        regrown on what several find.
+        The exponent and the weight of pruning in use. None without pruning, or if forests are
+        regrown on the sets from several settings.
     oob_score_ : float
-        With `oob_score`: accuracy, R² in regression, on the examples that some tree left out.
+        With `oob_score`: accuracy, or R² in regression, on the examples that some tree left out.
     penalties_ : list of float
-        Penalty of the leaf values of each stage; empty where they are not refitted.
+        Penalty of the leaf values of each stage; empty if they are not refitted.
     validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
-        Mean acquisition cost and error, the mean squared one in regression, of each prefix of the
-        forest on the validation data, the error with the leaves as they grew.
+        Mean acquisition cost and error (mean squared error in regression) of each prefix of the
+        forest on the validation data; the error is that before refitting leaves.
     """
 
     _groups = _takes_missing = True
@@ -238,7 +240,7 @@ class GrownOnBudget:
         return self._group("leaves", self.leaves)
 
     def get_params(self, deep=True):
-        """Return the parameters by name; with `deep` those of the groups too."""
+        """Return the parameters by name, with `deep` including those of the groups."""
         params = super().get_params(deep)
         for name, kind in KINDS.items() if deep else ():
             if isinstance(params[name], kind | None):
@@ -247,7 +249,7 @@ class GrownOnBudget:
         return params
 
     def set_params(self, **params):
-        """Set parameters; one of a group as `growth__max_depth`, although groups are frozen.
+        """Set parameters, including those of the frozen groups, for example `growth__max_depth`.
 
         Returns
         -------
@@ -267,7 +269,7 @@ class GrownOnBudget:
 
     @property
     def trains_on_validation(self):
-        """Whether validation data are learned from, too, and points measured out of bag."""
+        """Whether validation data are used for training, with points measured out of bag."""
         return self._growth.regrow is not None
 
     @property
@@ -280,7 +282,7 @@ class GrownOnBudget:
             return False
         lists = getattr(self, "alpha", 0), self.cost_exponent
         of_leaves = self._leaves.prune, self._leaves.joint_fit
-        # True stands for a list.
+        # True means a list.
         several = (np.size(value) > 1 or (is_flag(value) and value) for value in lists + of_leaves)
         return self.budget is not None or any(several)
 
@@ -296,7 +298,7 @@ class GrownOnBudget:
         self._fit_regrown(train.weighed_for(self), seeds)
 
     def _fit_regrown(self, train, seeds):
-        """Grow forests on the sets of features that forests of all settings find."""
+        """Grow forests on the sets of features found by forests of all settings."""
         self._check_regrowth()
         self._replacing = ()
         rules, rows = self._rules(train.X.shape[1]), judging_rows(len(train.y), seeds[0])
@@ -325,7 +327,7 @@ class GrownOnBudget:
         self._predictor = front[-1].predictor
 
     def _check_regrowth(self):
-        """Raise for parameters that have no meaning where forests are regrown."""
+        """Raise an error for parameters that have no meaning for regrown forests."""
         check_number(self._growth.regrow, "growth.regrow", low=1, integer=True)
         others = {
             "budget": self.budget is not None,
@@ -337,22 +339,22 @@ class GrownOnBudget:
         if wrong := ", ".join(name for name, is_set in others.items() if is_set):
             message = (
                 "growth.regrow grows forests anew, chooses among them out of bag, and learns from "
-                f"all examples: leave {wrong} as it is by default; predictions take a budget."
+                f"all examples: leave {wrong} at its default. Give the budget to predictions."
             )
             raise ParameterError(message)
 
     def _staying(self, regrowth, forests, examples, kept):
-        """Return the forests that are kept by what they cost and score out of bag, and that."""
+        """Return the forests kept by out-of-bag costs and scores, and their operating points."""
         targets, points, staying = examples.targets[regrowth.judged], [], []
         for forest in forests:
-            # As a stage, applied to the examples that some tree left out.
+            # A stage applied to the examples that some tree left out.
             predictor = forest.predictor
             walk = predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
             answer, n_trees = self._answer(regrowth.out_of_bag(forest), 1), predictor.n_trees
             stage = Stage({"trees": n_trees}, *answer, walk.acquired, predictor.node_count(n_trees))
             points.append(refuse_unscored(measures(self, stage, targets), len(targets)))
             staying.append(forest)
-            # At once: all forests would take several times the memory of those that stay.
+            # Filtered immediately, as all forests would take several times the memory.
             columns = ("cost", "score", "score_se")
             places = kept({name: np.array([point[name] for point in points]) for name in columns})
             points, staying = ([each[place] for place in places] for each in (points, staying))
@@ -364,7 +366,7 @@ class GrownOnBudget:
         penalties = self._tried("joint_fit", PENALTIES, low_open=True)
         several = self.refit or self._needs_validation or len(rules) > 1
         known = self._known_trees(train, several)
-        # Kept trees keep their seeds: their bootstrap samples follow from these.
+        # Kept trees keep their seeds, which determine their bootstrap samples.
         seeds[: len(known)] = self.tree_seeds_ if known else []
         forests = self._forests(self._grower(train), rules, seeds, valid, known)
         for forest in forests:
@@ -374,7 +376,7 @@ class GrownOnBudget:
         best = self._choose(forests, valid)
         for name, value in best.setting.items():
             setattr(self, f"{name}_", value)
-        # Set without validation data, too: those of an earlier fit would be wrong.
+        # Set even without validation data, to replace those of an earlier fit.
         self.validation_costs_ = None if valid is None else np.array(best.costs)
         self.validation_errors_ = None if valid is None else np.array(best.errors)
         self._set_forest(best.trees, best.refitted, seeds, train)
@@ -382,13 +384,13 @@ class GrownOnBudget:
     def _set_forest(self, trees, prefixes, seeds, examples):
         self.tree_seeds_ = seeds[: len(trees)]
         if self.oob_score:
-            self._replacing = ()  # left-out examples judge the leaves as they grew
+            self._replacing = ()  # out-of-bag scores are those before refitting leaves
             self._set_oob(trees, self.tree_seeds_, examples)
         self._set_trees(trees, prefixes)
 
     def _refit(self, examples, seeds):
-        """Grow as many trees with the chosen setting on all examples, as the budget allows."""
-        # Names of settings are those of the attributes that hold what was chosen.
+        """Grow as many trees on all examples with the chosen setting as the budget allows."""
+        # The attributes with the chosen values are named like the settings.
         rules = [
             (setting, rule)
             for setting, rule in self._rules(examples.X.shape[1])
@@ -396,7 +398,7 @@ class GrownOnBudget:
         ]
         prefixes, self._replacing = self._replacing, ()
         trees = seeds[: len(self.trees_)]
-        # On all examples nothing is left to validate on: the budget is kept on what trees grew on.
+        # No examples are left for validation, so the budget is kept on the training examples.
         forests = self._forests(self._grower(examples), rules, trees, examples)
         best = self._choose(forests, examples)
         if prefixes:
@@ -406,7 +408,7 @@ class GrownOnBudget:
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
     def _grower(self, examples):
-        """Return the source of trees that grow on some examples."""
+        """Return the source of trees grown on these examples."""
         return self._source(self, examples, self._codes(examples.X), partial(self._drawn, examples))
 
     def _forests(self, source, rules, seeds, valid, known=()):
@@ -441,16 +443,16 @@ class GrownOnBudget:
         return rules
 
     def _lists(self):
-        """Return the values to try of each parameter that a setting names."""
+        """Return the values to try for each parameter of a setting."""
         weights = self._tried("prune", WEIGHTS)
-        # Pruning by the rows a tree grew on would keep every split.
+        # On the rows that a tree grew on, pruning would keep every split.
         if weights and not self._growth.bootstrap:
             message = "prune judges trees by the examples that they left out: set bootstrap=True."
             raise ParameterError(message)
         return {"cost_exponent": self._exponents(), "prune": weights or [None]}
 
     def _tried(self, name, default, low_open=False):
-        """Return the values of a parameter of `leaves` to try; none where it is off."""
+        """Return the values of a parameter of `leaves` to try; none if it is off."""
         value = getattr(self._leaves, name)
         if is_flag(value):
             return default if value else ()
@@ -460,12 +462,12 @@ class GrownOnBudget:
         if self.cost_exponent is not None:
             return as_list(self.cost_exponent, "cost_exponent", high=1)
         prices = self._counted()
-        # prices**e span a ratio r where e = log r / log(highest / lowest price).
+        # prices**e span a ratio r if e = log r / log(highest / lowest price).
         spread = np.log(prices.max() / prices.min()) if prices.any() else 0.0
         milder = [np.log(ratio) / spread for ratio in RATIOS if np.log(ratio) < spread]
         if self.budget is None:
             return milder[:1] or [1.0]
-        # The paper's risk first: of equals it is taken.
+        # The paper's risk comes first, so that it wins ties.
         return [1.0, *milder[::-1]]
 
     def _counted(self):
@@ -475,10 +477,10 @@ class GrownOnBudget:
         return np.where(prices > 0, prices, FREE_SHARE * prices[prices > 0].min())
 
     def _choose(self, forests, valid):
-        """Return the forest with the best validation score; of equals the cheaper one."""
+        """Return the forest with the best validation score, the cheaper one among equals."""
         affordable = [forest for forest in forests if forest.trees]
         if not affordable:
-            # The error names the least budget that would do.
+            # The error reports the smallest sufficient budget.
             cheapest = min(forest.broke_at for forest in forests)
             message = (
                 f"no forest fits budget={self.budget:g}: the first tree alone costs "
@@ -486,7 +488,6 @@ class GrownOnBudget:
                 "at least that, or try larger alphas."
             )
             raise BudgetError(message, cheapest)
-        # With a `scoring` to call, and one forest, there is nothing to compare.
         if len(affordable) == 1:
             return affordable[0]
         if self.scoring is None:
@@ -502,7 +503,7 @@ class GrownOnBudget:
     def _set_trees(self, trees, prefixes=()):
         super()._set_trees(trees)
         self._replacing = prefixes
-        self._incremental = not prefixes  # each prefix has leaf values of its own
+        self._incremental = not prefixes  # each prefix has its own leaf values
         if prefixes:
             self._predictor = prefixes[-1].predictor
         self.penalties_ = [prefix.penalty for prefix in prefixes]
@@ -529,7 +530,7 @@ class GrownOnBudget:
 
 
 def as_list(value, name, high=np.inf, low_open=False):
-    """Return a parameter that may be a number or a list of numbers as a list, checked."""
+    """Return a parameter that is a number or a list of numbers as a checked list."""
     values = np.atleast_1d(np.asarray(value, dtype=object)).tolist()
     if not values:
         raise ParameterError(f"{name} must be a number or a list of numbers, got an empty list.")
@@ -547,14 +548,14 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     """Random forest under a budget of feature acquisition (Nan, Wang and Saligrama 2015).
 
     Trees grow greedily by risk = cost of a feature / drop in impurity, and join the forest while
-    predictions on validation data cost at most `budget` on average. A prediction pays each feature
-    once, however many trees look at it. Missing values (NaN) go to the better side of each split;
-    only features that lack some in training may lack them in prediction.
+    predictions on validation data cost at most `budget` on average. A prediction pays for each
+    feature once, even if several trees use it. Missing values (NaN) go to the better side of each
+    split. Only features with missing values in training may have them in prediction.
 
     Parameters
     ----------
     alpha : float or list of float, default=0.0
-        Threshold of `"threshold_pairs"`: the larger, the smaller and cheaper the trees. Of a list
+        Threshold of `"threshold_pairs"`. Larger values give smaller and cheaper trees. With a list,
         the value with the least validation error within the budget is used (the paper's list is
         0, 2, 4, 6, 8, 10, 15, 25, 35, 45).
 
@@ -563,7 +564,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     alpha_ : float
         The threshold in use.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Class shares of the examples that trees grew on; NaN where no tree left one out.
+        Out-of-bag class shares of the training examples; NaN if no tree left one out.
 
     References
     ----------
@@ -598,7 +599,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         if not isinstance(named, kinds.ImpurityFunction):
             check_choice(named, "growth.impurity", ("threshold_pairs", *IMPURITIES))
             impurity = IMPURITIES.get(named, lambda: kinds.ThresholdPairs(setting["alpha"]))()
-        # Theorem 2.2, on the greatest cost, needs it, and so do the kernel's bounds of thresholds.
+        # Theorem 2.2 on the maximum cost and the kernel's bounds on thresholds need it.
         if split == "minimax" and not impurity.admissible:
             raise ParameterError(
                 "split='minimax' needs an admissible impurity (a part is never more impure than "
@@ -607,17 +608,17 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         return {"impurity": impurity, "split": split}
 
     def _error(self, scores, n_trees, labels):
-        # A class that training lacks is -1 here, and so an error whatever is predicted.
+        # A class absent from training is -1 here, and so always an error.
         return float((scores.argmax(axis=1) != labels).mean())
 
     def _lists(self):
         alphas, impurity = as_list(self.alpha, "alpha"), self._growth.impurity
-        # A list that changes nothing would grow the same forest again and again.
+        # A list without effect would grow the same forest repeatedly.
         if impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(
                 f"alpha belongs to the impurity 'threshold_pairs'; leave it at 0 with {impurity!r}."
             )
-        # Settings are tried in this order: of equals the first one is taken.
+        # Settings are tried in this order, and the first one wins ties.
         return {"alpha": alphas, **super()._lists()}
 
 
@@ -625,16 +626,16 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
 class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
     """Forest of regression trees under a budget of feature acquisition.
 
-    `BudgetRFClassifier` for numbers: trees grow by risk = cost of a feature / drop in variance, and
-    join the forest while predictions on validation data cost at most `budget` on average. Missing
-    values (NaN) are taken as in `BudgetRFClassifier`.
+    This is `BudgetRFClassifier` for numbers. Trees grow by risk = cost of a feature / drop in
+    variance, and join the forest while predictions on validation data cost at most `budget` on
+    average. Missing values (NaN) are treated as in `BudgetRFClassifier`.
 
     Attributes
     ----------
     trees_ : list of Tree
         Node values are means of the target.
     oob_prediction_ : ndarray of shape (n_samples,)
-        Predictions of the examples that trees grew on; NaN where no tree left one out.
+        Out-of-bag predictions of the training examples; NaN if no tree left one out.
     """
 
     _source, _leaf_refit = NumberTreeSource, RidgeRefit
@@ -643,10 +644,10 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
         of_classes = (self._growth.impurity, self._growth.split, self._leaves.voting)
         if of_classes != (Growth.impurity, Growth.split, Leaves.voting):
             raise ParameterError(
-                "growth.impurity, growth.split and leaves.voting are of classes: leave them as "
-                f"they are in regression, got {self._growth!r} and {self._leaves!r}."
+                "growth.impurity, growth.split and leaves.voting are for classification: leave "
+                f"them at their defaults, got {self._growth!r} and {self._leaves!r}."
             )
-        # Variance is not monotone: its worse side has no bound by which to skip thresholds.
+        # Variance is not monotone, so the worse side gives no bound for skipping thresholds.
         return {"impurity": kinds.Variance(), "split": "expected"}
 
     def _error(self, scores, n_trees, targets):

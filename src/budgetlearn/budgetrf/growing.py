@@ -1,4 +1,4 @@
-"""The trees of BudgetRF in order: Algorithm 1, pruned by what their samples left out."""
+"""Growing the trees of BudgetRF (Algorithm 1), and pruning them on out-of-bag examples."""
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -18,12 +18,12 @@ class TreeSource:
     """Grows trees of classes on one coded table."""
 
     def __init__(self, forest, examples, data, draw):
-        # `draw` tells how much each example counts for the tree of a seed.
-        # Many forests draw the same samples: those of few examples are kept.
+        # `draw` returns the weight of each example for the tree of a seed.
+        # Many forests draw the same samples, so those of small tables are cached.
         self.draw = lru_cache(draw) if len(examples.y) <= MOST_ROWS else draw
         self.examples, self.data = examples, data
         self.feature_costs, self.n_jobs = forest.feature_costs_, forest.n_jobs
-        # The prices of which the risk takes the power.
+        # The prices in the risk, before taking the power.
         self.counted = forest._counted()
         self._set_targets(forest)
 
@@ -31,7 +31,7 @@ class TreeSource:
         self.targets, self.n_classes = self.examples.y.astype(np.int32), forest.classes_.size
 
     def trees(self, rule, seeds, prune=None, known=()):
-        """Yield a tree for each seed, the `known` ones first; `prune` is the weight of `pruned`."""
+        """Yield a tree for each seed, `known` trees first; `prune` is the weight in `pruned`."""
         yield from known
         seeds, acquisitions = seeds[len(known) :], None
         if rule.reuse_discount < 1 or prune is not None:
@@ -39,7 +39,7 @@ class TreeSource:
             for tree in known:
                 self._acquire(tree, acquisitions)
         for tree, seed in zip(self._growing(rule, seeds, acquisitions), seeds, strict=False):
-            # The seed gives the same sample as when the tree grew: it need not be kept.
+            # The seed reproduces the sample of the tree, which need not be kept.
             if prune is not None and (left_out := self.draw(seed) == 0).any():
                 losses = self._losses(tree)
                 tree = pruned(tree, self.examples, losses, left_out, acquisitions, prune)
@@ -48,17 +48,17 @@ class TreeSource:
             yield tree
 
     def _growing(self, rule, seeds, acquisitions):
-        """Return trees as they grow; each may know what is acquired when it is asked for."""
-        # A free feature stays free where the exponent is 0, too.
+        """Return an iterator of trees, which grow when requested if acquisitions matter."""
+        # A free feature stays free even with exponent 0.
         prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
         grown = partial(self.tree, self.grower(rule), prices)
-        # Each tree's prices depend on the tree before, as pruned: one after the other.
+        # Prices depend on the previous trees after pruning, so trees grow one after another.
         if rule.reuse_discount < 1:
             return (grown(seed, acquisitions) for seed in seeds)
         return threads_ahead(grown, seeds, self.n_jobs)
 
     def grower(self, rule, features=None):
-        """Return a grower of trees on all features, or some."""
+        """Return a grower of trees on all features, or on the given ones."""
         return TreeGrower(self.data, self.targets, self.n_classes, rule, features)
 
     def tree(self, grower, prices, seed, *acquired):
@@ -66,7 +66,7 @@ class TreeSource:
         return grower.tree(self.draw(seed), prices, seed, *acquired)
 
     def _losses(self, tree):
-        """Return the losses by which `pruned` judges: a function of nodes and examples."""
+        """Return the losses for `pruned`, as a function of nodes and examples."""
         return class_losses(tree, self.examples.y)
 
     def _acquire(self, tree, acquisitions):
@@ -78,7 +78,7 @@ class NumberTreeSource(TreeSource):
     """Grows trees whose splits lower the variance of the target."""
 
     def _set_targets(self, forest):
-        # Dividing by a power of two loses no digit: the forest does not depend on units.
+        # Dividing by a power of two is exact, and makes the forest independent of units.
         self.unit, self.n_classes = 2.0 ** (np.frexp(np.abs(self.examples.y).max())[1] - 1), 1
         self.targets = np.ascontiguousarray(self.examples.y / self.unit, dtype=np.float64)
 
@@ -92,11 +92,11 @@ class NumberTreeSource(TreeSource):
 
 @dataclass
 class BudgetedForest:
-    """The trees that fit a budget, and how each prefix of them did on validation data."""
+    """The trees that fit a budget, and the results of each prefix on validation data."""
 
-    setting: dict  # what they were grown with, of what is chosen on validation data
+    setting: dict  # the values of the parameters that are chosen on validation data
     trees: list = field(default_factory=list)
-    # Mean acquisition cost, and error, on validation data of the first tree, the first two, ...
+    # Mean acquisition cost and error of the first tree, the first two, ... on validation data.
     costs: list = field(default_factory=list)
     errors: list = field(default_factory=list)
     broke_at: float | None = None  # cost with the tree that broke the budget and was dropped
@@ -104,12 +104,12 @@ class BudgetedForest:
 
     @property
     def loss(self):
-        """Validation error of the whole forest; of refitted leaves what they were fitted by."""
+        """Validation error of the whole forest, or validation loss of the refitted leaves."""
         return self.refitted[-1].loss if self.refitted else self.errors[-1]
 
 
 def measured(trees, forest, valid):
-    """Yield each tree, and the mean cost and error of those so far on validation data, if any."""
+    """Yield each tree with the mean cost and error of the trees so far on validation data."""
     acquired, scores = None if valid is None else np.zeros(valid.X.shape, dtype=bool), 0
     for n_trees, tree in enumerate(trees, start=1):
         if valid is None:
@@ -124,7 +124,7 @@ def measured(trees, forest, valid):
 
 
 def grow_within_budget(setting, trees, budget):
-    """Take trees, as `measured`, while the mean cost stays within the budget."""
+    """Return the forest of `measured` trees whose mean cost stays within the budget."""
     count_fit()
     forest = BudgetedForest(setting)
     for tree, cost, error in trees:
@@ -138,28 +138,28 @@ def grow_within_budget(setting, trees, budget):
     return forest
 
 
-# What `prune=True` tries.
+# The weights that `prune=True` tries.
 WEIGHTS = [0.1, 0.3, 1.0, 3.0, 10.0]
 
 
 def class_losses(tree, labels):
-    """Return the squared errors of class shares (Brier): a function of nodes and examples."""
+    """Return the squared errors of class shares (Brier), as a function of nodes and examples."""
     shares = tree.value + PRIOR
     shares /= shares.sum(axis=1, keepdims=True)
-    # Of an example of class c: |shares − e_c|² = |shares|² − 2 shares[c] + 1.
+    # For an example of class c: |shares − e_c|² = |shares|² − 2 shares[c] + 1.
     squared = (shares**2).sum(axis=1) + 1
     return lambda nodes, rows: squared[nodes] - 2 * shares[nodes, labels[rows]]
 
 
 def pruned(tree, examples, losses, left_out, acquisitions, weight):
-    """Return a tree of which only those splits stay that are worth what they cost.
+    """Return the tree with only the splits that are worth their cost.
 
-    Of all subtrees with the same root it is the one with the least loss of the left-out examples,
-    as a share of the loss at the root, + weight × mean cost as a share of what all features cost.
-    What an example acquired from earlier trees (`acquisitions`), or higher up, is free.
+    Among all subtrees with the same root, this one minimises the loss of the left-out examples (as
+    a share of the loss at the root) + weight × mean cost (as a share of the cost of all features).
+    Features that an example acquired from earlier trees (`acquisitions`) or higher up are free.
     """
-    # Both are sums over nodes: the best subtree follows exactly from the leaves up (Breiman et al.
-    # 1984, section 3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
+    # Both are sums over nodes, so the best subtree is found exactly from the leaves up (Breiman et
+    # al. 1984, section 3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
     loss, cost = _sums(tree, examples, losses, left_out, acquisitions)
     cost *= weight / (acquisitions.full or 1.0)
     best, stays = loss.copy(), np.zeros(tree.node_count, dtype=bool)
@@ -171,7 +171,7 @@ def pruned(tree, examples, losses, left_out, acquisitions, weight):
 
 
 def _sums(tree, examples, losses, left_out, acquisitions):
-    """Return the loss of each node as a leaf over that of the root, and the mean cost it adds."""
+    """Return each node's loss as a leaf, as a share of the root's, and its additional mean cost."""
     weights = examples.weights
     loss, cost = np.zeros(tree.node_count), np.zeros(tree.node_count)
     rows, at = np.arange(len(examples.y)), np.zeros(len(examples.y), dtype=np.intp)
@@ -193,7 +193,7 @@ def _sums(tree, examples, losses, left_out, acquisitions):
 
 
 def _cut(tree, stays):
-    """Return a tree whose inner nodes are those that stay with all nodes above them."""
+    """Return a tree whose inner nodes are those that stay together with all nodes above them."""
     reached = np.zeros(tree.node_count, dtype=bool)
     reached[0] = True
     for node in np.flatnonzero(stays):

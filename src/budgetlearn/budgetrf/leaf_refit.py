@@ -1,4 +1,4 @@
-"""The leaves of BudgetRF's trees fitted together: logistic and ridge regression on them."""
+"""Fitting all leaves of BudgetRF's trees together, by logistic or ridge regression."""
 
 from dataclasses import dataclass, replace
 
@@ -10,23 +10,23 @@ from scipy.special import log_softmax
 from ..forests.base import leaf_values
 from ..tree.predictor import ForestPredictor
 
-# Added to each class count of a node before its shares, or logarithms of them, are taken.
+# Added to each class count of a node before taking shares or their logarithms.
 PRIOR = 0.5
 # Penalties of the squared changes of the leaves' log-odds, in units of an example's log-loss.
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
-# Each refitted prefix has about so many times the trees of the one before.
+# Ratio of the numbers of trees in consecutive refitted prefixes.
 RATIO = np.sqrt(2)
 MOST_STEPS = 200
 
 
 @dataclass
 class RefittedPrefix:
-    """The first trees of a forest with leaf values of their own."""
+    """The first trees of a forest with their own leaf values."""
 
-    penalty: float  # that their leaves were fitted with
-    # The mean of its trees predicts: the log-odds of classes, or numbers.
+    penalty: float  # of the leaf values
+    # The mean over its trees is the prediction: log-odds of classes, or numbers.
     predictor: ForestPredictor
-    loss: float | None = None  # of the validation data that chose the penalty, on the mean
+    loss: float | None = None  # mean loss on the validation data that chose the penalty
 
 
 def prefix_sizes(n_trees):
@@ -36,34 +36,34 @@ def prefix_sizes(n_trees):
 
 
 class LeafTable:
-    """The leaves that examples reach, numbered through the trees of a forest."""
+    """The leaves that examples reach, numbered consecutively over the trees of a forest."""
 
     def __init__(self, trees, X, n_jobs):
         self.starts = np.cumsum([0, *(np.count_nonzero(tree.is_leaf) for tree in trees)])
         number = [np.cumsum(tree.is_leaf) - 1 for tree in trees]
         walk = ForestPredictor(trees, X.shape[1]).walk(X, leaves=True, n_jobs=n_jobs)
-        # In place, tree by tree: the array of leaves is the largest that a refit needs.
+        # In place, as the array of leaves is the largest of a refit.
         for index, leaves in enumerate(walk.leaves.T):
             leaves[:] = number[index][leaves] + self.starts[index]
         self.leaves = walk.leaves
 
     def indicator(self, n_trees):
-        """Return the matrix of (n_samples, leaves of the first trees): 1 where one is reached."""
+        """Return the 0/1 matrix (n_samples, leaves of the first trees) of reached leaves."""
         n, places = len(self.leaves), np.ascontiguousarray(self.leaves[:, :n_trees]).ravel()
-        # Each row reaches one leaf of each tree: the matrix needs no sorting nor counting.
+        # Each row reaches one leaf of each tree, so no sorting or counting is needed.
         rows = np.arange(0, n * n_trees + 1, n_trees)
         shape = n, self.starts[n_trees]
         return csr_matrix((np.ones(places.size), places, rows), shape=shape)
 
 
 class LeafRefit:
-    """Fits the values of all leaves of a prefix together; what is penalised is their change.
+    """Fits the values of all leaves of a prefix together, with a penalty on their change.
 
-    A subclass has the `objective` of the leaves' sums, with its slope, and the mean
-    `loss` of other examples, to choose by.
+    A subclass has the `objective` of the sums over leaves, with its gradient, and the mean `loss`
+    on other examples, which chooses the penalty.
     """
 
-    scale = 1.0  # of the losses: what they are divided by, the penalties' with them
+    scale = 1.0  # losses and penalties are divided by it
 
     def __init__(self, trees, train, start, n_jobs):
         self.trees, self.n_features, self.n_jobs = trees, train.X.shape[1], n_jobs
@@ -71,9 +71,9 @@ class LeafRefit:
         self.weight = train.weights
 
     def chosen(self, penalties, valid):
-        """Return each `RefittedPrefix` with the penalty that is best on validation data.
+        """Return each `RefittedPrefix` with the best penalty on validation data.
 
-        Only a single penalty needs no `valid`.
+        `valid` may be None if there is a single penalty.
         """
         held = None if valid is None else LeafTable(self.trees, valid.X, self.n_jobs)
         prefixes = []
@@ -87,7 +87,7 @@ class LeafRefit:
         return prefixes
 
     def again(self, prefixes):
-        """Return prefixes of the same sizes and penalties, as far as there are trees."""
+        """Return prefixes of the same sizes and penalties, for sizes that the forest has."""
         sizes = ((prefix.predictor.n_trees, prefix.penalty) for prefix in prefixes)
         return [
             self._prefix(n_trees, *next(self._path(n_trees, [penalty])))
@@ -106,9 +106,9 @@ class LeafRefit:
             yield penalty, start + change
 
     def _fitted(self, Z, across, start, change, penalty):
-        """Return the change that is best for one penalty, searched from the given one."""
+        """Return the best change for one penalty, with the given one as starting point."""
         base = Z @ start
-        # Leaves differ in size: in these units all have about the same curvature.
+        # In these units all leaves have about the same curvature, whatever their size.
         unit = self.scale**0.5 / np.sqrt(across @ self.weight[:, None] / 4 + penalty)
 
         def objective(flat):
@@ -123,7 +123,7 @@ class LeafRefit:
         return unit * found.x.reshape(start.shape)
 
     def _prefix(self, n_trees, penalty, values, loss=None):
-        """Return the prefix with such values, times the number of trees: their mean predicts."""
+        """Return the prefix with these values times `n_trees`, as predictions are means."""
         trees, starts = [], self.table.starts
         for index, tree in enumerate(self.trees[:n_trees]):
             value = np.zeros((tree.node_count, values.shape[1]))
@@ -133,29 +133,29 @@ class LeafRefit:
 
 
 class LogisticRefit(LeafRefit):
-    """Logistic regression of the classes on the leaves, from the log-odds of their counts."""
+    """Logistic regression of the classes on the leaves, starting from the log-odds of counts."""
 
     def __init__(self, trees, train, n_jobs):
         logs = np.log(leaf_values(trees) + PRIOR)
-        # With an infinite penalty the trees' probabilities are averaged geometrically.
+        # An infinite penalty gives the geometric mean of the trees' probabilities.
         super().__init__(trees, train, logs - logs.mean(axis=1, keepdims=True), n_jobs)
         self.target = np.eye(logs.shape[1])[train.y]
 
     def objective(self, scores):
-        """Return the log-loss, and its slope."""
+        """Return the log-loss and its gradient."""
         logs = log_softmax(scores, axis=1)
         slope = self.weight[:, None] * (np.exp(logs) - self.target)
         return -self.weight @ (self.target * logs).sum(axis=1), slope
 
     def loss(self, scores, targets):
-        """Return the mean log-loss of those of known classes."""
+        """Return the mean log-loss of the examples of known classes."""
         known = np.flatnonzero(targets >= 0)
         logs = log_softmax(scores[known], axis=1)
         return float(-logs[np.arange(known.size), targets[known]].mean())
 
 
 class RidgeRefit(LeafRefit):
-    """Ridge regression of the targets on the leaves, from their means, the values of the trees."""
+    """Ridge regression of the targets on the leaves, starting from the trees' values."""
 
     def __init__(self, trees, train, n_jobs):
         super().__init__(trees, train, leaf_values(trees), n_jobs)
@@ -164,7 +164,7 @@ class RidgeRefit(LeafRefit):
         self.scale = np.average(centred**2, weights=self.weight) or 1.0
 
     def objective(self, scores):
-        """Return half of the squared error, and its slope, in units of the targets' variance."""
+        """Return half of the squared error and its gradient, in units of the targets' variance."""
         miss = self.weight[:, None] * (scores - self.target) / self.scale
         return (miss * (scores - self.target)).sum() / 2, miss
 

@@ -1,4 +1,4 @@
-"""Forests regrown on sets of features as if these were free, chosen out of bag."""
+"""Regrowing forests on sets of features as if these were free, with out-of-bag choices."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,22 +12,22 @@ from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX
 from .leaf_refit import prefix_sizes
 
-# A set has the features that more than such a share of the training examples acquire.
+# A set has the features that more than this share of the training examples acquire.
 LEAST_SHARES = (0.02, 0.5)
-# The share of its features that each step of the elimination leaves out.
+# The share of features that each step of the elimination removes.
 LEFT_OUT = 0.2
-# Least examples in a leaf, tried in this order for as long as the loss out of bag falls: on one or
-# two features deep trees are noise.
+# Minimum leaf sizes, tried in this order while the out-of-bag loss falls: deep trees on one or two
+# features fit noise.
 LEAF_SIZES = (1, 5, 15, 40)
-# Sets are found and judged on so many rows, and by so many trees, at most.
+# Limits on the rows and trees for finding and judging sets.
 MOST_ROWS, FIRST_TREES = 1000, 30
-# All trees grow on the sets whose first ones score no worse than those of any set that costs as
-# little, less so many standard errors of the score.
+# Sets are kept for all trees if their score is at most this many standard errors below that of any
+# set with at most the same cost.
 SLACK = 0.5
 
 
 def judging_rows(n_samples, seed):
-    """Return the rows that sets of features are found and judged on, ascending; None: all."""
+    """Return the rows for finding and judging sets of features, ascending; None for all rows."""
     if n_samples <= MOST_ROWS:
         return None
     return np.sort(np.random.RandomState(seed).permutation(n_samples)[:MOST_ROWS])
@@ -40,13 +40,13 @@ class RegrownForest:
     features: np.ndarray  # ascending
     leaf_size: int
     predictor: ForestPredictor
-    # (n_judged, n_values): for each example the sum over the trees that left it out.
+    # (n_judged, n_values): the sum of each example's predictions over the trees that left it out.
     sums: np.ndarray | None = None
-    loss: float = np.inf  # mean squared error of the means of these
+    loss: float = np.inf  # mean squared error of the out-of-bag predictions
 
 
 def found_sets(trees, examples, n_jobs=None):
-    """Yield the features that many of the examples acquire, for each prefix of a forest."""
+    """Yield sets of features that many examples acquire, for each prefix of a forest."""
     X, sizes = examples.X, set(prefix_sizes(len(trees)))
     walks = ForestPredictor(trees, X.shape[1]).staged_walk(X, acquired=True, n_jobs=n_jobs)
     for n_trees, walk in enumerate(walks, start=1):
@@ -56,10 +56,10 @@ def found_sets(trees, examples, n_jobs=None):
 
 
 def drops(trees, n_features):
-    """Return by how much each feature lowers the impurity, summed over trees.
+    """Return the decrease in impurity by each feature, summed over trees.
 
-    That is Gini's of class counts, and the variance of numbers, in both the squared distance
-    between the means of the sides, times their sizes over the node's.
+    The impurity is Gini's for class counts and the variance for numbers. In both cases the decrease
+    is the squared distance between the means of the sides, times their sizes over the node's.
     """
     total = np.zeros(n_features)
     for tree in trees:
@@ -74,7 +74,7 @@ def drops(trees, n_features):
 
 
 def near_front(points):
-    """Return the points that none of as little cost beats by the slack, cheap to expensive."""
+    """Return the points that no point of at most their cost beats by the slack, sorted by cost."""
     order = np.lexsort((-points["score"], points["cost"]))
     score, error = (np.asarray(points[name])[order] for name in ("score", "score_se"))
     return order[score >= np.maximum.accumulate(score) - SLACK * np.nan_to_num(error)]
@@ -83,9 +83,9 @@ def near_front(points):
 class Regrowth:
     """Grows forests of `n_trees` on the features of a set as if they were free.
 
-    Trees grow as those of `source` by `rule`, but for prices, depth, the least size of a leaf, and
-    √p of the p features drawn at each node. All forests have the same seeds, which follow from
-    `seed`, and so leave out the same examples.
+    Trees grow like those of `source` by `rule`, except for prices, depth, minimum leaf size, and √p
+    of the p features drawn at each node. All forests have the same seeds, derived from `seed`, and
+    so leave out the same examples.
     """
 
     def __init__(self, source, rule, n_trees, seed):
@@ -101,7 +101,7 @@ class Regrowth:
         self.target = np.eye(source.n_classes)[y] if source.n_classes > 1 else y[:, None]
 
     def begun(self, features):
-        """Return the forest of the first trees on some features, with leaves of the best size."""
+        """Return the forest of the first trees on these features, with the best leaf size."""
         best = None
         for leaf_size in LEAF_SIZES:
             forest = self._grown(features, leaf_size, self.n_first)
@@ -111,14 +111,14 @@ class Regrowth:
         return best
 
     def finished(self, forest, goes_on):
-        """Return the forest of all trees; if it `goes_on`, the trees that it has are the first."""
+        """Return the forest of all trees; if it `goes_on`, its trees are kept as the first ones."""
         known = forest if goes_on else None
         return self._grown(forest.features, forest.leaf_size, len(self.seeds), known)
 
     def drops(self, forest):
-        """Return by how much each feature lowers the impurity in a forest."""
+        """Return the decrease in impurity by each feature in a forest."""
         source, how = self.source, drops
-        if source.examples.weight is not None:  # nodes are as large as their rows weigh
+        if source.examples.weight is not None:  # node sizes are sums of weights
             how = gini_importance if source.n_classes > 1 else variance_importance
         return how(forest.predictor.trees, source.data.n_features)
 
@@ -132,13 +132,13 @@ class Regrowth:
         n_known, source = len(trees), self.source
         drawn = round(features.size**0.5)
         rule = replace(self.rule, max_features=drawn, min_samples_leaf=leaf_size)
-        # Prices by a risk, which changes none.
+        # Equal prices, so the risk depends on impurity only.
         grown = partial(source.tree, source.grower(rule, features), np.ones(features.size))
         trees += thread_map(grown, self.seeds[n_known:n_trees], source.n_jobs)
-        # Each tree counts the same in the mean, whatever its leaves weigh.
+        # Each tree has the same weight in the mean, whatever the weights of its leaves.
         predictor = ForestPredictor(trees, source.data.n_features, shares=source.n_classes > 1)
         forest = RegrownForest(features, leaf_size, predictor)
-        # Each example adds up the trees that left it out.
+        # Each example sums the predictions of the trees that left it out.
         new = {"trees": (n_known, n_trees), "counts": self.left_out[n_known:n_trees]}
         walk = predictor.walk(self.rows, values=True, n_jobs=source.n_jobs, **new)
         forest.sums = walk.values + (0 if known is None else known.sums)
@@ -148,12 +148,13 @@ class Regrowth:
 
 
 def first_forests(regrowth, prices, sets, exponents):
-    """Yield the first trees on each set of features that an elimination comes by, and of `sets`.
+    """Yield a forest of first trees for each set of the eliminations, and for each of `sets`.
 
-    An elimination starts from all features. A fifth is left out from one set to the next: those
-    with the least drop in impurity over price to one of the powers `exponents`. Free ones stay.
+    There is an elimination for each of the `exponents`. It starts from all features, and each step
+    removes a fifth of them, those with the least drop in impurity over price^exponent. Free
+    features stay.
     """
-    drops = {}  # of the sets so far: none is grown on twice
+    drops = {}  # by set, so that no set is used twice
 
     def new(features):
         key = tuple(features.tolist())

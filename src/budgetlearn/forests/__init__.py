@@ -1,4 +1,4 @@
-"""Random forests that are charged for features, and those that weigh costs while they grow."""
+"""Random forests with acquisition costs, and forests that weigh costs during growth."""
 
 from .cost_sensitive import CostSensitiveRFClassifier as CostSensitiveRFClassifier
 from .cost_sensitive import CostSensitiveRFPathClassifier as CostSensitiveRFPathClassifier

@@ -1,4 +1,4 @@
-"""The bases of the forests on our tree kernels: classes, numbers, features used at all."""
+"""Base classes of the forests on our tree kernels."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,9 +27,9 @@ _DIRECTIONS = PerFeature("monotonic_cst", "direction", ParameterError)
 
 
 def directions_of(monotonic_cst, estimator):
-    """Return scikit-learn's `monotonic_cst` as int8 of shape (n_features,), None where all is 0.
+    """Return scikit-learn's `monotonic_cst` as int8 of shape (n_features,), or None if all are 0.
 
-    1, -1 or 0 for each feature, in order or by name; a dict may leave out those of 0.
+    It has 1, -1 or 0 for each feature, in order or by name; a dict may omit zeros.
     """
     if monotonic_cst is None:
         return None
@@ -46,14 +46,14 @@ def directions_of(monotonic_cst, estimator):
     n_classes = len(getattr(estimator, "classes_", (0, 1)))
     if n_classes != 2:
         raise ParameterError(
-            "monotonic_cst needs numbers or two classes, the second of which grows likelier with "
-            f"the feature, got {n_classes} classes."
+            "monotonic_cst needs regression or two classes, as it constrains the probability of "
+            f"the second class, got {n_classes} classes."
         )
     return given.astype(np.int8) if given.any() else None
 
 
 def gini_importance(trees, n_features):
-    """Return the drop in Gini impurity by each feature, mean over trees of class counts."""
+    """Return the decrease in Gini impurity by each feature, as a mean over classification trees."""
     total = np.zeros(n_features)
     for tree in trees:
         size = tree.value.sum(axis=1)
@@ -66,13 +66,13 @@ def gini_importance(trees, n_features):
 
 
 def variance_importance(trees, n_features):
-    """Return the drop in variance by each feature, mean over trees of means of the target."""
+    """Return the decrease in variance by each feature, as a mean over regression trees."""
     total = np.zeros(n_features)
     for tree in trees:
         weight, mean = np.ones(tree.node_count), tree.value[:, 0]
         for node in np.flatnonzero(~tree.is_leaf):  # parents come before their children
             left, right = tree.children_left[node], tree.children_right[node]
-            # A node's mean lies between its sides' in proportion to their weights.
+            # A node's mean is the weighted mean of its sides', which gives their weights.
             apart = mean[right] - mean[left]
             share = (mean[right] - mean[node]) / apart if apart else 0.5
             weight[left], weight[right] = share * weight[node], (1 - share) * weight[node]
@@ -89,21 +89,21 @@ NOTHING = Answer(np.empty(0), np.empty(0, dtype=bool))
 
 
 def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=False, per_step=0):
-    """Yield the requests of trees for examples of which nothing is known; return the `Outcome`.
+    """Yield the feature requests of trees for examples without known values; return the `Outcome`.
 
-    `model` is a predictor, and how many of its first trees are used. `answer(totals, n_counted)`
-    returns output and probabilities of what the leaves add up to, as `ForestPredictor.leaf_totals`
-    has it, for the examples that went through some tree; with `votes` leaves vote. With `per_step`
-    0 the trees are averaged, and one that cannot have a feature does not count; else their sum is
-    the model, so many of them each step: it ends before the step that lacks a feature.
+    `model` is a predictor and the number of its first trees to use. `answer(totals, n_counted)`
+    returns output and probabilities for the sums over leaves (`ForestPredictor.leaf_totals`) of the
+    examples that completed some tree; with `votes` leaves vote. With `per_step` 0 the trees are
+    averaged, and trees without a needed feature do not count. Otherwise the model is the sum of its
+    trees, in steps of `per_step` trees, and ends before the first step that lacks a feature.
     """
     predictor, n_trees = model
-    # Without a cap all trees of all examples walk at once, and what most of them wait for is asked
-    # for next, of equals the cheapest. Under a cap an example takes one tree after another, so that
-    # what it can pay for is spent on whole trees.
+    # Without a cap all trees of all examples walk at once, and the feature that most of them wait
+    # for is requested next, the cheapest among equals. Under a cap an example takes one tree after
+    # another, so that it spends its budget on whole trees.
     summed = per_step > 0
-    # A sum ends where a feature is refused, and says little before its first trees are through:
-    # where asking together saves no time, nobody acquires what lies behind that.
+    # A sum ends at the first refused feature, and its later trees are useless without the first
+    # ones. So if joint requests save no time, trees are walked one by one.
     one_by_one = ledger.max_cost < np.inf or (summed and (ledger.at_hand or n_samples == 1))
     how = {"one_by_one": one_by_one, "until_refused": summed}
     walking = predictor.waiting_trees(n_samples, n_trees, **how)
@@ -113,7 +113,7 @@ def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=Fals
     def estimate():
         sums = {"votes": votes, "per_step": per_step}
         totals, n_counted = predictor.leaf_totals(walking, n_samples, **sums)
-        # Who could walk no tree at all keeps the blank answer.
+        # Examples that completed no tree keep the blank answer.
         outcome, had = Outcome.blank(estimator, n_samples), n_counted > 0
         outcome.fill(had, *answer(totals[had], n_counted[had, None]))
         return outcome
@@ -132,33 +132,33 @@ X_TYPES = (np.float64, np.float32)
 
 
 class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
-    """A forest of `Tree` that predicts and is charged for what it looks at.
+    """A forest of `Tree` that pays for the features its predictions use.
 
     Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are
-    grown; `_answer` says what its trees' sums mean.
+    grown, and turns the sums over its trees into predictions in `_answer`.
     """
 
-    # Of forests that have no such parameters.
+    # Defaults for forests without these parameters.
     bootstrap, codes_folder, thresholds, min_samples_leaf, oob_score = True, None, "all", 1, False
-    _vote_kind = "values"  # what a walk has to gather
+    _vote_kind = "values"  # the part of a walk that predictions use
     _in_shares = False  # whether values are divided by their sum
-    _incremental = True  # whether a stage goes on where the one before it ended
+    _incremental = True  # whether a stage continues the previous one
     _dtypes = X_TYPES
     _takes_sparse = True
 
     @property
     def _growth(self):
-        """The object whose attributes say how trees grow."""
+        """The object whose attributes are the parameters of growth."""
         return self
 
     def _rule(self, n_features, **how):
-        """Return the rule of growth, after checking the parameters that most forests have."""
+        """Return the rule of growth, after checking the common parameters."""
         given = self._growth
         prefix = "" if given is self else "growth."
         check_number(given.max_depth, f"{prefix}max_depth", low=1, integer=True, none=True)
         check_number(given.min_samples_leaf, f"{prefix}min_samples_leaf", low=1, integer=True)
         if self.oob_score and not given.bootstrap:
-            raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
+            raise ParameterError("oob_score=True needs bootstrap=True to leave examples out.")
         return GrowthRule(
             thresholds=check_choice(given.thresholds, f"{prefix}thresholds", ("all", "random")),
             max_features=check_max_features(given.max_features, n_features),
@@ -169,7 +169,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         )
 
     def _codes(self, X, binned=None):
-        """Return the codes of X: `binned`, checked, or new ones."""
+        """Return the codes of X, either `binned` after a check or new ones."""
         if binned is None:
             max_bins, folder = self._growth.max_bins, self._growth.codes_folder
             return bin_features(X, max_bins, self.n_jobs, self.missing_in_training_, folder)
@@ -181,16 +181,16 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         return binned
 
     def _tree_seeds(self, random):
-        """Return one seed per tree: drawn before any grows, threads cannot change their order."""
+        """Return one seed per tree, drawn before growing, so that threads cannot change them."""
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         return random.randint(INT32_MAX, size=self.n_estimators).tolist()
 
     def _known_trees(self, train, several=False):
-        """Return the trees that a warm start goes on from; none where no fit was one so far.
+        """Return the trees that a warm start continues; none in the first fit.
 
-        `several` says that the next fit chooses among settings, or grows on other rows, too.
+        `several` states that this fit chooses among settings or also grows on other rows.
         """
-        # A digest of what it was fitted on is kept, not the rows: a model is stored without them.
+        # Only a digest of the training data is kept, as models are stored without them.
         before, self._grown_on = getattr(self, "_grown_on", None), None
         if not self.warm_start:
             return []
@@ -200,18 +200,18 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
             return []
         if several:
             wrong = (
-                "goes on with the trees of one setting on the same rows: give no budget, lists, "
-                "True for prune or joint_fit of leaves, or refit=True."
+                "continues the trees of one setting on the same rows: give no budget, no lists, "
+                "no True for prune or joint_fit of leaves, and no refit=True."
             )
         elif before != now:
             wrong = (
-                "goes on with trees that were grown on other rows, targets or weights: fit on the "
-                "same again, or a new estimator (sklearn.base.clone)."
+                "would continue trees that were grown on other rows, targets or weights: fit on "
+                "the same data, or fit a new estimator (sklearn.base.clone)."
             )
         elif self.n_estimators < len(self.trees_):
             wrong = (
-                f"adds trees to the {len(self.trees_)} that there are: n_estimators must be at "
-                f"least that, got {self.n_estimators}."
+                f"adds trees to the {len(self.trees_)} existing ones: n_estimators must be at "
+                f"least {len(self.trees_)}, got {self.n_estimators}."
             )
         else:
             return self.trees_
@@ -219,31 +219,30 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _drawn(self, examples, seed):
         """Return the weight of each example for a tree."""
-        # From the tree's seed alone: who asks later gets the same sample, which need not be kept.
+        # The seed determines the sample, so it can be drawn again and need not be kept.
         if not self._growth.bootstrap:
             return examples.weights
         drawn = bootstrap_weights(len(examples.y), seed)
         return drawn if examples.weight is None else drawn * examples.weight
 
     def _set_oob(self, trees, seeds, examples):
-        """Set `oob_score_`, and class shares or predictions: NaN where no tree left one out."""
+        """Set `oob_score_` and out-of-bag class shares or predictions (NaN without a tree)."""
         predictor = ForestPredictor(trees, examples.X.shape[1], shares=self._in_shares)
 
-        def said(item):
+        def out_of_bag(item):
             place, seed = item
-            # The seed tells the sample: what was drawn is not stored.
             rows = np.flatnonzero(self._drawn(examples, seed) == 0)
             own = {"trees": (place, place + 1), self._vote_kind: True}
             return rows, getattr(predictor.walk(examples.X[rows], **own), self._vote_kind)
 
         totals = np.zeros((len(examples.y), trees[0].value.shape[1]))
         n_counted = np.zeros(len(examples.y), dtype=int)
-        for rows, values in thread_map(said, list(enumerate(seeds)), self.n_jobs):
+        for rows, values in thread_map(out_of_bag, list(enumerate(seeds)), self.n_jobs):
             totals[rows] += values
             n_counted[rows] += 1
         seen = n_counted > 0
         if is_classifier(self):
-            # Rows that no tree left out stay NaN: 0 / 0 would warn.
+            # Rows that no tree left out stay NaN, as 0 / 0 would warn.
             self.oob_decision_function_ = np.full_like(totals, np.nan)
             sums = totals[seen].sum(axis=1, keepdims=True)
             self.oob_decision_function_[seen] = totals[seen] / sums
@@ -262,12 +261,12 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
     @property
     def n_stages_(self):
-        """Number of trees: each prefix of the forest is an operating point."""
+        """Number of trees, as each prefix of the forest is an operating point."""
         return len(self.trees_)
 
     def _stages(self, X, which, want):
         which = list(which)
-        # Only what is asked for is gathered: votes take most of a walk's time.
+        # Only requested parts are computed, as votes take most of a walk's time.
         vote = bool(want & {"output", "probabilities"})
         parts = {self._vote_kind: vote, "acquired": "acquired" in want, "n_jobs": self.n_jobs}
         for index, walk in self._walks(X, which, parts):
@@ -278,16 +277,16 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
                 sums = getattr(walk, self._vote_kind)
                 stage.output, stage.probabilities = self._answer(sums, n_trees)
             if "acquired" in want:
-                stage.acquired = walk.acquired.copy()  # the next walk goes on with the array
+                stage.acquired = walk.acquired.copy()  # the next walk continues in the array
             yield stage
 
     def _model(self, index):
-        """Return the predictor of a stage, and how many of its trees the stage uses."""
+        """Return the predictor of a stage, and the number of trees that the stage uses."""
         return self._predictor, index + 1
 
     def _walks(self, X, which, parts):
-        """Yield the index of each stage, and what a walk gathers for it."""
-        # One stage needs one walk through its trees, several share one that goes on.
+        """Yield the index and the walk of each stage."""
+        # Several stages share one continued walk.
         if len(which) > 1 and self._incremental:
             walks = enumerate(self._predictor.staged_walk(X, **parts))
             yield from ((index, walk) for index, walk in walks if index in which)
@@ -299,13 +298,13 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     def _acquisitions(self, n_samples, stage, ledger):
         if self.fixed_costs() is not None:
             return (yield from super()._acquisitions(n_samples, stage, ledger))
-        # The same walk as `predict` takes, cell by cell: what it asks for is what that is charged.
-        what = self._model(stage), n_samples, ledger, self._answer
-        return (yield from tree_acquisitions(self, *what, votes=self._vote_kind == "votes"))
+        # The same walk as in `predict`, cell by cell, so requests agree with its charges.
+        walk = self._model(stage), n_samples, ledger, self._answer
+        return (yield from tree_acquisitions(self, *walk, votes=self._vote_kind == "votes"))
 
     @property
     def feature_importances_(self):
-        """Decrease of Gini's impurity, in regression of the variance; sums to 1, or is all 0."""
+        """Decrease of Gini's impurity, or of variance in regression; sums to 1, or is all 0."""
         check_is_fitted(self)
         decrease = gini_importance if is_classifier(self) else variance_importance
         importance = decrease(self.trees_, self.n_features_in_)
@@ -330,7 +329,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
 
 class ForestClassifier(ClassifierMixin, Forest):
-    """A forest of trees whose values are class counts, and which vote.
+    """A forest of voting trees whose node values are class counts.
 
     Attributes
     ----------
@@ -357,20 +356,20 @@ class ForestClassifier(ClassifierMixin, Forest):
         return CompactForest.of(trees, self.n_features_in_, format=format, **kind)
 
     def _answer(self, scores, n_trees):
-        """Return the class with the most votes (equals go to the first one) and their shares."""
+        """Return the class with the most votes (the first one of ties) and the shares of votes."""
         return self.classes_[scores.argmax(axis=1)], self._shares(scores, n_trees)
 
     def _shares(self, scores, n_trees):
-        """Return class probabilities of what the trees add up to."""
+        """Return class probabilities for the sums over trees."""
         return scores / scores.sum(axis=1, keepdims=True)
 
 
 class ForestRegressor(RegressorMixin, Forest):
-    """A forest of trees whose values are predictions, of which it takes the mean."""
+    """A forest of trees whose values are predictions, which it averages."""
 
     def _compact(self, format):
         trees = self._predictor.trees
-        # What all leaves have in common would take the few digits of small formats.
+        # The common part of all leaves would use up the few digits of small formats.
         common = leaf_values(trees).mean(axis=0)
         trees = [replace(tree, value=(tree.value - common) / len(trees)) for tree in trees]
         return CompactForest.of(trees, self.n_features_in_, intercept=common, format=format)
@@ -382,7 +381,7 @@ class ForestRegressor(RegressorMixin, Forest):
 
 @estimator_class
 class GrownTrees:
-    """Mixin, named first, with the parameters of forests whose trees grow freely."""
+    """Mixin, named first among the bases, with the parameters of forests that grow freely."""
 
     n_estimators: int = 100
     max_features: Any = "sqrt"
@@ -396,9 +395,9 @@ class GrownTrees:
 
 
 class CodedFit(GrownTrees):
-    """Mixin, named first, of forests whose `fit` takes a table that is coded already."""
+    """Mixin, named first among the bases, of forests whose `fit` accepts a coded table."""
 
-    _binned = None  # outside of `fit`: refits on a part of the rows code them anew
+    _binned = None  # set during `fit` only, as refits on some of the rows need other codes
 
     def fit(self, X, y, X_val=None, y_val=None, sample_weight=None, binned=None):
         """Grow the forest.
@@ -408,8 +407,8 @@ class CodedFit(GrownTrees):
         X, y, X_val, y_val, sample_weight : array-like
             As for `WeightedFit.fit`.
         binned : BinnedData, default=None
-            The codes of X where they exist already: many forests on one table share them, and
-            `take` gives those of some columns. `max_bins` is not used then.
+            Existing codes of X, which many forests on one table can share; `take` gives those of
+            some columns. `max_bins` is then ignored.
 
         Returns
         -------
@@ -423,21 +422,21 @@ class CodedFit(GrownTrees):
 
 
 class UsedFeaturesForest(ForestClassifier):
-    """A forest whose predictions all pay for every feature that some tree of it tests.
+    """A forest whose predictions all pay for every feature that some tree tests.
 
     Attributes
     ----------
     features_ : ndarray of int of shape (n_used,)
         The features that the forest uses, ascending.
     cost_ : float
-        What they cost.
+        The cost of these features.
     """
 
     _groups = True
 
     def _used(self, trees):
-        """Return the mask of the features that some node of the trees tests."""
-        # Of leaves the feature is -1, which would mark the last one.
+        """Return the mask of the features that the trees test."""
+        # Leaves have feature -1, which would mark the last one.
         used = np.zeros(self.n_features_in_, dtype=bool)
         for tree in trees:
             used[tree.feature[~tree.is_leaf]] = True
@@ -445,7 +444,7 @@ class UsedFeaturesForest(ForestClassifier):
 
     def _set_trees(self, trees):
         super()._set_trees(trees)
-        # Costs never fall from a prefix to the next: each tests what those before it test.
+        # Each prefix tests all features of the previous ones, so costs never fall.
         self._prefixes = np.logical_or.accumulate([self._used([tree]) for tree in trees])
         self.features_ = np.flatnonzero(self._prefixes[-1])
         self.cost_ = self.feature_costs_.subset(self.features_)
@@ -455,7 +454,7 @@ class UsedFeaturesForest(ForestClassifier):
 
     def _stages(self, X, which, want):
         which = list(which)
-        # Walks need not gather what is acquired: it is the same for all examples.
+        # All examples acquire the same features, so walks need not record them.
         for index, stage in zip(which, super()._stages(X, which, want - {"acquired"}), strict=True):
             if "acquired" in want:
                 stage.acquired = np.tile(self._prefixes[index], (len(X), 1))

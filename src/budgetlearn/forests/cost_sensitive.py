@@ -19,17 +19,17 @@ from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest
 
-# Least weight of an example that every tree so far classifies correctly: after one tree these are
-# nearly all, and without a floor the second tree would be grown on the mistakes of the first.
+# Minimum weight of an example that every tree so far classifies correctly. After one tree these are
+# nearly all; without a floor the second tree would grow only on the first one's mistakes.
 FLOOR = 0.02
 
 
 class ComplementarySampling:
-    """Samples whose chances follow the share ε_j of trees that are right about example j.
+    """Samples whose weights depend on the share ε_j of trees that are right about example j.
 
-    Algorithm 3 of the cost-sensitive random forest. Its W_j = ε_j favours what the forest knows;
-    dynamic random forests (Bernard, Adam and Heutte 2012), which it is based on, favour the rest:
-    W_j = 1 - ε_j.
+    This is Algorithm 3 of the cost-sensitive random forest. Its W_j = ε_j favours examples that the
+    forest gets right. Dynamic random forests (Bernard, Adam and Heutte 2012), on which it is based,
+    favour the others: W_j = 1 - ε_j.
     """
 
     def __init__(self, X, labels, literal):
@@ -44,26 +44,26 @@ class ComplementarySampling:
         return np.bincount(drawn, minlength=n).astype(np.float64)
 
     def learn(self, tree):
-        """Count what a new tree gets right, and weigh the examples anew."""
+        """Count the examples that a new tree gets right, and update the weights."""
         votes = ForestPredictor([tree], self.X.shape[1]).walk(self.X, votes=True).votes
         self._n_right += votes[np.arange(self.labels.size), self.labels]
         self._n_trees += 1
         right = self._n_right / self._n_trees
-        # A tree is right about an example of some leaf at least, so the sum stays positive.
+        # Each tree is right about some example of each leaf, so the sum stays positive.
         self.weights = right if self.literal else np.maximum(1 - right, FLOOR)
 
 
 @estimator_class
 class CostSensitive(GrownTrees):
-    """Mixin, named first, with the parameters of a forest and of a path of them.
+    """Mixin, named first among the bases, with the parameters of a forest and of a path.
 
     Parameters
     ----------
     max_features : {"sqrt"}, int, float or None, default=None
-        Features drawn at each node; None: all (FFS); "sqrt": RFS.
+        Number of features drawn at each node; None: all (FFS); "sqrt": RFS.
     complementary : bool or {"literal"}, default=False
-        Whether examples that the trees so far get wrong are likelier to be drawn for the next one
-        (CT); "literal": those that they get right, as Algorithm 3 is printed.
+        Whether examples that the trees so far get wrong are more likely to be drawn for the next
+        tree (CT); "literal": those that they get right, as Algorithm 3 is printed.
     thresholds : {"all", "random"}, default="all"
         Every midpoint, or a random 80, 40 or 20 (nodes of more than 2000, more than 500, fewer).
 
@@ -84,26 +84,26 @@ class CostSensitive(GrownTrees):
 class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
     """Random forest that trades information gain for feature prices (Thomas, algorithms 1-3).
 
-    A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
-    that is not positive. A feature that a split uses is acquired: C_i = 0 from then on, in this
-    tree and in all later ones, so trees grow one after another. A prediction pays for every feature
-    that the forest uses, so all examples cost the same.
+    A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf if that is
+    not positive. A feature used in a split is acquired: C_i = 0 from then on, in this tree and in
+    all later ones, so trees grow one after another. A prediction pays for every feature that the
+    forest uses, so all examples cost the same.
 
     Parameters
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         C; None: 1 each. A member of a group costs its own price plus the group's charge until a
-        tree has acquired a member; from the next tree on the charge is paid.
+        tree has acquired a member. From the next tree the charge counts as paid.
     cost_weight : float, default=0.0
-        λ >= 0, in bits per unit of `feature_costs`. A split gains at most one bit: a feature with
-        λ C_i >= 1 is never acquired.
+        λ >= 0, in bits per unit of `feature_costs`. A split gains at most one bit, so a feature
+        with λ C_i >= 1 is never acquired.
     warm_start : bool, default=False
         Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
-        `n_estimators`, for which what these acquired is free.
+        `n_estimators`. The features of the kept trees are free for the new ones.
 
     See Also
     --------
-    CostSensitiveRFPathClassifier : The forests of many λ.
+    CostSensitiveRFPathClassifier : Forests for many λ.
 
     Examples
     --------
@@ -120,12 +120,12 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
 
     def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
-        # F must be positive, and not by rounding.
+        # F must be positive beyond rounding.
         rule = self._rule(train.X.shape[1], impurity=Entropy(), least_gain=TOLERANCE)
         self._set_trees(self._grown(train, rule, self._tree_seeds(seeds)))
 
     def _grown(self, train, rule, seeds):
-        """Return the trees of a warm start and others, so that there is one for each seed."""
+        """Return one tree for each seed, those of a warm start first."""
         labels, wanted = train.y.astype(np.int32), self.complementary
         literal = isinstance(wanted, str) and wanted == "literal"
         if not literal and not is_flag(wanted):
@@ -137,7 +137,7 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
         for tree in trees if sampling else ():
             sampling.learn(tree)
         for seed in progress(seeds[len(trees) :], "trees"):
-            # What earlier trees acquired costs this one nothing (C_i = 0): one after another.
+            # Features of earlier trees are free (C_i = 0), so trees grow one after another.
             penalties = self.cost_weight * self.feature_costs_.marginal(acquired)
             counts = sampling.draw(seed) if sampling else bootstrap_weights(labels.size, seed)
             tree = grower.tree(counts * train.weights, penalties, seed)
@@ -148,20 +148,20 @@ class CostSensitiveRFClassifier(CostSensitive, CodedFit, UsedFeaturesForest):
         return trees
 
 
-# Ends of the grid, as shares of the λ at which the training set itself acquires nothing. Bootstrap
-# samples gain more at their roots, small nodes up to 1 bit: costs start to fall far below it.
+# Ends of the grid, as multiples of the λ at which a tree on the training set acquires nothing. The
+# roots of bootstrap samples gain more, and small nodes up to 1 bit, so costs fall far below it.
 LARGEST_SHARE = 2
 SMALLEST_SHARE = 0.1
-# Where prices differ so much that the most expensive feature would start with a larger penalty
-# (bits), the grid reaches down to this one.
+# The grid reaches down to this penalty (bits) of the most expensive feature, if prices differ so
+# much that the penalty would otherwise be larger everywhere.
 SMALLEST_PENALTY = 0.3
 
 
 def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weights=None):
-    """Return λ from one that acquires (nearly) nothing down to 0.
+    """Return a descending grid of λ, from one that acquires (nearly) nothing to 0.
 
-    The grid goes from twice the largest ratio of a split's gain to the price of its feature on the
-    whole training set to a tenth of it, further where prices differ much.
+    Before the 0, the grid goes from twice to a tenth of the largest ratio of a split's gain to the
+    price of its feature on the whole training set, or lower if prices differ much.
     """
     prices = feature_costs.alone
     charged = np.where(prices > 0, prices, np.inf)
@@ -180,28 +180,28 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
 
 @estimator_class
 class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin, BudgetedEstimator):
-    """Cost-sensitive random forests of many λ (Thomas, figure 1), grown side by side from one seed.
+    """Cost-sensitive random forests for many λ (Thomas, figure 1), all grown from one seed.
 
     Parameters
     ----------
     cost_weights : array-like of float, default=None
-        The λ; None: 0 and 20 more, see `cost_weight_grid`.
+        The values of λ; None: 0 and 20 more, see `cost_weight_grid`.
     budget : float, default=None
-        Most that a prediction may cost; `predict` takes the forest of the smallest λ that keeps
-        it. None: no limit.
+        Maximum cost of a prediction. `predict` uses the forest with the smallest λ that keeps it.
+        None: no limit.
     n_estimators : int, default=100
-        Trees of each forest.
+        Number of trees in each forest.
 
     Attributes
     ----------
     cost_weights_ : ndarray of shape (n_weights,)
-        The λ, descending: cheap forests first.
+        The values of λ in descending order, so cheap forests come first.
     forests_ : list of CostSensitiveRFClassifier
         One for each λ.
     costs_ : ndarray of shape (n_weights,)
-        What a prediction of each forest costs.
+        The cost of a prediction by each forest.
     stage_settings_ : list of dict
-        What each stage was fitted with: its `cost_weight`.
+        The `cost_weight` of each stage.
 
     Examples
     --------
@@ -227,7 +227,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
         self.cost_weights_ = self._weights(data, train)
         known = CostSensitiveRFClassifier().get_params()
         shared = {name: value for name, value in self.get_params(False).items() if name in known}
-        # The forests are fitted on arrays, with weights that know of the classes already.
+        # The forests are fitted on arrays, with weights that include the class weights.
         shared |= {"feature_costs": self.feature_costs_.unnamed, "class_weight": None}
         shared["random_state"] = int(seeds.randint(INT32_MAX))
 
@@ -259,7 +259,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
     def _stages(self, X, which, want):
         for index in which:
             forest = self.forests_[index]
-            # Each forest whole: the stages of the path are its λ, not numbers of trees.
+            # Whole forests, as the stages of the path are its λ.
             stage = stage_of(forest, X, forest.n_stages_ - 1, want)
             stage.setting = dict(self.stage_settings_[index])
             stage.incremental = False
@@ -276,5 +276,5 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
             )
         for weight in weights:
             check_number(weight, "each of cost_weights", low=0)
-        # Cheap forests first, as operating points are everywhere.
+        # Descending, so cheap forests come first, as in all operating points.
         return np.unique(weights.astype(np.float64))[::-1]

@@ -1,4 +1,4 @@
-"""Permutation importance of the features of our forests, on held-out or on left-out examples."""
+"""Permutation importance of the features of our forests, on held-out or out-of-bag examples."""
 
 import numpy as np
 from sklearn.utils import Bunch, check_consistent_length, check_random_state, column_or_1d
@@ -13,10 +13,11 @@ from .base import ForestClassifier
 
 
 def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):
-    """Return the accuracy that a forest loses when the values of a feature are exchanged.
+    """Return the accuracy that a forest loses when the values of a feature are permuted.
 
-    As `sklearn.inspection.permutation_importance` with accuracy as score, but one permutation of
-    the rows in each repeat serves all features, and only what a feature can change is computed.
+    This is `sklearn.inspection.permutation_importance` with accuracy as score, except that each
+    repeat uses one permutation of the rows for all features. Only the parts of the trees that a
+    feature can affect are computed again.
 
     Parameters
     ----------
@@ -25,11 +26,11 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     X, y : array-like
         Examples that the forest has not seen, and their labels.
     n_repeats : int, default=5
-        Permutations.
+        Number of permutations.
     random_state : int, RandomState instance or None, default=None
         Source of the permutations.
     n_jobs : int, default=None
-        Threads, as in joblib; the result does not depend on it.
+        Number of threads, as in joblib; the result does not depend on it.
 
     Returns
     -------
@@ -44,7 +45,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     check_number(n_repeats, "n_repeats", low=1, integer=True)
     X, labels = _check_table(forest, X, y)
     random = check_random_state(random_state)
-    # The same permutations for all features: their differences are less a matter of chance.
+    # The same permutations for all features make their differences less random.
     partners = [random.permutation(len(X)) for _ in range(n_repeats)]
     partners, votes = np.array(partners, dtype=np.int32), forest._vote_kind == "votes"
     found = forest._predictor.permuted_hits(X, labels, partners, votes=votes, n_jobs=n_jobs)
@@ -54,31 +55,31 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
 
 
 def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
-    """Return the accuracy that each tree loses, out of bag, when a feature is permuted.
+    """Return the mean out-of-bag accuracy that trees lose when a feature is permuted.
 
-    The mean over the trees of (right votes - right votes with the feature's values exchanged) /
-    examples, all on the examples that the tree's bootstrap sample left out; (n_features,). X and y
-    are the examples that the trees grew on, in the order in which the forest got them: without
-    those that weigh 0, and without those that `fit` held out.
+    The result has shape (n_features,). It is the mean over the trees of (right votes - right votes
+    with the feature permuted) / examples, all on the examples that the tree's bootstrap sample left
+    out. X and y are the examples on which the trees grew, in their order: without examples of
+    weight 0, and without those that `fit` held out.
     """
     X, labels = _check_table(forest, X, y)
     if not hasattr(forest, "tree_seeds_"):
         raise ParameterError(
             "out-of-bag importance draws samples again from tree_seeds_, which a "
-            f"{type(forest).__name__} has not: use permutation_importance on other examples."
+            f"{type(forest).__name__} lacks: use permutation_importance on other examples."
         )
     if not forest._growth.bootstrap:
-        raise ParameterError("out-of-bag importance needs bootstrap=True: no example is left out.")
+        raise ParameterError("out-of-bag importance needs bootstrap=True to leave examples out.")
     seeds = check_random_state(random_state).randint(INT32_MAX, size=len(forest.trees_)).tolist()
 
     def loss(tree, seed):
-        # The tree's seed draws its sample again; what it drew no copy of is left out.
+        # The tree's seed draws its sample again; examples with count 0 are out of bag.
         weights = bootstrap_weights(len(X), forest.tree_seeds_[tree])
         if not _grew_on(forest.trees_[tree], X, weights > 0):
-            # Of other rows it is another sample: some left out would be in the tree.
+            # With other rows, some that seem out of bag would be in the tree.
             raise ParameterError(
                 "X must hold the rows that the forest grew on, in their order: leave out those of "
-                "weight 0, and give fit X_val and y_val where it would hold out rows of X."
+                "weight 0, and give fit X_val and y_val if it would hold out rows of X."
             )
         rows = np.flatnonzero(weights == 0).astype(np.int32)
         partners = np.random.default_rng(seed).permutation(rows)
@@ -88,7 +89,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
 
 
 def _grew_on(tree, X, drawn):
-    """Return whether as many of the drawn rows reach the root of a tree, and go left there."""
+    """Return whether a tree has as many rows at its root and left of it as were drawn."""
     if np.count_nonzero(drawn) != tree.n_node_samples[0]:
         return False
     n_left = np.count_nonzero(X[drawn, tree.feature[0]] <= tree.threshold[0])
@@ -96,7 +97,7 @@ def _grew_on(tree, X, drawn):
 
 
 def _check_table(forest, X, y):
-    """Return a checked table, and the class index of each label: -1 where it is unknown."""
+    """Return a checked table, and the class index of each label (-1 for unknown labels)."""
     check_is_fitted(forest)
     if not isinstance(forest, ForestClassifier):
         raise ParameterError(
@@ -111,13 +112,13 @@ def _check_table(forest, X, y):
         )
     if (rows := np.flatnonzero(np.isnan(X).any(axis=1))).size:
         raise MissingValueError(
-            f"X lacks values (NaN) {in_row(rows)}, which would be exchanged for those of other "
+            f"X lacks values (NaN) {in_row(rows)}, which would be exchanged with those of other "
             "rows: fill them in, or leave such rows out."
         )
     y = column_or_1d(y)
     check_consistent_length(X, y)
     known = np.isin(y, forest.classes_)
-    # No prediction hits a class that the forest does not know.
+    # Predictions never match classes that are unknown to the forest.
     labels = np.full(y.size, -1, dtype=np.int32)
     labels[known] = np.searchsorted(forest.classes_, y[known])
     return X, labels

@@ -25,15 +25,15 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     Parameters
     ----------
     loss : {"squared", "huber", "quantile"}, default="squared"
-        "huber": the squared error of most examples, and linear for the tenth that is farthest from
-        the median, so that a few wild targets do not rule. "quantile": the pinball loss, whose
-        models predict a quantile. Splits then look at targets that are cut off there, too.
+        "huber": squared for most examples and linear for the tenth farthest from the median, so
+        that a few outliers do not dominate. "quantile": the pinball loss, for predicting a
+        quantile. With both losses, splits use targets that are cut off where that tenth begins.
     quantile : float, default=0.5
-        The quantile in (0, 1) that `loss="quantile"` predicts: 0.1 and 0.9 for an interval.
+        The quantile in (0, 1) that `loss="quantile"` predicts: 0.1 and 0.9 give an interval.
 
     See Also
     --------
-    GIFClassifier : The same for classes.
+    GIFClassifier : Globally induced forest for classification.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         self._check_parameters(self.loss)
         y = np.asarray(train.targets, dtype=np.float64)
         self._single_output = y.ndim == 1
-        # Squares of the targets must neither overflow nor vanish. A power of two rounds nothing.
+        # Scaled, so that squares of targets neither overflow nor vanish. Powers of two are exact.
         _, exponent = np.frexp(np.abs(y).max())
         targets = np.ldexp(y, -exponent).reshape(len(y), -1)
         if valid is not None:
@@ -75,20 +75,20 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 class GIFClassifier(ClassifierMixin, BaseGIF):
     """Globally induced forest for classification.
 
-    See `GIFRegressor` for how the forest grows; splits lower Gini's index here.
+    `GIFRegressor` describes how the forest grows. Splits lower Gini's index.
 
     Parameters
     ----------
     loss : {"squared", "trimmed_exponential", "exponential", "auto"}, default="squared"
-        "squared": one output for each class, the choice for more than two classes.
+        "squared": one output for each class, the paper's choice for more than two classes.
         "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
         choice for two classes. "exponential": without that bound, for comparison. "auto": the
-        choice for the number of classes, "squared" with a regression or splits by residuals.
+        paper's choice, but "squared" with a regression or splits by residuals.
     saturation : float, default=3.0
         Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as in scikit-learn; times the sample weights. With weights the
-        splits lower the weighted variance of the one-hot classes, which is Gini's index.
+        Weights of the classes, as in scikit-learn, multiplied with the sample weights. With weights
+        the splits lower the weighted variance of the one-hot classes, which is Gini's index.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
     See Also
     --------
-    GIFRegressor : The same for numbers.
+    GIFRegressor : Globally induced forest for regression.
     """
 
     _regressions = ("ridge", "logistic")
@@ -136,7 +136,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            The larger, the likelier; for two classes that of the second less that of the first.
+            Larger scores mean likelier classes. For two classes: the second minus the first.
         """
         X = complete_table(self, X)
         walk = self._model.predictor.walk(X, values=True, n_jobs=self.n_jobs)
@@ -147,9 +147,9 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         return self.classes_[scores.argmax(axis=1)], self._loss().probabilities(scores)
 
 
-# The losses: each starts from the targets, one column for each output (regression) or class
-# (one-hot). It knows the best constant, hands out the kernel that carries the state of the training
-# samples, turns scores into probabilities, and measures predictions of validation data.
+# The losses. Each takes targets with one column for each output (regression) or class (one-hot),
+# computes the best constant, creates the kernel with the state of the training samples, turns
+# scores into probabilities, and measures predictions on validation data.
 
 
 class Squared:
@@ -158,18 +158,18 @@ class Squared:
     def start(self, targets, weight=None):
         """Return the loss-optimal constant and the kernel that starts from it.
 
-        Targets (n_samples, n_outputs) are outputs or one-hot classes, weights positive (None: 1).
+        Targets (n_samples, n_outputs) are outputs or one-hot classes; weights are positive, or 1.
         """
-        # Not NumPy's weighted mean: its last bit differs.
+        # NumPy's weighted mean may differ in the last bit.
         intercept = targets.mean(axis=0) if weight is None else weight @ targets / weight.sum()
         return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept), weight)
 
     def split_targets(self, targets, weight):
-        """Return the numbers whose variance splits lower."""
+        """Return the targets whose variance the splits reduce."""
         return targets
 
     def probabilities(self, scores):
-        """Return class probabilities: the outputs, which add up to 1, cut off below 0."""
+        """Return class probabilities: the outputs without negative values, normalised."""
         positive = np.maximum(scores, 0.0)
         return positive / positive.sum(axis=1, keepdims=True)
 
@@ -179,20 +179,20 @@ class Squared:
 
 
 class Huber(Squared):
-    """Huber's loss, whose linear part begins where the farthest tenth of the targets does."""
+    """Huber's loss, which is linear for the tenth of the targets farthest from the median."""
 
     def start(self, targets, weight=None):
-        """As of `Squared`: the medians, and the kernel."""
+        """Return the medians and the kernel."""
         median, delta = _middle_and_spread(targets, weight)
         return median, kernels.HuberLoss(np.ascontiguousarray(targets - median), delta, weight)
 
     def split_targets(self, targets, weight):
-        """Return the targets, cut off where the farthest tenth begins."""
+        """Return the targets, cut off at the distance where the farthest tenth begins."""
         median, spread = _middle_and_spread(targets, weight)
         return np.clip(targets, median - spread, median + spread)
 
     def error(self, predicted, targets):
-        """Return the absolute error: it needs no spread of other targets."""
+        """Return the absolute error, which does not depend on the spread of other targets."""
         return np.abs(predicted - targets).sum()
 
 
@@ -203,7 +203,7 @@ class Quantile(Huber):
         self.quantile = quantile
 
     def start(self, targets, weight=None):
-        """As of `Squared`: the quantiles, and the kernel."""
+        """Return the quantiles and the kernel."""
         intercept = weighted_quantile(targets, self.quantile, weight)
         residuals = np.ascontiguousarray(targets - intercept)
         return intercept, kernels.QuantileLoss(residuals, self.quantile, weight)
@@ -215,18 +215,18 @@ class Quantile(Huber):
 
 
 def _middle_and_spread(targets, weight):
-    """Return the median of each column, and the distance to it that nine of ten do not exceed."""
+    """Return each column's median, and the distance from it that nine in ten do not exceed."""
     median = weighted_quantile(targets, 0.5, weight)
     distance = np.abs(targets - median)
     spread = weighted_quantile(distance, 0.9, weight)
-    # Where nine of ten are equal, the others count as little as the nearest of them.
+    # If nine in ten are equal, the smallest distance of the others is the spread.
     nearest = np.where(distance > 0, distance, np.inf).min(axis=0)
     spread = np.where(spread > 0, spread, nearest)
     return median, np.where(np.isfinite(spread), spread, 1.0)
 
 
 class Logistic(Squared):
-    """Squared error while the forest grows, logistic loss once all weights are refitted."""
+    """Squared error while the forest grows, logistic loss when all weights are refitted."""
 
     def probabilities(self, scores):
         """Return class probabilities: the softmax of the scores."""
@@ -234,23 +234,23 @@ class Logistic(Squared):
 
 
 class Exponential(Squared):
-    """Multiclass exponential loss of Zhu et al. (2009), scores adding up to 0 (Eq. MEmin).
+    """Multiclass exponential loss of Zhu et al. (2009), with scores that sum to 0 (Eq. MEmin).
 
-    A class absent from a node would ask for an infinite weight; its error counts as 2^-52 of the
-    node's, which leaves large steps. A `saturation` is the paper's remedy (Eq. METrimmed).
+    A class absent from a node would require an infinite weight. Its error counts as 2^-52 of the
+    node's, which still gives large steps. The paper's remedy is `saturation` (Eq. METrimmed).
     """
 
     def __init__(self, saturation=np.inf):
         self.saturation = saturation
 
     def start(self, targets, weight=None):
-        """As of `Squared`; each class is present."""
+        """Return the loss-optimal constant and the kernel; every class must be present."""
         n_classes = targets.shape[1]
         codes = targets.argmax(axis=1).astype(np.int32)
         log_counts = np.log(targets.sum(axis=0) if weight is None else weight @ targets)
         # Eq. (MEsolution) for the node of all samples; not trimmed, as every class is present.
         intercept = (n_classes - 1) * (log_counts - log_counts.mean())
-        # Each sample starts with its loss under the intercept, which the kernel multiplies on.
+        # Each sample starts with its loss under the intercept; the kernel multiplies these losses.
         errors = np.exp(-intercept[codes] / (n_classes - 1))
         errors *= 1.0 if weight is None else weight
         return intercept, kernels.ExponentialLoss(codes, errors, n_classes, self.saturation)

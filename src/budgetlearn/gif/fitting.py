@@ -1,4 +1,4 @@
-"""Growing a globally induced forest, and the model that it becomes."""
+"""Growing a globally induced forest, and the resulting model."""
 
 from functools import cached_property
 
@@ -17,19 +17,19 @@ from .pruning import AcceptedNodes, ImportedNodes, Memory, prune_and_refit
 from .splitters import GiniSplitter, VarianceSplitter
 from .weights import NodeLogit, NodeRidge, logarithms
 
-# Samples that a forest keeps for its nodes, all trees together: 256 MB.
+# Limit on the samples that a forest keeps for the nodes of all trees: 256 MB.
 MOST_KEPT = 1 << 26
-# Coding a column takes as long as so many visits of it, and small tables are in the cache.
+# Coding a column takes as long as 64 visits of it; tables of fewer than 1000 rows fit in the cache.
 VISITS, LEAST_CODED = 64, 1000
-# How `joint_fit` fits all weights at once.
+# Regressions that `joint_fit` may name.
 REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
 
 class GIFModel:
-    """The accepted nodes of a globally induced forest, with the order of their acceptance.
+    """The accepted nodes of a globally induced forest, in order of acceptance.
 
-    A split is kept when at least one of its sides was accepted. The other side is then there too,
-    a leaf without a weight of its own, which the node budget does not count.
+    A split is kept when at least one of its sides was accepted. The other side is then a leaf
+    without a weight, which the node budget does not count.
     """
 
     def __init__(self, records, weights, nodes_after, n_trees, n_features):
@@ -42,7 +42,7 @@ class GIFModel:
         self.nodes_per_tree += self.nodes_per_tree > 0
 
     def __getstate__(self):
-        # Pickles hold what the rest follows from.
+        # Pickles omit what can be computed again.
         derived = ("_values", "trees", "predictor")
         return {name: value for name, value in vars(self).items() if name not in derived}
 
@@ -53,26 +53,26 @@ class GIFModel:
 
     @property
     def n_steps(self):
-        """Mean number of splits that a training example passes; all roots have all examples."""
+        """Mean number of splits that a training example passes; every root has all examples."""
         size = self._records["size"]
         return float(size[self._records["child"] >= 0].sum() / max(size[0], 1))
 
     @property
     def entropy(self):
-        """Entropy of the nodes' distribution over the trees, by log n_trees: in [0, 1]."""
+        """Entropy of the distribution of nodes over trees, divided by log n_trees; in [0, 1]."""
         share = self.nodes_per_tree[self.nodes_per_tree > 0] / max(self.n_nodes, 1)
         if share.size < 2:
             return 0.0
         return float(-(share * np.log(share)).sum() / np.log(self.n_trees))
 
     def within(self, node_budget):
-        """Return the model as it was when the next node would have broken `node_budget`."""
-        # Acceptances are in order of budget, so a smaller model is a prefix of them.
+        """Return the largest earlier model with at most `node_budget` nodes."""
+        # The accepted nodes of a smaller model are a prefix.
         n_steps = np.searchsorted(self._nodes_after, node_budget, side="right")
         return self.take(np.arange(n_steps), self._weights[:n_steps], self._nodes_after[:n_steps])
 
     def take(self, ranks, weights, nodes_after):
-        """Return a model of only the accepted nodes of these ranks, with new weights."""
+        """Return a model of only the accepted nodes with these ranks, with new weights."""
         records = self._records.copy()
         rank_of = np.full(len(self._weights) + 1, -1, dtype=np.int32)
         rank_of[ranks] = np.arange(ranks.size)
@@ -80,14 +80,14 @@ class GIFModel:
         return GIFModel(records, weights, nodes_after, self.n_trees, self.n_features)
 
     def importances(self):
-        """Return the impurity decrease of each feature's splits, weighted by samples; sum 1."""
+        """Return each feature's impurity decrease, weighted by samples and normalised to 1."""
         split = self._records[self._records["child"] >= 0]
         total = np.bincount(split["feature"], split["decrease"], minlength=self.n_features)
         return total / total.sum() if total.sum() > 0 else total
 
     @cached_property
     def _values(self):
-        """Sum of the weights on the path to each node; the trees and the predictor share it."""
+        """Sum of the weights on the path to each node, shared by the trees and the predictor."""
         return path_sums(self._records, self._weights)
 
     @cached_property
@@ -99,7 +99,7 @@ class GIFModel:
         inner = records["child"] >= 0
         feature = np.where(inner, records["feature"], LEAF)
         threshold = np.where(inner, records["threshold"], 0.0)
-        # Records count children through the whole forest, a tree from its own root.
+        # Records number nodes through the whole forest, a tree numbers them from its root.
         left = np.where(inner, records["child"] - np.repeat(starts, stops - starts), LEAF)
         right = np.where(inner, left + 1, LEAF)
         arrays = [feature, threshold, left, right, self._values, records["size"]]
@@ -117,12 +117,12 @@ class GIFModel:
 
 
 def in_columns(X, large=False):
-    """Return X column-major, as splits read one feature of many examples.
+    """Return X in column-major order, as splits read one feature of many examples.
 
-    It is in bytes, fetched faster, where all are whole numbers of 0 to 255. Of other large tables
-    codes are read, and few values: they stay as they are.
+    Tables of whole numbers from 0 to 255 become bytes, which are fetched faster. Other large tables
+    keep their order, as splits read their codes and few values.
     """
-    if X.min() >= 0 and X.max() <= 255:  # not so where a value is missing
+    if X.min() >= 0 and X.max() <= 255:  # False if a value is missing
         columns = np.asfortranarray(X, dtype=np.uint8)
         if (columns == X).all():
             return columns
@@ -131,31 +131,31 @@ def in_columns(X, large=False):
 
 
 def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, exponent):
-    """Grow the forest that the parameters of an estimator ask for; return model, intercept, ridge.
+    """Grow a forest with the parameters of an estimator; return model, intercept, ridge.
 
-    The model is that of 2**exponent × targets. `y` of `valid`: one-hot classes or divided numbers.
+    The model predicts 2**exponent × targets. `valid.y` holds one-hot classes or scaled numbers.
     """
-    count_fit()  # one for each growth: refits within bytes count again
+    count_fit()  # once for each growth, including those for refits within bytes
     if params.forest is not None:
         intercept, _ = params._loss().start(targets, weight)
         nodes = ImportedNodes(ImportedForest(params.forest), X, targets)
         every = nodes.ids.size
         weights, nodes_after = np.zeros((every, targets.shape[1])), np.full(every, every)
         model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
-        if params.node_budget == 1:  # it has no room for a root and a node
+        if params.node_budget == 1:  # no room for a root and a node
             model = model.within(1)
         return _fitted(model, nodes, targets, weight, params, valid, exponent, intercept)
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
-    # The scores of two classes add up to 1: the second class's tell both.
+    # The scores of two classes sum to 1, so the second class's scores are enough.
     one_of_two = params._is_binary() and params.loss_ == "squared"
     intercept, loss = params._loss().start(targets[:, 1:] if one_of_two else targets, weight)
-    # Never more nodes than in fully grown trees; each accepted node brings two candidates.
-    # A model of one node has room for none that is accepted, whatever is grown.
+    # Never more nodes than in fully grown trees; each accepted node adds two candidates.
+    # A budget of one node has no room for an accepted one, so it is not multiplied.
     wanted = int(params.node_budget * (params.prune_factor if params.node_budget > 1 else 1))
     most = min(wanted, n_trees * (2 * n_samples - 1))
     max_depth = INT32_MAX if params.max_depth is None else params.max_depth
-    # Where several candidates are examined at a step, all samples have to be at hand.
+    # If several candidates are examined at a step, the samples of all nodes must be kept.
     large = n_trees * n_samples > (MOST_KEPT if params.candidate_window == 1 else INT32_MAX)
     X = in_columns(X, large)
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
@@ -163,7 +163,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, expo
     bins = byte_codes(X) if large or coded else None
     nodes = 3 * n_trees + 2 * most, max_depth
     table = NodeTable(n_trees, n_samples, *nodes, *([X, bins] if large else []))
-    # Splits and the choice of candidates each have their own stream of random numbers.
+    # Splits and the choice of candidates have separate random streams.
     splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     splitter = _splitter(params, splits, loss, targets, codes, weight)
     splitter.fixed = params.split_on == "targets"
@@ -175,7 +175,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, expo
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
     if params.joint_fit and not isinstance(params.joint_fit, str):
         grower.refit(table, loss, params.joint_fit, params.learning_rate, weights)
-    # The first class mirrors the second: the one output of the loss becomes two columns again.
+    # The first class mirrors the second, so the loss's single output becomes two columns.
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
         weights = np.column_stack([-weights, weights])
@@ -187,19 +187,19 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, expo
 
 
 def _splitter(params, splits, loss, targets, codes, weight):
-    """Return what splits nodes, by residuals, classes or numbers."""
+    """Return the splitter of nodes by residuals, classes or numbers."""
     if params.split_on == "residuals":
         return VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
-    if codes is not None and weight is None:  # counts tell Gini's index
+    if codes is not None and weight is None:  # Gini's index follows from counts
         return GiniSplitter(*splits, codes, targets.shape[1])
-    by = params._loss().split_targets(targets, weight)  # of one-hot classes Gini is the variance
+    by = params._loss().split_targets(targets, weight)  # Gini's index: variance of one-hot classes
     mean = by.mean(axis=0) if weight is None else weight @ by / weight.sum()
     centred = by - mean if weight is None else weight[:, None] * (by - mean)
     return VarianceSplitter(*splits, np.ascontiguousarray(centred), weight)
 
 
 def _grow(params, table, splitter, loss, most, seed):
-    """Accept nodes; return their weights, and how many nodes there were after each."""
+    """Accept nodes; return their weights, and the number of nodes after each."""
     rate, most_tests = params.learning_rate, np.inf
     if params.step_budget is not None:
         most_tests = params.step_budget * params.prune_factor * table.n_samples
@@ -216,8 +216,8 @@ def _grow(params, table, splitter, loss, most, seed):
 
 
 def candidates(table, loss, window, learning_rate, seed, splitter=None):
-    """Return the candidates of a forest, of which a window is examined at each step; None: all."""
-    # Gaps of robust losses, and charges, cannot be kept up to date: all anew.
+    """Return the pool of candidates, which examines a window of them (None: all) at each step."""
+    # Gaps of robust losses and charges cannot be updated, so all are computed anew.
     anew = isinstance(loss, RobustLoss) or (splitter is not None and splitter.charges is not None)
     if window is None and not anew:
         if isinstance(loss, SquaredLoss):
@@ -228,9 +228,9 @@ def candidates(table, loss, window, learning_rate, seed, splitter=None):
 
 
 def _fitted(grown, nodes, targets, weight, params, valid, exponent, intercept):
-    """Return a model, its weights fitted by regression if the parameters ask for it; all three."""
+    """Return model, intercept and ridge, the weights fitted by regression if requested."""
     if not isinstance(params.joint_fit, str) or not grown.n_nodes:
-        # Without a node there is nothing to regress on, but the intercept is that of this loss.
+        # Without nodes there is no regression, but the intercept must be that of its loss.
         intercept = logarithms(intercept) if params.joint_fit == "logistic" else intercept
         return grown, np.ldexp(intercept, exponent), None
 
@@ -240,7 +240,7 @@ def _fitted(grown, nodes, targets, weight, params, valid, exponent, intercept):
     def validate(ranks, *solutions):
         joined = (np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True))
         weights, intercepts = joined
-        # All solutions side by side as columns of one model: the trees are walked once.
+        # All solutions are columns of one model, so that the trees are walked once.
         sums, *_ = taken(ranks, weights).predictor.walk(valid.X, values=True)
         scores = intercepts + sums
         scores = scores.reshape(len(scores), len(solutions), -1)

@@ -1,4 +1,4 @@
-"""The base of globally induced forests: parameters, growing within budgets, stages."""
+"""The base class of globally induced forests: parameters, growing within budgets, stages."""
 
 import copy
 import warnings
@@ -22,12 +22,12 @@ from ..validation import INT32_MAX, ParameterError, check_choice, check_max_feat
 from .fitting import grown_forest
 from .pruning import SIZES
 
-# `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
+# `n_estimators="auto"`: a tree for every five grown nodes, up to a limit.
 NODES_PER_TREE, MOST_TREES = 5, 1000
 
 
-# Limits of the parameters that are numbers, as of `check_number`.
-# Beyond a rate of 2, a step takes the squared loss further up than it was.
+# Limits of the numeric parameters, as arguments of `check_number`.
+# With a learning rate above 2, a step increases the squared loss.
 _NUMBERS = {
     "node_budget": {"low": 1, "integer": True},
     "learning_rate": {"low": 0, "high": 2, "low_open": True},
@@ -44,95 +44,96 @@ _NUMBERS = {
 
 @estimator_class
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
-    """Base of the regressor and the classifier: growing, stages, acquired features.
+    """Base class of the regressor and the classifier: growing, stages, acquired features.
 
     Parameters
     ----------
     node_budget : int, default=10000
-        Most nodes in the model, internal and leaf. A root counts once a node of its tree is
-        accepted.
+        Maximum number of nodes in the model, both internal nodes and leaves. A root counts as soon
+        as a node of its tree is accepted.
     n_estimators : int or "auto", default=1000
-        Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
+        Number of trees to start with. "auto": one for every five grown nodes, from 10 to 1000.
     learning_rate : float, default=10**-1.5
         Share of its optimal weight that an accepted node gets, in (0, 2].
     candidate_window : int or None, default=1
-        Candidates examined at each step. None: all of them, exactly.
+        Number of candidates examined at each step. None: all of them, exactly.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
-        Features that a split visits; None: all.
+        Number of features that a split visits; None: all.
     n_thresholds : int, default=1
-        Thresholds drawn for each of them.
+        Number of thresholds drawn for each visited feature.
     max_depth : int or None, default=None
-        Most splits on the way to a node. None: any number.
+        Maximum number of splits on the path to a node. None: no limit.
     min_samples_leaf : int, default=1
-        Least training examples on each side of a split.
+        Minimum number of training examples on each side of a split.
     split_on : {"targets", "residuals"}, default="targets"
-        What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
-        misses at that moment, as in boosting, and both sides are accepted. For many examples, or
-        with `prune_factor`, where all features and several thresholds predict best. With
-        `loss="squared"` and `candidate_window=1`.
+        Values by which splits are chosen. "residuals": a leaf drawn at random is split by the
+        current residuals of the forest, as in boosting, and both sides are accepted. This suits
+        many examples, or `prune_factor`, where all features and several thresholds predict best. It
+        requires `loss="squared"` and `candidate_window=1`.
     joint_fit : int, "ridge" or "logistic", default=0
-        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
-        what then improves the loss most, times the learning rate. "ridge": all weights at once, by
-        ridge regression of the targets, or one-hot classes, on the nodes. "logistic", for classes:
-        by penalised logistic regression, which takes up to ten times as long and errs less in small
-        models.
+        Number of passes over the accepted nodes after growing. Each pass adds to every node's
+        weight the change that improves the loss most, times the learning rate. "ridge": fit all
+        weights at once, by ridge regression of the targets, or one-hot classes, on the nodes.
+        "logistic", for classes: by penalised logistic regression, which takes up to ten times as
+        long and is more accurate for small models.
     prune_factor : float, default=1
-        With a regression: grow so many times `node_budget` nodes, then fit the weights and drop the
-        least useful leaves in turn until the budget is kept.
+        With a regression: grow `prune_factor` times `node_budget` nodes, then repeatedly fit the
+        weights and drop the least useful leaves until the budget is met.
     ridge : float or "auto", default=0.3
         Penalty of the squared weights in the regression, in units of the mean number of nodes that
-        an example reaches; of 0.003 to 0.1 in logistic regression. "auto": what predicts the
-        validation data best, for "logistic" `validation_fraction` of the training data where `fit`
-        has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
-        and so shrinks too little where the targets chose them.
+        an example reaches; 0.003 to 0.1 suit logistic regression. "auto": the best penalty on the
+        validation data. If `fit` has none, "logistic" holds out `validation_fraction` of the
+        training data, and "ridge" uses generalised cross-validation. The latter takes the nodes as
+        given, so it shrinks too little if the targets chose them.
     cost_weight : float, default=0.0
-        Share of the constant's loss that acquiring all features has to bring, a feature its share
-        of the full cost: a new one is acquired where a node's gap exceeds that. 0.01 to 10 matter.
+        Share of the constant's loss that acquiring all features must save; each feature must save a
+        part in proportion to its cost. A node acquires a new feature only if its gap exceeds that.
+        Values from 0.01 to 10 have an effect.
     early_stopping : bool, default=False
-        Keep as many of the nodes, in order of acceptance or of pruning, as predict the validation
-        data best within the budgets, so that a larger `byte_budget` is never worse on these;
-        without validation data, `validation_fraction` of the training data.
+        Keep the number of nodes, in order of acceptance or of pruning, that predicts the validation
+        data best within the budgets, so that a larger `byte_budget` is never worse on these. If
+        `fit` has no validation data, `validation_fraction` of the training data is held out.
     scoring : str or callable, default=None
-        Score, as in scikit-learn, of the operating points on validation data, and by which these
-        choose how many nodes to keep and `ridge="auto"`; None: accuracy or R², choices by the loss.
+        Score, as in scikit-learn, of the operating points on validation data. It also chooses the
+        number of nodes to keep and `ridge="auto"`. None: accuracy or R², with choices by the loss.
     validation_fraction : float, default=0.2
-        Share of the rows that early stopping holds out, as does `ridge="auto"` with
+        Share of the rows held out by early stopping, and by `ridge="auto"` with
         `joint_fit="logistic"`.
     byte_budget : int, default=None
-        Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
-        which are kept. None: any number.
+        Maximum size of the model in bytes in the compact format (`nbytes`), in addition to
+        `node_budget`. None: no limit.
     byte_format : {"float32", "float16", "int8"}, default="float32"
         The format whose bytes are counted.
     step_budget : float, default=None
-        Most tests that a training row takes in all trees, on average. A node whose split takes
-        more is passed over; nodes are pruned until this budget is kept, too. None: any number.
+        Maximum mean number of tests for a training row in all trees. A node whose split exceeds it
+        is skipped, and nodes are pruned until this budget is met, too. None: no limit.
     forest : estimator or lightgbm.Booster, default=None
-        A fitted forest, as of `budgetlearn.export.ImportedForest`, whose nodes are taken instead of
-        growing some. They get new weights, and leaves are dropped until the budgets are kept.
+        A fitted forest, as in `budgetlearn.export.ImportedForest`, whose nodes are used instead of
+        growing new ones. They get new weights, and leaves are dropped until the budgets are met.
 
     Attributes
     ----------
     trees_ : list of Tree
         Trees with at least one accepted node, or a single leaf. The value of a node is the sum
-        of the weights on its path, so that leaves carry all that a prediction needs. A side that
-        was not accepted is a leaf with its parent's value, and not in `n_nodes_`.
+        of the weights on its path, so predictions need only the leaves. A side that was not
+        accepted is a leaf with its parent's value, which `n_nodes_` does not count.
     n_nodes_ : int
         Nodes in the model, at most `node_budget`.
     n_steps_ : float
-        Mean number of tests that a training row takes, at most `step_budget`.
+        Mean number of tests for a training row, at most `step_budget`.
     intercept_ : ndarray of shape (n_outputs,)
-        The loss-optimal constant, to which the trees are added; of the ridge regression with
-        `joint_fit="ridge"`.
+        The loss-optimal constant, to which the trees are added; with `joint_fit="ridge"`, the
+        intercept of the ridge regression.
     ridge_ : float or None
-        Penalty of the ridge regression that was used; None without one.
+        Penalty of the regression; None without one.
     feature_importances_ : ndarray of shape (n_features,)
-        Decrease of impurity by the model's splits on each feature, weighted by the share of
-        training samples that reach the split, over all trees; sums to 1 (0 without splits). A
-        split is the model's when at least one of its sides was accepted.
+        Decrease of impurity by the model's splits on each feature over all trees, weighted by the
+        share of training samples that reach the split; sums to 1 (0 without splits). The model
+        contains a split if at least one of its sides was accepted.
     node_distribution_ : ndarray of shape (n_estimators,)
-        Nodes of each tree in the model.
+        Number of nodes of each tree in the model.
     node_entropy_ : float
-        Entropy of that distribution divided by log(n_estimators).
+        Entropy of `node_distribution_` divided by log(n_estimators).
 
     References
     ----------
@@ -142,7 +143,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     _dtypes = X_TYPES
     _takes_sparse = _takes_missing = True
-    _regressions = ("ridge",)  # that `joint_fit` may name
+    _regressions = ("ridge",)  # values of `joint_fit`
 
     node_budget: int = field(default=10_000, kw_only=False)
     n_estimators: Any = 1000
@@ -181,19 +182,19 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             self._warn_of_few_nodes()
 
     def _number_or(self, name, words, **limits):
-        """Check a parameter that is a number or one of some words, and return it."""
+        """Check a parameter that is a number or one of the words, and return it."""
         value = getattr(self, name)
         if isinstance(value, str):
             return check_choice(value, name, words)
         return check_number(value, name, **limits)
 
     def _check_combinations(self, loss):
-        """Refuse parameters that do not go together; `loss` is the one in use."""
+        """Raise an error for incompatible parameters; `loss` is the loss in use."""
         residuals = self.split_on == "residuals"
         if residuals and self.candidate_window != 1:
             raise ParameterError(
-                "split_on='residuals' accepts both sides of the split of a leaf drawn at random, "
-                "without candidates to choose from: set candidate_window=1, got "
+                "split_on='residuals' splits a leaf drawn at random and accepts both sides, so "
+                "there are no candidates to choose from: set candidate_window=1, got "
                 f"candidate_window={self.candidate_window!r}."
             )
         if self.prune_factor > 1 and not isinstance(self.joint_fit, str):
@@ -202,32 +203,33 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 f"regression: set joint_fit='ridge', got joint_fit={self.joint_fit!r}."
             )
         if self.forest is not None and not isinstance(self.joint_fit, str):
-            raise ParameterError("a given forest gets its weights by regression: joint_fit='ridge'")
+            raise ParameterError("a given forest needs a regression: set joint_fit='ridge'.")
         names, own = getattr(self.forest, "feature_names_in_", ()), self.feature_costs_.names or ()
         if {*names} & {*own} and tuple(names) != own:
-            raise ParameterError(f"forest has the columns {[*names]}, X {[*own]}: sort X alike.")
+            message = f"forest has the columns {[*names]}, but X has {[*own]}: reorder X."
+            raise ParameterError(message)
         if self.early_stopping and self.joint_fit and not isinstance(self.joint_fit, str):
             raise ParameterError(
-                "early_stopping chooses among smaller models, and passes refit the largest only: "
+                "early_stopping chooses among smaller models, but passes refit only the largest: "
                 f"set joint_fit=0 or 'ridge', got joint_fit={self.joint_fit!r}."
             )
         by_squares = {
-            f"joint_fit={self.joint_fit!r} fits nodes grown by": isinstance(self.joint_fit, str),
-            "split_on='residuals' splits by the residuals of": residuals,
+            f"joint_fit={self.joint_fit!r}": isinstance(self.joint_fit, str),
+            "split_on='residuals'": residuals,
         }
-        for what, given in by_squares.items():
+        for parameter, given in by_squares.items():
             if given and loss != "squared":
                 raise ParameterError(
-                    f"{what} the squared loss: set loss='squared', got loss={loss!r}."
+                    f"{parameter} needs the squared loss: set loss='squared', got loss={loss!r}."
                 )
 
     def _is_binary(self):
-        """Return True for two classes, whose scores take one column."""
+        """Return True for two classes, whose scores need one column."""
         return getattr(self, "classes_", np.empty(0)).size == 2
 
     @property
     def _needs_validation(self):
-        # Cross-validation without fitting anew is known of squared errors only.
+        # Generalised cross-validation needs no validation data, but works for squared errors only.
         return self.early_stopping or (self.joint_fit == "logistic" and self.ridge == "auto")
 
     def _n_trees(self):
@@ -236,33 +238,33 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return int(np.clip(self.node_budget * self.prune_factor // NODES_PER_TREE, 10, MOST_TREES))
 
     def _warn_of_few_nodes(self):
-        """Warn of a budget that leaves some trees without a node: a root takes one, too."""
+        """Warn if the budget leaves some trees without a node besides their root."""
         if self.node_budget * self.prune_factor < 2 * self.n_estimators:
             warnings.warn(
                 f"node_budget={self.node_budget} is less than two nodes for each of "
-                f"n_estimators={self.n_estimators} trees: the model will hold roots with a single "
+                f"n_estimators={self.n_estimators} trees: the model will have roots with a single "
                 f"node, and few steps of learning_rate={self.learning_rate:.4g}. Fewer trees, a "
-                "larger learning_rate, or both usually predict better at this budget.",
+                "larger learning_rate, or both usually predict better with this budget.",
                 BudgetlearnWarning,
                 stacklevel=7,
             )
 
     @abstractmethod
     def _answer(self, scores):
-        """Return the numbers or classes that scores stand for, and class probabilities or None."""
+        """Return the predictions for scores, and class probabilities or None."""
 
     def _grow(self, X, targets, weight, random, valid, exponent=0, codes=None):
-        """Grow the forest; `codes` are the classes. The model is that of 2**exponent × targets."""
-        if self.forest is not None:  # it may have seen the rows that refits would leave out
+        """Grow the forest; `codes` are the classes. The model predicts 2**exponent × targets."""
+        if self.forest is not None:  # it may have been trained on the rows that refits hold out
             self._unmeasured = None
-        if self.byte_budget is not None:  # before hours of growing
+        if self.byte_budget is not None:  # fails before growing, which may take hours
             refuse_above(MOST_FEATURES, X.shape[1])
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, codes, valid, exponent
         self._take(*grown_forest(self, *data))
-        # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
-        # refitting in passes, weights of fewer nodes have to be fitted anew.
+        # A regression prunes until the bytes fit; if it could not, `_keep_to_bytes` raises the
+        # error. After refitting in passes, the weights of fewer nodes must be fitted anew.
         if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
             if self.joint_fit == 0 or isinstance(self.joint_fit, str):
                 self._keep_to_bytes()
@@ -277,18 +279,18 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self._set(model)
 
     def _refit_within_bytes(self, data):
-        """Find the nodes that the bytes hold, then grow these alone and refit them."""
+        """Find the number of nodes that fit into the bytes, then grow only these and refit them."""
         plain = copy.copy(self).set_params(joint_fit=0)
         plain._take(*grown_forest(plain, *data))
         plain._keep_to_bytes()
-        # As many trees: "auto" would take fewer, and another forest takes other bytes.
+        # The same number of trees: "auto" would take fewer, and the bytes would differ.
         fewer = {"node_budget": max(1, plain.n_nodes_), "n_estimators": self._n_trees()}
         self._take(*grown_forest(copy.copy(self).set_params(**fewer), *data))
 
     def _keep_to_bytes(self):
-        """Go back to the most nodes that take no more bytes than `byte_budget`."""
+        """Return to the largest earlier model that takes at most `byte_budget` bytes."""
         if not self._refitted:
-            # Invariant of the bisection: `fits` nodes fit (0 is checked last), `breaks` do not.
+            # Invariant of the bisection: `fits` nodes fit (0 is checked below), `breaks` do not.
             whole, fits, breaks = self._model, 0, self.n_nodes_
             while breaks - fits > 1:
                 middle = (fits + breaks) // 2
@@ -300,65 +302,65 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if least > self.byte_budget:
             raise BudgetError(
                 f"byte_budget={self.byte_budget} is less than the {least} bytes that the smallest "
-                f"model takes in byte_format={self.byte_format!r}. Raise it to {least}, or more.",
+                f"model takes in byte_format={self.byte_format!r}. Raise it to at least {least}.",
                 least,
             )
 
     def _stop_early(self, valid, exponent):
-        """Go back to the smaller budget with the least error on validation data."""
+        """Return to the earlier model with the least error on validation data."""
         models = [self._model.within(size) for size in (0, *SIZES[self.n_nodes_ >= SIZES])]
         errors = []
         for model in models:
             scores = self.intercept_ + model.predictor.walk(valid.X, values=True).values
             if self.scoring is None:
-                # Classes by their probabilities, numbers in the unit of the divided targets.
+                # Classes are judged by their probabilities, numbers in the unit of scaled targets.
                 _, predicted = self._answer(scores)
                 predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
                 errors.append(self._loss().error(predicted, valid.y))
             else:
                 errors.append(-self._score_of(scores, valid))
-        # Those that are better than all smaller ones: what each smaller budget would have kept.
+        # The models that are better than all smaller ones are the choices of smaller budgets.
         before = np.minimum.accumulate([np.inf, *errors[:-1]])
         best = [model for model, better in zip(models, errors < before, strict=True) if better]
         self._sizes = np.array([model.n_nodes for model in best])
         self._set(best[-1])
 
     def _best_within(self, sizes):
-        """Return the nodes that early stopping keeps within each of these budgets."""
+        """Return the number of nodes that early stopping keeps within each of these budgets."""
         if not self.early_stopping:
             return sizes
         return self._sizes[np.searchsorted(self._sizes, sizes, side="right") - 1]
 
     def _score_of(self, scores, valid):
-        """Return the `scoring` of predictions on validation data, given the scores of these."""
+        """Return the `scoring` of the predictions for scores on validation data."""
         return score_outcome(self, self.scoring, Stage({}, *self._answer(scores)), valid.targets)
 
     def _set(self, model):
-        """Make a model the fitted one, and return the forest."""
+        """Set the fitted model, and return the forest."""
         self._model, self.n_nodes_, self.n_steps_ = model, model.n_nodes, model.n_steps
         self.node_distribution_, self.node_entropy_ = model.nodes_per_tree, model.entropy
         self.feature_importances_ = model.importances()
         return self
 
     def within(self, node_budget):
-        """Return the forest as it was when it had spent a smaller budget.
+        """Return the forest for a smaller node budget.
 
         Parameters
         ----------
         node_budget : int
-            Most nodes, >= 0.
+            Maximum number of nodes, >= 0.
 
         Returns
         -------
         GIFRegressor or GIFClassifier
-            Fitted: what this budget, as many trees and the same seed give, short of at most the
-            last node, or the last two sides with `split_on="residuals"`. Its `n_estimators` is the
-            number of these trees, also where "auto" would start with fewer.
+            A fitted forest: that of this budget, the same number of trees and the same seed, which
+            may lack the last node, or the last two sides with `split_on="residuals"`. Its
+            `n_estimators` is the number of these trees, even if "auto" would start with fewer.
 
         Raises
         ------
         ParameterError
-            After refitting: those weights are fitted to the whole model.
+            After refitting, as the weights are fitted to the whole model.
         """
         check_is_fitted(self)
         if self._refitted:
@@ -369,7 +371,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         check_number(node_budget, "node_budget", low=0, integer=True)
         own = {"node_budget": node_budget, "n_estimators": self._model.n_trees}
         smaller = copy.copy(self).set_params(**own)
-        # Its stages are others, which nobody has measured.
+        # Its stages differ and have not been measured.
         vars(smaller).pop("operating_points_", None)
         return smaller._set(self._model.within(self._best_within(node_budget)))
 
@@ -380,20 +382,20 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     @property
     def trees_(self):
-        """Trees of the model (those with an accepted node), as a list of `Tree`."""
+        """Trees of the model (those with an accepted node) as a list of `Tree`."""
         check_is_fitted(self)
         return self._model.trees
 
     @property
     def n_stages_(self):
-        """Number of operating points: ten equal steps of nodes; one after refitting."""
+        """Number of operating points: up to ten equal steps of nodes, or one after refitting."""
         return len(self._node_budgets())
 
     def _node_budgets(self):
         """Return the nodes of each stage, the whole model last."""
         if self._refitted:
             return [self.n_nodes_]
-        # Small forests have fewer stages: equal numbers of nodes are one.
+        # Small forests have fewer stages, as equal numbers of nodes are merged.
         return np.unique(self._best_within(np.arange(1, 11) * self.n_nodes_ // 10)).tolist()
 
     def _stage_model(self, index):
@@ -408,7 +410,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         for index in which:
             forest = self._stage_model(index)
             vote = bool(want & {"output", "probabilities"})
-            # Values and acquired features come from one walk; what nobody wants is not computed.
+            # Values and acquired features come from one walk, and only if they are wanted.
             parts = {"values": vote, "acquired": "acquired" in want, "n_jobs": self.n_jobs}
             walk = forest._model.predictor.walk(X, **parts)
             stage = Stage({"nodes": forest.n_nodes_}, nodes=forest.n_nodes_, acquired=walk.acquired)
@@ -423,7 +425,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         model = predictor, predictor.n_trees
 
         def answer(totals, n_counted):
-            # Trees without an answer (a cap, a missing cell) add nothing to the sum.
+            # Trees without an answer (because of a cap or a missing cell) add nothing to the sum.
             return self._answer(forest.intercept_ + totals)
 
         return (yield from tree_acquisitions(self, model, n_samples, ledger, answer))

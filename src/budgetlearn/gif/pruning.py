@@ -1,4 +1,4 @@
-"""Dropping nodes of a grown or an imported forest until it meets a budget, the others refitted."""
+"""Dropping nodes of a grown or imported forest until it meets a budget, with refitted weights."""
 
 from dataclasses import dataclass
 
@@ -14,25 +14,25 @@ from .weights import ALPHAS
 
 # Largest share of the nodes that one round drops.
 SHARE = 0.25
-# Numbers of nodes that `early_stopping` compares, an eighth of an octave apart: the same whatever
-# the budget, so that a larger one has the choice among more of them, and is never worse.
+# Numbers of nodes that `early_stopping` compares, an eighth of an octave apart. They do not depend
+# on the budget, so a larger budget chooses among more of them and is never worse.
 SIZES = np.unique(np.rint(2 ** (np.arange(31 * 8) / 8)).astype(np.int64))
-# Of a table of more rows a sample judges what is dropped: the larger the table, the longer take its
-# growth and the last fit, and the smaller is the sample.
+# In tables of more rows a sample chooses the nodes to drop. The sample is smaller for larger
+# tables, whose growth and last fit take longer.
 MOST_ROWS, MOST_PAIRS, LEAST_JUDGES = 20_000, 70_000_000, 2000
 
 
 class Nodes:
-    """The nodes of a forest that may be dropped, by rank: their places `ids` in its records."""
+    """The nodes of a forest that may be dropped, by rank; `ids` are their places in its records."""
 
     def __init__(self, records, ids):
         self.records, self.ids, self.tree = records, ids, records["tree"][ids]
-        # Where their parents stand, and the ranks of these, -1 where it is a root.
+        # The places of their parents in the records, and the parents' ranks (-1 for a root).
         self.parent_id = records["parent"][ids]
         self.parent = records["step"][self.parent_id]
 
     def count(self, kept):
-        """Return the nodes of a model of those of some ranks: with the roots of their trees."""
+        """Return the number of nodes in a model of the `kept` ranks, including roots."""
         return kept.size + np.unique(self.tree[kept]).size
 
 
@@ -44,7 +44,7 @@ class AcceptedNodes(Nodes):
         super().__init__(table.records[: table.n_nodes], table.accepted())
 
     def indicators(self, kept, rows):
-        """Return which `kept` nodes these training examples reach, a csc_array of 0 and 1."""
+        """Return a csc_array of 0 and 1: the `kept` nodes that these training examples reach."""
         place = np.full(self._table.n_samples, -1, dtype=np.int32)
         place[rows] = np.arange(rows.size)
         reached = [place[self._table.samples(node)] for node in self.ids[kept]]
@@ -57,15 +57,15 @@ class AcceptedNodes(Nodes):
 
 
 class ImportedNodes(Nodes):
-    """All nodes of an `ImportedForest` but its roots; the same to pruning as `AcceptedNodes`."""
+    """All nodes of an `ImportedForest` except its roots, with the interface of `AcceptedNodes`."""
 
     def __init__(self, forest, X, targets):
         n_nodes = [tree.node_count for tree in forest.trees]
         self.n_trees, self.n_features = len(n_nodes), X.shape[1]
         records = np.zeros(sum(n_nodes), dtype=FOREST_NODE_DTYPE)
-        # Of each example the leaf in each tree, by its place among all nodes.
+        # The leaf of each example in each tree; below, its place among all nodes.
         self._leaves = ForestPredictor(forest.trees, forest.n_features).walk(X, leaves=True).leaves
-        # Features without missing values here may have none later: they need no side.
+        # Features without missing values here may have none later, so they need no side for them.
         starts, gaps = np.cumsum([0, *n_nodes]), np.isnan(X).any(axis=0)
         for number, (tree, start) in enumerate(zip(forest.trees, starts, strict=False)):
             place = start + _side_by_side(tree)
@@ -81,7 +81,7 @@ class ImportedNodes(Nodes):
         records["step"] = -1
         records["step"][ids] = np.arange(ids.size)
         super().__init__(records, ids)
-        # The examples of each node, and what its split explains of the targets.
+        # The number of examples of each node, and the sum of squares that its split explains.
         parent = records["parent"].tolist()
         sums, each = np.zeros((len(parent), 1 + targets.shape[1])), np.insert(targets, 0, 1, axis=1)
         for leaves in self._leaves.T:
@@ -97,7 +97,7 @@ class ImportedNodes(Nodes):
         records["decrease"][split] = np.maximum(decrease, 0.0)
 
     def indicators(self, kept, rows):
-        """As of `AcceptedNodes`."""
+        """Return a csc_array of 0 and 1: the `kept` nodes that these training examples reach."""
         place = np.full(len(self.records) + 1, -1, dtype=np.int32)
         place[self.ids[kept]] = np.arange(kept.size)
         above = np.append(self.records["parent"], -1)  # the last entry is that of no node
@@ -114,7 +114,7 @@ class ImportedNodes(Nodes):
 
 
 def _side_by_side(tree):
-    """Return a new number for each node: parents come first, siblings side by side."""
+    """Return a new number for each node, with parents first and siblings side by side."""
     inner = np.flatnonzero(~tree.is_leaf)
     number = np.zeros(tree.node_count, dtype=np.int32)
     number[tree.children_left[inner]] = 1 + 2 * np.arange(inner.size)
@@ -124,20 +124,20 @@ def _side_by_side(tree):
 
 @dataclass(frozen=True)
 class Memory:
-    """Limits of a model's memory, and of its time."""
+    """Limits of a model's memory and time."""
 
-    n_nodes: int  # most nodes, the roots of trees included; >= 2
-    n_bytes: int | None = None  # most bytes in the compact format
+    n_nodes: int  # limit on nodes, including the roots of trees; >= 2
+    n_bytes: int | None = None  # limit on bytes in the compact format
     format: str = "float32"
     n_columns: int = 1  # of the values
     n_features: int = 1  # columns of the examples
-    n_steps: float | None = None  # most tests that a training example takes, on average
+    n_steps: float | None = None  # limit on the mean number of tests for a training example
 
     def excess(self, nodes, kept):
-        """Return about how many nodes are too many, 0 where these fit."""
+        """Return the approximate number of nodes to drop; 0 if the model is within the limits."""
         n_nodes = nodes.count(kept)
         excess = max(0, n_nodes - self.n_nodes)
-        # Bytes and tests grow about as nodes do; the next round counts them anew.
+        # Bytes and tests are roughly proportional to nodes; the next round counts them again.
         share = 0.0 if self.n_bytes is None else 1 - self.n_bytes / self._bytes(nodes, kept)
         if self.n_steps is not None:
             size = nodes.records["size"]
@@ -146,15 +146,15 @@ class Memory:
         return max(excess, int(np.ceil(share * n_nodes)))
 
     def _bytes(self, nodes, kept):
-        """Return the bytes of a model of these nodes, or a few more."""
+        """Return the bytes of a model of these nodes, or slightly more."""
         asked = {"return_index": True, "return_counts": True}
         splits, first, children = np.unique(nodes.parent_id[kept], **asked)
         n_splits = np.unique(nodes.tree[kept[first]], return_counts=True)[1]
-        # The side of a root that was not accepted says nothing, and takes no value.
+        # The side of a root that was not accepted has no value.
         rootless = (nodes.parent[kept[first]] < 0) & (children == 1)
         n_stops = int(splits.size + n_splits.size - rootless.sum())
         split, used = nodes.records[splits], 0
-        if self.format == "int8":  # infinite thresholds have a grid of their own
+        if self.format == "int8":  # infinite thresholds have a separate grid
             far = split["feature"][split["threshold"] >= LARGEST]
             used = np.unique(split["feature"]).size + np.unique(far).size
         sizes = n_splits, n_splits - 1, n_stops, self.n_columns, self.n_features, used
@@ -164,10 +164,11 @@ class Memory:
 def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, best=False):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
-    Of large tables a sample tells which to drop, and all rows fit those that stay. With ridge
-    "auto" the penalty is chosen before the first round and after the last one, by `validate` (the
-    errors of solutions on validation data) or generalised cross-validation. With `best`, go on to a
-    single node, in steps that no budget changes, and take what validates best within it.
+    In large tables a sample chooses the leaves to drop, and all rows fit the remaining nodes. With
+    ridge "auto" the penalty is chosen before the first round and after the last one, by `validate`
+    (the errors of solutions on validation data) or generalised cross-validation. With `best`,
+    pruning goes on to a single node, in steps that do not depend on the budget, and the best model
+    on validation data within the budget is returned.
     """
     kept, rows, found = np.arange(nodes.ids.size), np.arange(n_samples), []
     sampled = n_samples > MOST_ROWS and kept.size > 1 and (best or memory.excess(nodes, kept) > 0)
@@ -192,16 +193,16 @@ def prune_and_refit(nodes, regress, n_samples, memory, ridge, validate=None, bes
         if best:
             n_nodes = nodes.count(kept)
             excess = n_nodes - max(SIZES[n_nodes > SIZES])
-        # Only leaves go: an inner node carries the paths of those below it.
+        # Only leaves are dropped, as the paths of other nodes need the inner ones.
         stays = _without_small_leaves(nodes, kept, solution[0], regression.spread, excess)
         kept = kept[stays]
         regression.keep(stays)
-        # While pruning goes on the first choice holds; the last round may choose its penalty anew.
+        # The first penalty is used while pruning; the last round may choose another.
         _, solution = _solve(regression, kept, chosen, validate)
 
 
 def _solve(regression, kept, ridge, validate):
-    """Return the penalty in use, and the weights and intercept that it gives."""
+    """Return the penalty and its solution (weights and intercept)."""
     if ridge != "auto":
         return ridge, regression.solve(ridge * regression.scale)
     solutions, scores = regression.path(ALPHAS * regression.scale)
@@ -212,17 +213,17 @@ def _solve(regression, kept, ridge, validate):
 
 
 def _without_small_leaves(nodes, kept, weights, spread, excess):
-    """Return a mask of `kept` without its least useful leaves, `excess` nodes or a share."""
+    """Return a mask of `kept` without the least useful leaves: `excess` nodes, or a share."""
     parents = nodes.parent[kept]
     leaf = np.ones(nodes.ids.size, dtype=bool)
     leaf[parents[parents >= 0]] = False
-    # Without which the predictions on the training data change least. In single precision, where
-    # nodes of the same examples tie: in double, how this machine rounds would choose among them.
+    # The change of the predictions on training data without a node. Single precision makes nodes of
+    # the same examples tie; in double precision the machine's rounding would choose among them.
     use = (np.square(weights).sum(axis=1) * spread).astype(np.float32)
     leaves = np.flatnonzero(leaf[kept])
     leaves = leaves[np.argsort(use[leaves], kind="stable")]
     most = min(max(1, int(SHARE * kept.size)), excess)
-    # The last node of a tree takes its root along.
+    # Dropping the last node of a tree drops its root, too.
     tree = nodes.tree[kept]
     of_tree = pd.Series(tree[leaves])
     place = of_tree.groupby(of_tree).cumcount().to_numpy()

@@ -1,9 +1,9 @@
-"""All node weights of a forest fitted at once: ridge and logistic regression.
+"""Fitting all node weights of a forest at once, by ridge or logistic regression.
 
-The indicators of the nodes are centred, so that the intercept is not shrunk. What is solved is the
-smaller of two systems, one equation for each example or for each node; where both are large, the
-normal equations by conjugate gradients. One probe in {-1, 1} stands for the trace that
-generalised cross-validation needs there.
+The indicators of the nodes are centred, so that the intercept is not shrunk. The smaller of two
+systems is solved, with one equation for each example or for each node. If both are large, conjugate
+gradients solve the normal equations, and one random probe in {-1, 1} estimates the trace for
+generalised cross-validation.
 """
 
 import numpy as np
@@ -12,37 +12,37 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import softmax
 
-# Choices of the penalty, in mean numbers of nodes that an example reaches.
+# Penalties to choose from, in units of the mean number of nodes that an example reaches.
 ALPHAS = np.logspace(-3, 1.5, 10)
 BLOCK = 2048
 MOST_STEPS, TOLERANCE = 200, 1e-5
 
 
 class NodeRidge:
-    """Ridge regression on node indicators, for one penalty after another, fewer nodes each time.
+    """Ridge regression on node indicators, solved repeatedly with fewer and fewer nodes.
 
-    `spread` are the weighted squares of the centred indicators, added up over the examples. Where
-    these are a `share` of all, penalties weigh as much as beside all.
+    `spread` holds the sum of the weighted squares of each centred indicator. If the examples are a
+    `share` of all, penalties are scaled by that share.
     """
 
-    largest_dense = 3000  # equations; more are solved by conjugate gradients
+    largest_dense = 3000  # equations; larger systems are solved by conjugate gradients
 
     def __init__(self, indicators, targets, sample_weight=None, share=1.0):
         n_samples, self._share = len(targets), share
         weight = np.ones(n_samples) if sample_weight is None else sample_weight
-        # Weighted least squares as plain ones: rows times the roots of their weights.
+        # Multiplying rows by the roots of their weights turns weighted into plain least squares.
         root = np.sqrt(weight)
         self._size = np.sqrt(weight.sum())
         self._u = root / self._size
         self._root = root[:, None]
         self._mean, self._targets = self._centred(targets)
-        # Row i of B is the root of its weight times its indicators; A = B - u (u'B) is centred.
+        # Row i of B is the root of weight i times its indicators; A = B - u (u'B) is centred.
         self._B = indicators.astype(np.float64)
         self._B.data *= root[self._B.indices]
         self._start()
 
     def _centred(self, targets):
-        """Return the weighted means of targets, and the targets less these, as rows of A are."""
+        """Return the weighted means of targets, and the targets centred and weighted like A."""
         mean = self._u @ (self._root * targets) / self._size
         return mean, self._root * (targets - mean)
 
@@ -63,7 +63,7 @@ class NodeRidge:
 
     @property
     def scale(self):
-        """The unit of penalties: mean number of nodes that an example reaches, times the share."""
+        """The unit of penalties: the share times the mean number of nodes an example reaches."""
         return float(self._share * self._reached.sum() / self._size**2)
 
     def _project(self, gram):
@@ -76,7 +76,7 @@ class NodeRidge:
         return gram
 
     def keep(self, kept):
-        """Drop the nodes that are not in the mask `kept`."""
+        """Drop the nodes outside the mask `kept`."""
         dropped = self._B[:, ~kept]
         self._B = self._B[:, kept]
         n_samples, n_nodes = self._B.shape
@@ -85,14 +85,14 @@ class NodeRidge:
             return
         for name in ("_c", "_reached", "spread"):
             setattr(self, name, getattr(self, name)[kept])
-        # The dual matrix is a sum over nodes, from which dropped ones are taken away.
+        # The dual matrix is a sum over nodes, so the dropped ones are subtracted.
         if self._dual:
             self._gram -= self._project(_outer(dropped))
         else:
             self._gram = self._gram[np.ix_(kept, kept)]
 
     def solve(self, penalty):
-        """Return the weights (n_nodes, n_outputs) that a penalty gives, and the intercept."""
+        """Return the weights (n_nodes, n_outputs) and the intercept for a penalty."""
         return self._with_intercept(self._weights(self._solver(penalty)(self._targets)))
 
     def _weights(self, solved):
@@ -104,16 +104,16 @@ class NodeRidge:
             return lambda targets: self._iterate(penalty, targets)
         shifted = self._gram.copy()
         shifted.flat[:: len(shifted) + 1] += penalty
-        # Its own transpose, which the solver takes as it lies in memory.
+        # The matrix is symmetric, and its transpose has the memory layout of the solver.
         factor = cho_factor(shifted.T, overwrite_a=True, check_finite=False)
         if self._dual:
             return lambda targets: cho_solve(factor, targets, check_finite=False)
         return lambda targets: cho_solve(factor, self._to_nodes(targets), check_finite=False)
 
     def path(self, penalties):
-        """Solve for ascending penalties: return the (weights, intercept) of each, and scores.
+        """Return the (weights, intercept) of each of the ascending penalties, and their scores.
 
-        The scores are generalised cross-validation: the smaller the better.
+        The scores are errors of generalised cross-validation.
         """
         if self._gram is None:
             return self._iterated_path(penalties)
@@ -133,7 +133,7 @@ class NodeRidge:
         probe -= self._u * (self._u @ probe)
         right = np.column_stack([self._targets, probe])
         solutions, scores, start = [], [], None
-        # From the largest: each solution is a good start for the next, less shrunk one.
+        # From the largest penalty down, as each solution is a good start for the next.
         for penalty in penalties[::-1]:
             start = self._iterate(penalty, right, start)
             freedom = probe @ self._to_samples(start[:, -1])
@@ -142,7 +142,7 @@ class NodeRidge:
         return solutions[::-1], scores[::-1]
 
     def _iterate(self, penalty, right, start=None):
-        """Solve the normal equations of each column by conjugate gradients, from a start."""
+        """Solve the normal equations for each column by conjugate gradients."""
         shape = self._B.shape[1], self._B.shape[1]
 
         def product(weights):
@@ -175,8 +175,8 @@ class NodeRidge:
 
 
 def _outer(sparse):
-    """Return the dense product of a csc_array with its own transpose, block by block of columns."""
-    # Counts of zeros and ones are exact in single precision, and take half of the time.
+    """Return the dense product of a csc_array with its transpose, computed in blocks of columns."""
+    # Counts of ones are exact in single precision, which takes half the time.
     single = (sparse.data == 1).all() and sparse.shape[1] < 2**24
     dtype = np.float32 if single else np.float64
     multiply = get_blas_funcs("syrk", dtype=dtype)
@@ -189,14 +189,14 @@ def _outer(sparse):
     return total
 
 
-# Ridge regressions to take; with momentum, errors on new data no longer change after about as many.
+# Number of ridge regressions; with momentum, errors on new data hardly change after these.
 STEPS = 30
-# Fewer tell which nodes to drop, where a share of the examples judges.
+# A sample of the examples needs fewer to choose the nodes to drop.
 FEW_STEPS = 5
 
 
 def logarithms(shares):
-    """Return scores of class shares; that of a class without examples is small, not infinite."""
+    """Return the logarithms of class shares, which stay finite for classes without examples."""
     return np.log(np.maximum(shares, np.finfo(float).eps))
 
 
@@ -204,15 +204,15 @@ class NodeLogit(NodeRidge):
     """Multinomial logistic regression on node indicators; targets are one-hot.
 
     The Hessian of the loss is at most half of that of the squared error (Boehning, 1992). So each
-    step is a ridge regression of the scores plus twice what the probabilities lack, all steps with
-    one matrix, and with Nesterov's momentum.
+    step is a ridge regression on the scores plus twice the residuals of the probabilities. All
+    steps use one matrix and Nesterov's momentum.
     """
 
-    # One matrix serves all steps and classes, where conjugate gradients would start anew for each.
+    # One matrix serves all steps and classes; conjugate gradients would start again for each.
     largest_dense = 12_000
 
     def solve(self, penalty):
-        """Return the weights (n_nodes, n_classes) that a penalty gives, and the intercept."""
+        """Return the weights (n_nodes, n_classes) and the intercept for a penalty."""
         solver, shares = self._solver(penalty), self._mean
         targets = self._targets / self._root + shares
         scores = before = np.tile(logarithms(shares), (len(targets), 1))
@@ -230,5 +230,5 @@ class NodeLogit(NodeRidge):
         return weights, mean - self._c @ weights / self._size
 
     def path(self, penalties):
-        """Solve for several penalties; without scores: validation data say what is best."""
+        """Return the solutions for several penalties, without scores: validation data choose."""
         return [self.solve(penalty) for penalty in penalties], None

@@ -1,6 +1,6 @@
-"""Exhaustive search: the best schedule there is, for a few variables.
+"""Exhaustive search: the best possible schedule for a small number of variables.
 
-Scores of subsets are kept in a file that outlives an interruption.
+Scores of subsets are kept in a file, so that a search can continue after an interruption.
 """
 
 import hashlib
@@ -27,13 +27,13 @@ from .search import SubsetSearch
 
 log = logging.getLogger("budgetlearn")
 
-# Subsets between two savings; each of these chunks starts from an empty memory.
+# Number of subsets that are scored and saved together, each chunk without earlier models in memory.
 CHUNK = 64
 _UNITS = (("s", 1), ("min", 60), ("h", 3600), ("days", 86400), ("years", 365.25 * 86400))
 
 
 def duration(seconds):
-    """Return a time in words of two digits: "75 s", "40 min", "3.1 days"."""
+    """Return a time in words with about two digits, such as "75 s", "40 min" or "3.1 days"."""
     name, unit = next((u for u in reversed(_UNITS) if seconds >= 1.5 * u[1]), _UNITS[0])
     value = seconds / unit
     return f"{value:,.0f} {name}" if value >= 10 else f"{value:.2g} {name}"
@@ -43,23 +43,23 @@ def duration(seconds):
 class ExhaustiveSearch(SubsetSearch):
     """Fit every subset of the variables and keep the best models under all budgets.
 
-    The schedule is the optimal one of section 4 for the data at hand. Models have the same
-    seeds as in `ModelScheduleSearch`: at equal `estimator`, `random_state` and data no schedule of
+    The schedule is the optimal one of section 4 for the given data. Models have the same seeds as
+    in `ModelScheduleSearch`, so with the same `estimator`, `random_state` and data no schedule of
     model sequences can beat it on the validation data.
 
     Parameters
     ----------
     min_variables : int, default=2
-        Fewest variables of a model.
+        Minimum number of variables of a model.
     checkpoint : path-like, default=None
-        File of the scores found so far. A search that was interrupted goes on from it; one with
-        other prices reuses it whole; other data, another estimator or seed are refused.
+        File for the scores found so far. An interrupted search continues from it, and a search with
+        other prices reuses it. Other data, another estimator or another seed raise an error.
     max_variables : int, default=18
-        With more variables `fit` refuses to start, and says how long it would take.
+        With more variables `fit` raises an error that estimates the time of the search.
     verbose : bool, default=False
-        Whether to print the estimated time and to show a bar at once, terminal or not.
+        Whether to print the estimated time and show a bar at once, even without a terminal.
     random_state : int, RandomState instance or None, default=None
-        Seeds the engine. A checkpoint wants an integer: without one each fit is another search.
+        Seed of the engine. A checkpoint needs an integer, as otherwise each fit is another search.
 
     Attributes
     ----------
@@ -124,15 +124,15 @@ class ExhaustiveSearch(SubsetSearch):
         )
 
     def _trial(self, data):
-        """Return the size of a middling subset and the seconds that fitting and scoring it take."""
-        # Most subsets have about half of the variables: such a model takes the typical time.
+        """Return the size of a typical subset and the seconds for fitting and scoring it."""
+        # Most subsets have about half of the variables.
         half = max(1, data[0].X.shape[1] // 2)
         start = time.perf_counter()
         self._problem(*data).visit([tuple(range(half))])
         return half, time.perf_counter() - start
 
     def _score(self, subsets, known, data):
-        """Fit and score the subsets that are left, chunk after chunk."""
+        """Fit and score the remaining subsets, chunk by chunk."""
         if not subsets.size:
             return
         _, seconds = self._trial(data)
@@ -144,14 +144,14 @@ class ExhaustiveSearch(SubsetSearch):
         with Bar(total=size, unit=unit) if self.verbose else progress(None, unit, size) as bar:
             for start in range(0, subsets.size, CHUNK):
                 chunk = subsets[start : start + CHUNK].tolist()
-                # A problem of its own: what it remembers goes with it, so memory stays bounded.
+                # A new problem for each chunk forgets earlier models, which bounds the memory.
                 visited = self._problem(*data).visit([variables_of(subset) for subset in chunk])
                 known.add(chunk, [m.score for m in visited], [m.fit_seconds for m in visited])
                 bar.update(len(chunk))
 
     def _compress(self, data):
-        """Set the schedule, and fit its models again: their seeds are those of their variables."""
-        # In the order of ModelScheduleSearch, so that of two equal models the same one stays.
+        """Set the schedule, and fit its models again with the seeds of their variables."""
+        # Sorted as in ModelScheduleSearch, so that ties are resolved alike.
         points = map(variables_of, self.subsets_), self.subset_costs_, self.subset_scores_
         variables, costs, scores = zip(*sorted(zip(*points, strict=True)), strict=True)
         self.schedule_ = self._schedule_of(costs, scores, variables)
@@ -171,22 +171,22 @@ COLUMNS = "subset,score,fit_seconds"
 
 
 class CheckpointError(BudgetlearnError, ValueError):
-    """A file of subset scores that belongs to something else."""
+    """Raised if a file of subset scores belongs to another search."""
 
 
 def variables_of(subset):
-    """Return the variables of a subset coded as an integer: bit j stands for variable j."""
+    """Return the variables of a subset coded as an integer, where bit j is variable j."""
     return tuple(j for j in range(int(subset).bit_length()) if subset >> j & 1)
 
 
 def fingerprint(estimator, seed, arrays, scoring):
-    """Return a hash of all that scores depend on: not of prices, which change none."""
+    """Return a hash of everything that scores depend on, which does not include prices."""
     digest = hashlib.sha256()
-    # The shape and type, too: the same bytes in another shape are other data.
+    # Includes shape and type, as the same bytes in another shape are other data.
     for array in arrays:
         digest.update(f"{array.shape} {array.dtype}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
-    # What changes no result is left out, and `random_state`, which the seed replaces.
+    # Without parameters that do not affect results, and `random_state`, which the seed replaces.
     decisive = {
         name: f"{type(value).__qualname__} {_spelt(value)}"
         for name, value in estimator.get_params().items()
@@ -199,8 +199,8 @@ def fingerprint(estimator, seed, arrays, scoring):
 
 
 def _spelt(value):
-    """Return text that tells a value from others, in any process: a function by its source."""
-    if scored := getattr(value, "_score_func", None):  # of `make_scorer`, which shows a name alone
+    """Return a text that identifies a value in any process; functions by their source."""
+    if scored := getattr(value, "_score_func", None):  # of `make_scorer`, whose repr has only names
         return f"{_spelt(scored)} {value._sign} {value._response_method} {_spelt(value._kwargs)}"
     if inspect.isfunction(value) and value.__module__.startswith("sklearn."):
         return f"{value.__module__}.{value.__qualname__}"
@@ -214,10 +214,10 @@ def _spelt(value):
 class SubsetScores:
     """The scores found so far for the subsets of a few variables.
 
-    `scores` and `seconds` are by the code of the subset (see `variables_of`), NaN where it is not
-    known. `path` is a file to go on from and to add to, one process at a time; a line of it is one
-    subset's code, its score and the seconds of its fit. `key` is the `fingerprint` of what the
-    scores belong to; a file with another key is refused.
+    `scores` and `seconds` are indexed by the code of the subset (see `variables_of`), NaN if
+    unknown. `path` is a file to read and extend, by one process at a time. Each of its lines has a
+    subset's code, its score and the seconds of its fit. `key` is the `fingerprint` of the search; a
+    file with another key raises an error.
     """
 
     def __init__(self, n_variables, path, key):
@@ -230,16 +230,16 @@ class SubsetScores:
             write_whole(self.path, f"# {self._header}\n{COLUMNS}\n")
 
     def _read(self):
-        """Read the scores from the file, and cut off an unfinished last line."""
+        """Read the scores from the file, and cut off an incomplete last line."""
         content = self.path.read_bytes()
-        # The last line may have been cut by an interruption: only whole lines count.
+        # An interruption may have cut the last line.
         whole = content[: content.rfind(b"\n") + 1]
         head, _, lines = whole.decode("utf-8", "replace").partition(f"\n{COLUMNS}\n")
         if head != f"# {self._header}":
             raise CheckpointError(
                 f"{self.path} does not hold scores of these data, with this estimator and "
                 f"random_state (it starts with {head[:60]!r}). Name another file, or delete it to "
-                "start afresh."
+                "start again."
             )
         if len(whole) < len(content):
             os.truncate(self.path, len(whole))
@@ -248,13 +248,13 @@ class SubsetScores:
             self.scores[int(subset)], self.seconds[int(subset)] = float(score), float(seconds)
 
     def add(self, subsets, scores, seconds):
-        """Keep some scores; the file has them all, or a part that the next reader can use."""
+        """Store some scores; an interruption leaves a file that can still be read."""
         self.scores[subsets], self.seconds[subsets] = scores, seconds
         if self.path is None:
             return
         rows = zip(subsets, scores, seconds, strict=True)
         lines = "".join(f"{subset},{score!r},{taken:.6f}\n" for subset, score, taken in rows)
-        # Appended and flushed to the disk: what was paid for survives the loss of power.
+        # Flushed to the disk, so that results survive a power failure.
         with self.path.open("ab") as file:
             file.write(lines.encode())
             file.flush()

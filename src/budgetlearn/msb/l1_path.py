@@ -1,4 +1,4 @@
-"""The L1 path of logistic regression, by python-glmnet; logitB: each of its models at its cost."""
+"""The L1 path of logistic regression by python-glmnet, and logitB, its models with their costs."""
 
 import warnings
 from dataclasses import dataclass
@@ -14,28 +14,28 @@ from ..tree.boosting import predictions_of
 from ..validation import check_number
 from .schedule_classifier import ScheduleClassifier
 
-# glmnet starts each penalty from the solution of the one before, which must be a short way: on
-# handwritten digits 100 penalties take a third of a second, and the way from the first to the last
-# in one step is not done after 27 s. It is never given fewer penalties.
+# glmnet starts each penalty from the solution of the previous one, which must be near: on
+# handwritten digits 100 penalties take a third of a second, but a single step from the first to the
+# last is not finished after 27 s. So it never gets fewer penalties.
 GRID = 100
-PASSES = (10**5, 10**6)  # over all variables, for the whole path: glmnet's own limit, then more
-CONSTANT = 1e-14  # a spread of less than this share of the largest value is rounding
+PASSES = (10**5, 10**6)  # over all variables, for the whole path: glmnet's default, then more
+CONSTANT = 1e-14  # a spread below this share of the largest value is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class L1Path:
     """Logistic models along a falling penalty, in the standardised space.
 
-    A path that is not `complete` ends early; the models that it has are solutions all the same.
+    A path that is not `complete` ends early, but its models are valid solutions.
     """
 
-    # (n_lambda, n_outputs, n_features): one output for two classes, else one per class.
+    # (n_lambda, n_outputs, n_features): one output for two classes, otherwise one per class.
     coef: np.ndarray
     intercept: np.ndarray  # (n_lambda, n_outputs)
     penalties: np.ndarray  # λ, falling
     mean: np.ndarray  # mean and scale standardise X
     scale: np.ndarray
-    complete: bool = True  # every penalty was solved for, or all that the data tell apart
+    complete: bool = True  # solved for every penalty, or up to a saturated fit
 
     def __len__(self):
         return self.penalties.size
@@ -46,7 +46,7 @@ class L1Path:
 
     def decision_function(self, X, step):
         """Return the linear scores of `X`, shape (n_samples, n_outputs), at one step."""
-        # Variables whose coefficients are all 0 are not looked at: they may be NaN.
+        # Variables without a non-zero coefficient are ignored, as they may be NaN.
         standard = np.where(self.coef[step].any(axis=0), (X - self.mean) / self.scale, 0.0)
         return standard @ self.coef[step].T + self.intercept[step]
 
@@ -71,16 +71,16 @@ class L1Path:
 def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors=None):
     """Fit L1 logistic regression (multinomial for more than two classes) along a λ path.
 
-    X is standardised here, so that one λ means the same to each variable; y are class indices
-    0..K-1, each present; `weight` of the examples is > 0. `penalty_factors` >= 0 multiply λ.
+    X is standardised here, so that λ has the same meaning for all variables. y are class indices
+    0..K-1, all present, and the `weight` of each example is > 0. `penalty_factors` >= 0 multiply λ.
 
-    `n_lambda` is the length of the logarithmic grid; glmnet may stop earlier, once the fit is
-    saturated. Of a shorter one than 100 the penalties between are solved for, too, and left out;
-    the last one that was solved for is kept. `tolerance` is glmnet's threshold for the convergence
-    of its coordinate descent. Where that does not converge the path ends early, with a warning.
+    `n_lambda` is the length of the logarithmic grid; glmnet may stop earlier if the fit is
+    saturated. For a grid shorter than 100, the penalties in between are solved for, too, and
+    omitted; the last solution is kept. `tolerance` is glmnet's convergence threshold for its
+    coordinate descent. If that does not converge, the path ends early with a warning.
     """
     if weight is not None:
-        # glmnet's λ is relative to the mean weight: the unit of the weights must not matter.
+        # glmnet's λ is relative to the mean weight, so the unit of the weights must not matter.
         weight = weight / weight.mean()
     standard, mean, scale = _standardised(X, weight)
     if not standard.any():  # all variables are constant: class priors, one step
@@ -88,7 +88,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
         intercept = priors[1:] - priors[0] if priors.size == 2 else priors
         coef = np.zeros((1, intercept.size, mean.size))
         return L1Path(coef, intercept[None, :], np.zeros(1), mean, scale)
-    # Penalties between the wanted ones: every stride-th is kept.
+    # With penalties in between, of which every stride-th is kept.
     stride = -(-(GRID - 1) // max(n_lambda - 1, 1))
     length = max((n_lambda - 1) * stride + 1, GRID)
     net, complete = _solved(standard, y, weight, penalty_factors, length, tolerance)
@@ -96,7 +96,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
         warnings.warn(
             f"The L1 path ends at penalty {net.n_lambda_} of {length}: glmnet's descent did not "
             f"converge within {PASSES[-1]:,} passes over the {X.shape[1]} variables. The models "
-            "before that are whole. Variables that are nearly the same cause this; leave one out.",
+            "before that are valid. Nearly identical variables cause this; leave one of them out.",
             IncompletePathWarning,
             stacklevel=2,
         )
@@ -108,16 +108,16 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
 
 
 def _solved(standard, y, weight, penalty_factors, length, tolerance):
-    """Return glmnet's path, and whether it is whole; a second try has more passes."""
+    """Return glmnet's path and whether it is complete; a second attempt has more passes."""
     with extra("msb", "the L1 path (logitB, and 'l1' among msB's sequences)"):
-        from glmnet import LogitNet  # costs a second, and only this method needs it
+        from glmnet import LogitNet  # here, as the import takes a second
 
     how = {"alpha": 1, "n_lambda": length, "standardize": False, "n_splits": 0, "tol": tolerance}
     weights = {"sample_weight": weight, "relative_penalties": penalty_factors}
     for passes in PASSES:
         net = LogitNet(max_iter=passes, **how)
         with warnings.catch_warnings():
-            # `jerr_`, read below, says how a path ended; the warning says no more.
+            # `jerr_` below has the same information as the warning.
             warnings.simplefilter("ignore", RuntimeWarning)
             try:
                 fit_counted(net, standard, y, **weights)
@@ -125,8 +125,8 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
                 raise RuntimeError(
                     f"glmnet could not fit the L1 path: {error} Weigh classes and rows more evenly."
                 ) from error
-        # Flags from -1 to -10000: the descent ran out of passes. Below that a path is at its
-        # natural end, where probabilities have reached 0 or 1.
+        # Flags from -1 to -10000 mean that the descent ran out of passes. Flags below mean the
+        # natural end of a path, where probabilities have reached 0 or 1.
         complete = not -10000 <= net.jerr_ < 0
         if complete:
             break
@@ -139,12 +139,12 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
 
 
 def _standardised(X, weight):
-    """Return X with mean 0 and spread 1 in each column, constant ones 0; the means; the spreads."""
+    """Return X with mean 0 and spread 1 in each column (constant ones 0), the means and spreads."""
     low, span = X.min(axis=0), np.ptp(X, axis=0)
-    # Rounding leaves a constant column a tiny spread; dividing by it would make noise of it.
+    # A constant column may have a tiny spread from rounding; dividing by it would give noise.
     constant = span <= CONSTANT * np.abs(X).max(axis=0)
     span = np.where(constant, 1.0, span)
-    share = (X - low) / span  # so that squares keep in range, whatever the unit
+    share = (X - low) / span  # so that squares stay in range, whatever the unit
     mean = np.average(share, axis=0, weights=weight)
     scale = np.sqrt(np.average((share - mean) ** 2, axis=0, weights=weight))
     scale = np.where(constant, 1.0, scale)
@@ -155,10 +155,10 @@ def _standardised(X, weight):
 class LogitPathClassifier(ScheduleClassifier):
     """Cost-sensitive selection along the L1 path of logistic regression (logitB).
 
-    The models of the path, each priced by its variables with a non-zero coefficient, are
-    compressed on validation data into a schedule; the budget selects one (section 2.3 of the
-    paper, equations (4)-(5), there cited as [24]). Unlike msB's L1 sequence, prediction uses the
-    logistic model itself.
+    The cost of each model of the path is that of its variables with a non-zero coefficient. The
+    models are compressed on validation data into a schedule, and the budget selects one (section
+    2.3 of the paper, equations (4)-(5), where the method is cited as [24]). Unlike msB's L1
+    sequence, prediction uses the logistic model itself.
 
     Parameters
     ----------
@@ -183,11 +183,11 @@ class LogitPathClassifier(ScheduleClassifier):
             lambda model, X: float(np.mean(model.predict(X) == valid.y))
         )
         variables = [self.path_.variables(step) for step in steps]
-        # Equations (4)-(5): the budget is on the variables with a non-zero coefficient.
+        # Equations (4)-(5): the budget limits the cost of variables with a non-zero coefficient.
         costs = [self.feature_costs_.subset(subset) for subset in variables]
         scores = [score(self.path_.at(step), valid.X) for step in steps]
         self.schedule_ = self._schedule_of(costs, scores, variables)
-        # Equal (cost, score) pairs may stand at several steps: the first is the sparsest path's.
+        # Of steps with equal cost and score, the first has the largest penalty.
         self._steps = pareto_indices(costs, scores).tolist()
 
     def _path(self, train):

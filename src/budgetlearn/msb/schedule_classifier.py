@@ -25,7 +25,8 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     Attributes
     ----------
     schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive; logitB's first may have none.
+        Costs, validation scores and variables, cheap to expensive. The first model of logitB may
+        have no variables.
 
     References
     ----------
@@ -48,19 +49,19 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
 
     @abstractmethod
     def _entry(self, X, entry):
-        """Return the model of an entry of the schedule, and the columns of X that it takes."""
+        """Return the model of an entry of the schedule, and its columns of X."""
 
     def _schedule_of(self, costs, scores, variables):
         return ModelSchedule.from_points(costs, scores, variables, self.feature_costs_.names)
 
     def _validation_score(self, valid):
-        """Return score(model, X) of a model of class indices on validation data; None: accuracy."""
+        """Return the function score(model, X) for validation data, or None for accuracy."""
         if self.scoring is None:
             return None
 
         def score(model, X):
             ranked = self.scoring in ("roc_auc", "neg_log_loss")
-            if ranked or self.scoring == "balanced_accuracy":  # as operating points are scored
+            if ranked or self.scoring == "balanced_accuracy":  # scored like operating points
                 made = self._labelled(model, "predict_proba" if ranked else "predict", X)
                 stage = Stage({}, **{"probabilities" if ranked else "output": made})
                 return stage_scorer(self, self.scoring, stage, valid.targets)(np.arange(len(X)))
@@ -70,7 +71,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         return score
 
     def _labelled(self, model, method, X):
-        """Return labels, or a column for each, as a model of class indices predicts them."""
+        """Return the labels, or a column for each, that a model of class indices predicts."""
         made = getattr(model, method)(X)
         if method == "predict":
             return self.classes_[made]
@@ -79,7 +80,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         return in_all_classes(made, model.classes_, self.classes_.size)
 
     def _seeds(self, random):
-        # One integer for models and held-out rows: exhaustive search sees what msB sees.
+        # One integer for models and held-out rows, so that exhaustive search agrees with msB.
         seed = int(random.randint(INT32_MAX))
         return seed, np.random.RandomState(seed)
 
@@ -89,7 +90,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
 
     @property
     def n_stages_(self):
-        """Number of models of the schedule."""
+        """Number of models in the schedule."""
         return len(self.schedule_)
 
     def _default_stage(self):

@@ -1,4 +1,4 @@
-"""msB: search along several model sequences, and the schedule of the best models under budgets."""
+"""msB: search along several model sequences, and a schedule of the best models by budget."""
 
 import operator
 import time
@@ -39,19 +39,19 @@ class VisitedModel:
     """One model of a sequence."""
 
     variables: tuple  # ascending
-    cost: float  # of all of them
-    score: float  # on the validation data: accuracy, or what `scoring` names
+    cost: float  # of all its variables
+    score: float  # on the validation data: accuracy, or `scoring`
     fit_seconds: float
-    model: Any  # fitted on these columns; None once it is known to be dominated
+    model: Any  # fitted on these columns; None if it is dominated
 
     def dominates(self, other):
-        """Return True if it is no more expensive and no worse than `other`, and better in one."""
+        """Return True if the model is no worse than `other` in cost and score and better in one."""
         no_worse = self.cost <= other.cost and self.score >= other.score
         return no_worse and (self.cost < other.cost or self.score > other.score)
 
 
 def as_subset(variables, n_variables):
-    """Return indices of variables, in any order, as an ascending tuple of int; refuse others."""
+    """Return indices of variables as an ascending tuple of int; raise an error if invalid."""
     try:
         subset = sorted(operator.index(variable) for variable in variables)
     except TypeError:
@@ -67,10 +67,10 @@ def as_subset(variables, n_variables):
 
 @dataclass(eq=False)
 class SequenceProblem:
-    """The view of sequences on a search: data, costs, importance, and every model fitted so far.
+    """A search as sequences see it: data, costs, importance, and all models fitted so far.
 
-    A model's seed is derived from its variables, so a subset gives the same model whichever
-    sequence visits it first, in whichever process: equal subsets are fitted once.
+    A model's seed is derived from its variables, so a subset gives the same model in any sequence
+    and process, and equal subsets are fitted once.
     """
 
     estimator: Any
@@ -79,13 +79,13 @@ class SequenceProblem:
     costs: FeatureCosts
     min_variables: int  # where the nested sequences end
     seed: int
-    n_jobs: int | None = None  # how many models (threads) are fitted at a time
+    n_jobs: int | None = None  # number of models (threads) fitted at a time
     weight: np.ndarray | None = None  # of the training examples
-    score: Callable | None = None  # of a model and columns X of the validation data; None: accuracy
+    score: Callable | None = None  # function of a model and validation columns X; None: accuracy
 
     def __post_init__(self):
         self.min_variables = min(self.min_variables, self.costs.n_features)
-        # Codes of the whole table for engines that train on them: no subset is binned again.
+        # For engines that train on codes, the whole table is coded once.
         self._codes = None
         if has_fit_parameter(self.estimator, "binned"):
             X, max_bins = self.train[0], self.estimator.max_bins
@@ -113,7 +113,7 @@ class SequenceProblem:
     @cached_property
     def importance(self):
         """Permutation importance of the full model on the validation data, computed once."""
-        # Figure 2: the fall in accuracy when one column is permuted, in the model of all variables.
+        # Figure 2: the fall in accuracy of the full model when one column is permuted.
         model = self.model(tuple(range(self.costs.n_features)))
         options = {"n_repeats": 5, "random_state": derive_seed(self.seed, "permutation")}
         quick = isinstance(model, ForestClassifier) and not model.missing_in_training_.any()
@@ -127,23 +127,20 @@ class SequenceProblem:
         return found.importances_mean
 
     def l1_path(self, n_lambda):
-        """Return the L1 path on the training data.
-
-        It sees the mean of a variable where its value is missing.
-        """
-        # Which variables it takes in is what counts here, not the last digits of coefficients: a
-        # tolerance of 1e-5 visits as many subsets as glmnet's default of 1e-7, in a sixth of the
-        # time on the naval data, where the default spends all its iterations halfway down.
+        """Return the L1 path on the training data, with missing values replaced by means."""
+        # The path is used only for its sets of variables, so a tolerance of 1e-5 is enough. On the
+        # naval data it visits as many subsets as glmnet's default of 1e-7 in a sixth of the time;
+        # the default spends all its iterations halfway down.
         X, y = self.train
         if np.isnan(X).any():
             X = SimpleImputer(keep_empty_features=True).fit_transform(X)
         return fit_l1_path(X, y, n_lambda, tolerance=1e-5, weight=self.weight)
 
     def visit(self, subsets, unit=None):
-        """Fit and score the models on `subsets` and return them in order, each subset fitted once.
+        """Return the models on `subsets` in order, fitted and scored once for each subset.
 
-        Where `subsets` is a generator, models are fitted while it goes on. `unit` is what they are,
-        in the plural, to show progress; None: show none.
+        If `subsets` is a generator, models are fitted while it runs. `unit` is the plural noun for
+        the progress bar; None: no bar.
         """
         asked = []
         with task_threads(self.n_jobs) as submit:
@@ -151,22 +148,21 @@ class SequenceProblem:
                 variables = as_subset(subset, self.costs.n_features)
                 asked.append(variables)
                 if variables not in self._begun:
-                    # Begun once, whichever sequence names it first.
                     self._begun[variables] = submit(self._visited, variables)
-            # Threads are still fitting.
+            # The second bar is for the models that threads are still fitting.
             asked = asked if unit is None else progress(asked, unit)
             return [self._begun[variables].result() for variables in asked]
 
     def model(self, variables):
-        """Return the fitted model on some variables, fitted again where it was dropped."""
+        """Return the fitted model on some variables, fitting it again if it was dropped."""
         model = self.visit([variables])[0].model
         return self.trained(variables) if model is None else model
 
     def trained(self, variables):
-        """Return a model on some variables that is neither scored nor remembered."""
+        """Return a fitted model on some variables without scoring or storing it."""
         X, y = self.train
         columns = list(variables)
-        # Seeded by its variables: neither order of visits nor n_jobs changes a model.
+        # Seeded by its variables, so neither the order of visits nor n_jobs changes a model.
         model, seed = clone(self.estimator), derive_seed(self.seed, *variables)
         names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
         model.set_params(**dict.fromkeys(names, seed))
@@ -174,7 +170,7 @@ class SequenceProblem:
         return fit_weighed(model, X[:, columns], y, self.weight, **coded)
 
     def _visited(self, variables):
-        """Fit and score a model, and drop the engines that then can be in no schedule."""
+        """Fit and score a model, and drop the engines of dominated models."""
         X_val, y_val = self.valid
         columns = list(variables)
         start = time.perf_counter()
@@ -186,11 +182,11 @@ class SequenceProblem:
             score = self.score(model, X_val[:, columns])
         visited = VisitedModel(variables, self.costs.subset(columns), score, seconds, model)
         with self._lock:
-            # A dominated model can be in no schedule: its trees go, its score stays. (The other
-            # need not be in any sequence: stagewise ones try models below `min_variables`.)
+            # A dominated model is in no schedule, so only its score is kept. (The dominating one
+            # may be in no sequence, as stagewise ones try models below `min_variables`.)
             for other in self._scored:
                 for better, worse in ((visited, other), (other, visited)):
-                    # But `importance` asks for the full model.
+                    # The full model stays, as `importance` needs it.
                     if better.dominates(worse) and len(worse.variables) < self.costs.n_features:
                         worse.model = None
             self._scored.append(visited)
@@ -199,7 +195,7 @@ class SequenceProblem:
 
 def takes_missing(engine):
     """Return True if an engine can be fitted on missing values."""
-    # The tags of a pipeline do not say whether each of its steps can, up to the first that imputes.
+    # A pipeline can if all steps before the first imputer can, which its tags do not tell.
     if not isinstance(engine, Pipeline):
         return get_tags(engine).input_tags.allow_nan
     for _, step in engine.steps:
@@ -207,7 +203,7 @@ def takes_missing(engine):
             continue
         if not takes_missing(step):
             return False
-        # From here on nothing is missing: later steps need not take gaps.
+        # After an imputer there are no missing values.
         if type(step).__module__.startswith("sklearn.impute"):
             return True
     return True
@@ -221,14 +217,14 @@ class SubsetSearch(ScheduleClassifier):
     ----------
     estimator : classifier, default=None
         The engine, fitted on each subset of variables; None: our `RandomForestClassifier` of 100
-        trees on 255 bins. Where its `fit` takes `binned`, the training data are coded once for all
-        models. Where it takes missing values, X may hold them.
+        trees with 255 bins. If its `fit` accepts `binned`, the training data are coded once for all
+        models. If it accepts missing values, X may contain them.
     scoring : str or callable, default=None
         Score, as in scikit-learn, that the schedule maximises on the validation data under every
-        budget, and whose fall is the importance of a variable. None: accuracy.
+        budget. A variable's importance is the fall in this score. None: accuracy.
     refit : bool, default=False
         Whether the models of the schedule are fitted again on training and validation data
-        together. `schedule_` and `operating_points_` stay what was measured before.
+        together. `schedule_` and `operating_points_` remain as measured before.
 
     Attributes
     ----------
@@ -241,21 +237,21 @@ class SubsetSearch(ScheduleClassifier):
     n_jobs: int | None = None
 
     def variable_importance(self, X, y, X_val=None, y_val=None):
-        """Return the permutation importance that the sequences start from (Fig. 2).
+        """Return the permutation importance used by the sequences (Fig. 2).
 
         Parameters
         ----------
         X, y, X_val, y_val : array-like
-            As for `fit`; the same data and `random_state` give the importance that `fit` uses.
+            As for `fit`. The same data and `random_state` give the importance used in `fit`.
 
         Returns
         -------
         ndarray of shape (n_features,)
             Mean fall in the validation score of the full model when a variable is permuted.
         """
-        # A copy learns the classes and columns: what was fitted before stays what it is.
+        # A copy learns the classes and columns, so that a fitted estimator stays unchanged.
         other = clone(self)
-        # The same draws, in the same order, as in `fit`: else the importance would be another one.
+        # Random numbers are drawn in the same order as in `fit`, to get the same importance.
         train, valid = checked_examples(other, X, y, X_val, y_val, None)
         seed, random = self._seeds(check_random_state(other.random_state))
         if valid is None:
@@ -300,9 +296,9 @@ class SubsetSearch(ScheduleClassifier):
 class ModelScheduleSearch(SubsetSearch):
     """Model sequences search under a budget (msB).
 
-    Several sequences of nested models are fitted by removing variables one after another; the
-    union of all models is compressed into a schedule in which a more expensive model is always a
-    better one on the validation data. A budget then selects a model (algorithms 3.1 to 3.3).
+    Several sequences of nested models are fitted by removing variables one after another. The union
+    of all models is compressed into a schedule in which more expensive models are always better on
+    the validation data. A budget then selects a model (algorithms 3.1 to 3.3).
 
     Parameters
     ----------
@@ -310,14 +306,14 @@ class ModelScheduleSearch(SubsetSearch):
         Names of sequences (`budgetlearn.msb.sequences.SEQUENCES`), or objects with a `name` and
         `subsets(problem)`. Default: the paper's four.
     min_variables : int, default=2
-        Where the nested sequences end.
+        Number of variables at which the nested sequences end.
     random_state : int, RandomState instance or None, default=None
-        Seeds the engine, the permutations and the sampled sequences.
+        Seed of the engine, the permutations and the sampled sequences.
 
     Attributes
     ----------
     sequences_ : dict of str to list of VisitedModel
-        Every model of each sequence.
+        The models of each sequence.
 
     Examples
     --------
@@ -342,10 +338,10 @@ class ModelScheduleSearch(SubsetSearch):
                 subsets[sequence.name] = list(sequence.subsets(problem))
                 yield from subsets[sequence.name]
 
-        # Algorithm 3.3: all sequences are fitted together, while stagewise ones are still choosing.
+        # Algorithm 3.3. Models are fitted while later sequences are still choosing subsets.
         problem.visit(along_all_sequences(), "models")
         self.sequences_ = {name: problem.visit(visited) for name, visited in subsets.items()}
-        # Sorted, so that which of two equal models stays does not depend on the sequences' order.
+        # Sorted, so that ties do not depend on the order of sequences.
         union = {model.variables: model for models in self.sequences_.values() for model in models}
         models = [union[variables] for variables in sorted(union)]
         if not models:
@@ -355,7 +351,7 @@ class ModelScheduleSearch(SubsetSearch):
             )
         points = ((model.cost, model.score, model.variables) for model in models)
         self.schedule_ = self._schedule_of(*zip(*points, strict=True))
-        # Compression keeps few: only these are fitted again where they were dropped.
+        # Only the few models of the schedule are fitted again if they were dropped.
         self.models_ = [problem.model(variables) for variables in self.schedule_.variables]
 
     def _sequences(self):

@@ -1,8 +1,8 @@
 """Model sequences: the orders in which msB visits subsets of the variables.
 
 A sequence is any object with a `name` and a method `subsets(problem)` that yields tuples of
-ascending variable indices; `problem`, a `budgetlearn.msb.search.SequenceProblem`, has the costs,
-importance, data and randomness to choose by.
+ascending variable indices. `problem` is a `budgetlearn.msb.search.SequenceProblem`, which provides
+costs, importance, data and randomness.
 """
 
 from abc import ABC, abstractmethod
@@ -12,26 +12,26 @@ import numpy as np
 from ..protocol.documenting import documented
 from ..validation import ParameterError, check_number
 
-# Weakest importance that a normalised one sees, as a share of the strongest: permutation
-# importance can be zero or negative, and a weight must be positive.
+# Minimum importance in ν, as a share of the largest. Permutation importance can be zero or
+# negative, but a weight must be positive.
 IMPORTANCE_FLOOR = 1e-3
-# Least price that it sees, as a share of the highest: free variables are never worth removing, and
-# a large finite ν stands for their infinity.
+# Minimum price in ν, as a share of the highest. Free variables should never be removed, and get a
+# large finite ν instead of infinity.
 PRICE_FLOOR = 1e-9
 MAX_GAMMA = 1e6
-# Values this near, as a share of the largest, are equal: sums in another order differ in last bits.
+# Values within this share of the largest are equal, as sums in another order differ in last bits.
 _SLACK = 1e-12
 
 
 class RemovalSequence(ABC):
-    """Nested models: start from all variables and remove one after another.
+    """Base of sequences of nested models, which remove one variable after another.
 
-    A subclass has a `name` and says in `chooser` which variable goes next.
+    A subclass has a `name`, and chooses the variables to remove in `chooser`.
     """
 
     @abstractmethod
     def chooser(self, problem):
-        """Return a function from the variables that are left (ascending) to the one to remove."""
+        """Return a function from the remaining variables (ascending) to the one to remove."""
 
     def subsets(self, problem):
         """Yield the nested subsets, the full one first, down to `problem.min_variables`."""
@@ -39,7 +39,7 @@ class RemovalSequence(ABC):
         left = list(range(problem.costs.n_features))
         yield tuple(left)
         while len(left) > problem.min_variables:
-            # Section 3.1.1: one variable a step; importance is computed once, not ranked anew.
+            # Section 3.1.1: one variable per step; importance is computed only once.
             left.remove(choose(left))
             yield tuple(left)
 
@@ -47,13 +47,14 @@ class RemovalSequence(ABC):
 class ImportanceSequence(RemovalSequence):
     """Remove the least important variable first (Yan et al., section 3.1.1).
 
-    Of equally important variables the most expensive leaves, of equals one at random.
+    Among equally important variables the most expensive one is removed; further ties are resolved
+    at random.
 
     Parameters
     ----------
     importance : array-like of shape (n_features,), dict or Series, default=None
-        Importance of each variable, by its name in a dict or Series; None: permutation importance
-        of the full model on the validation data.
+        Importance of each variable, by name in a dict or Series; None: permutation importance of
+        the full model on the validation data.
     """
 
     name = "importance"
@@ -66,7 +67,7 @@ class ImportanceSequence(RemovalSequence):
         return lambda left: first_of(left, *self._criteria(problem, importance, left), ranks)
 
     def _criteria(self, problem, importance, left):
-        """Return the criteria of all variables: the one of the least first criterion goes."""
+        """Return the criteria of all variables; the one with the least criterion is removed."""
         return importance, -_shares(problem.costs, left)
 
 
@@ -74,9 +75,9 @@ class ImportanceSequence(RemovalSequence):
 class CostSequence(ImportanceSequence):
     """Remove the most expensive variable first (Yan et al., section 3.1.1).
 
-    In a cost group the members that are left carry the charge in equal parts
-    (`FeatureCosts.shares`), so a group once begun is soon finished, which frees the charge. Of
-    equally expensive variables the least important leaves, of equals one at random.
+    In a cost group the remaining members share the charge equally (`FeatureCosts.shares`). So once
+    a member is removed, the others follow soon, which saves the charge. Among equally expensive
+    variables the least important one is removed; further ties are resolved at random.
     """
 
     name = "cost"
@@ -89,14 +90,15 @@ class CostSequence(ImportanceSequence):
 class ImportancePerCostSequence(ImportanceSequence):
     """Remove the variable of least normalised importance ν = importance / cost^γ first.
 
-    Of equals one drawn at random leaves.
+    Ties are resolved at random.
 
     Parameters
     ----------
     importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`; values below a thousandth of the largest count as that much.
     gamma : float, default=1.0
-        The exponent γ, 0 to a million, of the cost: the share of the bill as in `CostSequence`.
+        The exponent γ of the cost, from 0 to a million. The cost is the share of the bill, as in
+        `CostSequence`.
     """
 
     name = "importance_per_cost"
@@ -111,7 +113,7 @@ class ImportancePerCostSequence(ImportanceSequence):
     def _log_worth(self, problem, importance, left):
         """Return log ν = log I − γ log c of every variable, up to a constant.
 
-        In logs because cost^γ leaves the range of floats for large γ.
+        Logarithms are used because cost^γ exceeds the range of floats for large γ.
         """
         gamma = check_number(self.gamma, "gamma", low=0, high=MAX_GAMMA)
         strongest = max(importance.max(), 0.0) or 1.0
@@ -123,9 +125,9 @@ class ImportancePerCostSequence(ImportanceSequence):
 
 @documented
 class SamplingSequence(ImportancePerCostSequence):
-    """Remove variables at random, the less important per cost the sooner (section 3.1.1).
+    """Remove variables at random, preferring those less important per cost (section 3.1.1).
 
-    A variable leaves with probability proportional to 1/ν.
+    A variable is removed with probability proportional to 1/ν.
     """
 
     name = "sampling"
@@ -135,7 +137,7 @@ class SamplingSequence(ImportancePerCostSequence):
 
         def draw(left):
             worth = self._log_worth(problem, importance, left)[left]
-            # p_j ∝ 1/ν_j, in logs; the least worth is subtracted, so that no power overflows.
+            # p_j ∝ 1/ν_j, in logarithms; subtracting the minimum avoids overflow.
             chances = np.exp(worth.min() - worth)
             return int(rng.choice(left, p=chances / chances.sum()))
 
@@ -160,12 +162,12 @@ def _shares(costs, left):
 
 
 def random_ranks(problem, name):
-    """Return a random rank of each variable, to settle ties."""
+    """Return a random rank of each variable, for resolving ties."""
     return problem.rng(name).permutation(problem.costs.n_features)
 
 
 def first_of(left, *criteria):
-    """Return the variable left of least first criterion; of equals the next criterion decides."""
+    """Return the remaining variable with the least first criterion; later ones resolve ties."""
     for values in criteria:
         least = values[left].min() + _SLACK * np.abs(values[left]).max()
         left = [variable for variable in left if values[variable] <= least]
@@ -176,17 +178,17 @@ def first_of(left, *criteria):
 class ForwardSequence:
     """Forward stagewise selection: add the variable that helps most (section 3.1).
 
-    Of equally good models the cheapest is gone on with, of equally expensive ones one drawn at
-    random. The models tried at a step are fitted side by side, as many as the problem's `n_jobs`,
-    and all of them belong to the sequence: they are paid for, so the schedule may use them. Of p
-    variables it fits at most p (p + 1) / 2 models, and at most n_candidates · p.
+    Among equally good models the cheapest is continued; further ties are resolved at random. The
+    models tried at a step are fitted in parallel, in as many threads as the problem's `n_jobs`. All
+    of them belong to the sequence, so the schedule may use them. For p variables at most
+    p (p + 1) / 2 models are fitted, and at most n_candidates · p.
 
     Parameters
     ----------
     n_candidates : int or None, default=8
-        Variables tried at a step, those that importance puts first; None: all that there are.
+        Number of variables tried at a step, the most important first; None: all variables.
     importance : array-like of shape (n_features,), dict or Series, default=None
-        As for `ImportanceSequence`; not needed where all variables are tried.
+        As for `ImportanceSequence`; not needed if all variables are tried.
     """
 
     name = "forward"
@@ -196,22 +198,22 @@ class ForwardSequence:
         self.importance = importance
 
     def subsets(self, problem):
-        """Yield the subsets that are tried, step after step."""
+        """Yield the subsets that are tried, step by step."""
         chosen, left = (), list(range(problem.costs.n_features))
         while left:
             candidates = self._promising(left, chosen, problem)
             tried = [tuple(sorted((*chosen, variable))) for variable in candidates]
-            # All are visited, the best is gone on with: its rivals stay in the sequence.
+            # The best subset is continued; the others stay in the sequence.
             chosen = best_of(problem.visit(tried))
             left = [variable for variable in left if variable not in chosen]
             if len(chosen) >= problem.min_variables:
                 yield from tried
 
     def _promising(self, variables, chosen, problem):
-        """Return the candidates among the variables, of equal ones the one to go on with first.
+        """Return the candidates among the variables, preferred ones first.
 
-        Candidates are the most important; of equally important ones those that lead to the cheapest
-        models, of these some drawn at random.
+        Candidates are the most important variables. Ties are resolved by the cost of the resulting
+        models, and then at random.
         """
         rest = sorted(variables, key=random_ranks(problem, self.name).__getitem__)
         if self.n_candidates is None:
@@ -230,7 +232,7 @@ class ForwardSequence:
 
 
 def best_of(models):
-    """Return the variables of the model of largest score, of equals the cheapest (the first)."""
+    """Return the variables of the model with the highest score, the first cheapest one of ties."""
     best = max(model.score for model in models)
     models = [model for model in models if model.score == best]
     bills = np.array([model.cost for model in models])
@@ -252,9 +254,9 @@ class L1PathSequence:
         self.n_lambda = n_lambda
 
     def subsets(self, problem):
-        """Yield the distinct sets of variables with a non-zero coefficient, sparse to full."""
+        """Yield the distinct sets of variables with a non-zero coefficient, from sparse to full."""
         path = problem.l1_path(check_number(self.n_lambda, "n_lambda", low=1, integer=True))
-        # A dict keeps the path's order and each set once: many penalties share one set.
+        # A dict keeps the order of the path, and each set once.
         sets = dict.fromkeys(map(path.variables, range(len(path))))
         yield from (variables for variables in sets if len(variables) >= problem.min_variables)
 

@@ -1,4 +1,4 @@
-"""The base of FMCC, VoC and the random order: acquire features one by one, then classify."""
+"""Base class of FMCC, VoC and the random order, which acquire features one by one."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
@@ -22,15 +22,15 @@ from ..validation import ParameterError, check_number
 class Walk:
     """Record of the acquisitions of m test points with d features."""
 
-    order: np.ndarray  # (m, d) int: acquired features in their order, -1 after the last one
-    # (m, d): what each acquisition was chosen for (the expected accuracy, or its gain, less the
-    # weighted price); 0 after the last one.
+    order: np.ndarray  # (m, d) int: acquired features in order, -1 after the last one
+    # (m, d): the value by which each acquisition was chosen (expected accuracy, or its gain, minus
+    # the weighted price); 0 after the last one.
     value: np.ndarray
-    # (m, d + 1): estimated probability that the prediction is right after 0, 1, ... d acquisitions;
-    # the last one reached is repeated.
+    # (m, d + 1): estimated probability of a correct prediction after 0, 1, ... d acquisitions; the
+    # last one is repeated.
     estimate: np.ndarray
-    winner: np.ndarray  # (m, d + 1) int: predicted class, repeated likewise
-    # (m, d + 1, n_classes): probability of each class; no classes where only that one is estimated.
+    winner: np.ndarray  # (m, d + 1) int: predicted class; the last one is repeated
+    # (m, d + 1, n_classes): class probabilities; n_classes is 0 if there are only estimates.
     shares: np.ndarray
 
     @classmethod
@@ -59,7 +59,7 @@ class Walk:
         if self.shares.shape[2]:
             return self.shares[:, stage]
         right = self.estimate[:, stage]
-        # FMCC estimates one number; how the rest is shared it does not say: evenly.
+        # FMCC estimates only the winner's probability; the others share the rest equally.
         shared = (1.0 - right) / (n_classes - 1)
         probabilities = np.repeat(shared[:, None], n_classes, axis=1)
         probabilities[np.arange(right.size), self.winner[:, stage]] = right
@@ -67,8 +67,8 @@ class Walk:
 
 
 def standardiser(X, weight):
-    """Return a scaler fitted to weighed examples; refuse a feature too large to be squared."""
-    # Equal weights change nothing, not even last bits.
+    """Return a scaler fitted to weighted examples, or raise an error if a square overflows."""
+    # Equal weights are dropped, so that they change not even the last bits.
     weight = None if weight is None or np.ptp(weight) == 0 else weight
     with np.errstate(over="ignore", invalid="ignore"):
         scaler = StandardScaler().fit(X, sample_weight=weight)
@@ -76,32 +76,33 @@ def standardiser(X, weight):
     if large.size:
         raise ParameterError(
             f"the feature at place {large[0]} reaches {np.abs(X[:, large[0]]).max():.3g}, whose "
-            "square is no number: divide it by a power of ten."
+            "square overflows: divide it by a power of ten."
         )
     return scaler
 
 
-# Most test points per task: bounds the memory beyond the answer itself, whatever n_jobs is.
+# Test points per task, which bounds the memory besides the results.
 BLOCK_ROWS = 256
 
 
 @estimator_class
 class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
-    """Base of classifiers that acquire features one after another and stop when sure.
+    """Base of classifiers that acquire features one by one until the prediction is certain.
 
-    Stage k has acquired k + 1 features, whatever the threshold; the stage after the last one, which
-    `predict` uses without a budget, stops each example when the threshold is passed. A subclass
-    learns in `_fit_codes`, and walks test points in `_walk_block` and `_acquiring`.
+    Stage k has acquired k + 1 features, regardless of the threshold. The stage after the last one,
+    which `predict` uses without a budget, stops each example at the threshold. A subclass learns in
+    `_fit_codes`, and walks test points in `_walk_block` and `_acquiring`.
 
     Parameters
     ----------
     threshold : float, default=0.95
-        Stop when the estimated probability to be right exceeds this, in [0, 1]; 1: never.
+        Stop when the estimated probability of a correct prediction exceeds this value in [0, 1];
+        1: never stop.
     cost_weight : float, default=0.0
-        Weight alpha of the price against the value when a feature is chosen.
+        Weight alpha of the price against the value in the choice of a feature.
     max_cost : float, default=None
-        Most that one example may spend, in the unit of `feature_costs`; features that would exceed
-        it are not acquired, and where nothing is affordable the acquisitions end.
+        Maximum cost of an example, in the unit of `feature_costs`. Features that would exceed it
+        are not acquired, and acquisitions end if no feature is affordable.
     """
 
     _groups = True
@@ -124,9 +125,9 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     @abstractmethod
     def _acquiring(self, n_rows, threshold, max_cost, most):
-        """Yield what n_rows examples want, as for `requests_by_feature`, and return their `Walk`.
+        """Yield requests of n_rows examples for `requests_by_feature`, and return their `Walk`.
 
-        Each acquires `most` features at most.
+        Each example acquires at most `most` features.
         """
 
     def _block_rows(self):
@@ -138,7 +139,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         check_number(self.cost_weight, "cost_weight", low=0.0)
         if self.max_cost is not None:
             check_number(self.max_cost, "max_cost", low=0.0)
-            # A cap below every price is a mistake; the constant is there for `fallback`.
+            # A cap below every price is a mistake; for constant predictions there is `fallback`.
             cheapest = float(self.feature_costs_.alone.min())
             if not affords(self.max_cost, cheapest):
                 raise BudgetError(
@@ -161,9 +162,9 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         return min(limits, default=np.inf)
 
     def _walk(self, X, *, stop=True):
-        """Walk checked rows in blocks; without `stop` the threshold plays no part."""
+        """Walk checked rows in blocks; without `stop` the threshold is ignored."""
         X = np.ascontiguousarray(X, dtype=np.float64)
-        # An infinite threshold never stops: the walk then has every prefix, and all stages in one.
+        # With an infinite threshold a walk never stops, so it contains all stages.
         threshold = self.threshold if stop else np.inf
         walk = partial(self._walk_block, threshold=threshold, max_cost=self._limit())
         step = self._block_rows()
@@ -173,7 +174,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     def _stages(self, X, which, want):
         walks = {}
         for index in which:
-            # Two walks at most serve all stages: with stops, and without.
+            # At most two walks serve all stages, one with stops and one without.
             sure = index == self.n_stages_
             if sure not in walks:
                 walks[sure] = self._walk(X, stop=sure)
@@ -201,9 +202,9 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         return self._outcome(parts, n_samples)
 
     def _outcome(self, walks, n_samples):
-        """Return the predictions of the rows walked so far; the others have no answer yet."""
+        """Return the predictions for the rows walked so far, and the constant for the others."""
         walk, outcome = Walk.join(walks), Outcome.constant(self, n_samples)
-        # Blocks are walked in turn: the first rows have answers, the rest the constant.
+        # Blocks are walked in order, so the first rows have answers.
         done, shares = slice(len(walk.winner)), walk.probabilities(-1, self.classes_.size)
         outcome.fill(done, self.classes_[walk.winner[:, -1]], shares)
         return outcome
@@ -211,7 +212,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     def _more_to_explain(self, x, max_cost):
         labels = self.feature_costs_.labels
         acquiring = self._acquiring(1, np.inf, self._limit(max_cost), self.n_features_in_)
-        # Driven as a prediction is, so that others are chosen in place of what cannot be had.
+        # Driven like a prediction, so that unavailable features are replaced by others.
         walk = drive(
             requests_by_feature(acquiring, lambda walk: None),
             lambda rows, feature: x[rows, feature],

@@ -26,7 +26,7 @@ from ..validation import INT32_MAX, ParameterError, check_number
 from ._margin_walk import MarginWalker
 from .classifier import SequentialClassifier, Walk, standardiser
 
-# Each output column depends on one input column: a part of the score still belongs to one feature.
+# Each output column depends on one input column, so parts of the score belong to one feature.
 FEATUREWISE = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
@@ -37,13 +37,13 @@ def boosted_stumps(n_estimators=1000):
 
 @dataclass(frozen=True)
 class AdditiveScore:
-    """Score b + sum_i f_i(x_i) of a classifier of two classes, linear or of boosted stumps."""
+    """Score b + sum_i f_i(x_i) of a binary classifier, either linear or boosted stumps."""
 
-    scalers: list  # applied in turn to raw values; each works on one column at a time
-    offset: float  # what depends on no feature: the intercept b, stumps without a split
+    scalers: list  # applied to raw values one after another; each scales columns separately
+    offset: float  # the part without features: the intercept b, and stumps without a split
     weights: np.ndarray | None = None  # of a linear classifier: f_i(x_i) = w_i x_i; None: stumps
     thresholds: list | None = None  # for each feature, the sorted thresholds of its stumps
-    levels: list | None = None  # levels[i][j]: f_i where exactly j of the thresholds are below x_i
+    levels: list | None = None  # levels[i][j]: f_i if exactly j of the thresholds are below x_i
 
     def parts(self, X):
         """Return the parts f_i(x_i) of raw values, shape (n_samples, n_features)."""
@@ -62,12 +62,12 @@ class AdditiveScore:
 def fit_additive(estimator, X, positive, random_state, weight=None):
     """Fit a clone of `estimator` to two classes and return it with its `additive_score`.
 
-    `positive` is the mask of the examples whose score should be positive, `weight` how much each
-    example counts. Parts of the estimator whose `random_state` is None are seeded by this one.
+    `positive` is the mask of the examples whose score should be positive, and `weight` the weight
+    of each example. Parts of the estimator without a `random_state` are seeded from this one.
     """
     fitted = clone(estimator)
     rng = check_random_state(random_state)
-    # Sorted, so that each part draws the same seed whatever order its parameters come in.
+    # Sorted, so that the seeds do not depend on the order of parameters.
     for name, value in sorted(fitted.get_params(deep=True).items()):
         if name.split("__")[-1] == "random_state" and value is None:
             fitted.set_params(**{name: int(rng.randint(INT32_MAX))})
@@ -79,9 +79,9 @@ def additive_score(estimator, n_features):
     """Split the score of a fitted binary classifier into an offset and one part per feature.
 
     The classifier is linear (`coef_`, `intercept_`), AdaBoost or gradient boosting of stumps, or a
-    pipeline of feature-wise scalers that ends in one of these; else, where the score is not a sum
-    over the raw features, a `ParameterError` says so. With `offset` and `parts(X)` of what is
-    returned, offset + parts.sum(axis=1) > 0 means the second class.
+    pipeline of feature-wise scalers that ends in one of these. Otherwise the score is not a sum
+    over the raw features, and a `ParameterError` is raised. With `offset` and `parts(X)` of the
+    result, offset + parts.sum(axis=1) > 0 means the second class.
     """
     scalers = []
     while isinstance(estimator, Pipeline):
@@ -96,7 +96,7 @@ def additive_score(estimator, n_features):
             )
     if isinstance(estimator, (AdaBoostClassifier, GradientBoostingClassifier)):
         return AdditiveScore(scalers, *_boosted_score(estimator, n_features))
-    # Recognised by what it has, not by its class: any linear model of two classes will do.
+    # Recognised by its attributes, so that any linear binary model is accepted.
     weights = getattr(estimator, "coef_", None)
     if weights is None or np.size(weights) != n_features:
         raise ParameterError(
@@ -120,7 +120,7 @@ def _boosted_score(ensemble, n_features):
     trees, total = convert.from_sklearn(ensemble), 1.0
     offset = float(convert.sklearn_intercept(ensemble))
     if isinstance(ensemble, AdaBoostClassifier):
-        # As in scikit-learn's decision function weights sum to 1: offsets are comparable.
+        # Weights sum to 1, as in scikit-learn's decision function, so offsets are comparable.
         total = ensemble.estimator_weights_[: len(trees)].sum()
     stumps = []
     for tree in trees:
@@ -140,7 +140,7 @@ def _boosted_score(ensemble, n_features):
     for feature in range(n_features):
         _, cut, left, right = stumps[stumps[:, 0] == feature].T
         thresholds.append(cut)
-        # Below all cuts every stump says left; each cut passed adds right − left.
+        # Below all cuts every stump has its left value; passing a cut adds right − left.
         levels.append(left.sum() + np.concatenate([[0.0], np.cumsum(right - left)]))
     return offset, None, thresholds, levels
 
@@ -149,7 +149,7 @@ def _boosted_score(ensemble, n_features):
 class MarginClassifier(SequentialClassifier):
     """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
 
-    A subclass says in `_order` which order of acquisition it follows, if any.
+    A subclass may define a fixed order of acquisition in `_order`.
 
     Parameters
     ----------
@@ -159,13 +159,13 @@ class MarginClassifier(SequentialClassifier):
         standardised features. With boosted stumps, acquiring a feature acquires all its stumps.
         More than two classes are fitted one against the rest.
     n_neighbors : int, default=65
-        Size K of the neighbourhood that estimates the accuracy, in training examples whatever they
-        weigh; ties at the K-th distance are all included.
+        Number K of training examples in the neighbourhood that estimates the accuracy, regardless
+        of their weights. All ties at the K-th distance are included.
 
     Attributes
     ----------
     estimators_ : list of classifiers
-        One for two classes, else one per class.
+        One for two classes, otherwise one per class.
     """
 
     estimator: Any = field(default=None, kw_only=False)
@@ -176,7 +176,7 @@ class MarginClassifier(SequentialClassifier):
         estimator = self.estimator
         estimator = make_pipeline(StandardScaler(), LinearSVC()) if estimator is None else estimator
         self._scaler = standardiser(X, weight)
-        # Two classes have one score, more have one per class: one against the rest.
+        # Two classes have one score, more classes have one score each against the rest.
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
         seeds = rng.randint(INT32_MAX, size=len(positives)).tolist()
         self._seed = int(rng.randint(INT32_MAX))
@@ -189,13 +189,13 @@ class MarginClassifier(SequentialClassifier):
         self.estimators_, self._scores = map(list, zip(*fitted, strict=True))
         self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
         self._offsets = np.array([score.offset for score in self._scores])
-        # Margins of all training examples by feature, once: a walk only adds them up (eq. 2).
+        # Margins of all training examples by feature, computed once; walks sum them (eq. 2).
         self._leads = _leads(self._parts(X), codes)
         start = np.broadcast_to(self._offsets, (len(X), 1, len(positives)))
         self._start = _leads(start, codes)[:, 0]
         self._weight = np.ones(len(X)) if weight is None else weight
-        # The weight of who is right with each one feature, and with none: N(∅) is the whole
-        # training set, so that the first step is the same for every point.
+        # The weight of the examples that are right with each single feature, and with none. N(∅) is
+        # the whole training set, so the first step is the same for every point.
         ahead = [self._start + lead > 0 for lead in (*self._leads.transpose(1, 0, 2), 0.0)]
         self._first_right = np.array([self._weight @ each.all(axis=1) for each in ahead])
 
@@ -240,7 +240,7 @@ class MarginClassifier(SequentialClassifier):
                 return walk
             values, refused = yield going, wanted, walk
             X[going, wanted] = values
-            # Unknown cells are NaN here, and each column is scaled by itself: only one is read.
+            # Unknown cells are NaN, but columns are scaled separately, and only one is read.
             scaled = self._scaler.transform(X[going])[np.arange(going.size), wanted]
             for row, feature, x, no in zip(going, wanted, scaled, refused, strict=True):
                 if no:
@@ -256,7 +256,7 @@ class MarginClassifier(SequentialClassifier):
     def _winners(self, X, order):
         """Return the class predicted from each prefix of the acquisitions (eq. 1)."""
         parts = np.take_along_axis(self._parts(X), np.maximum(order, 0)[:, :, None], axis=1)
-        # After the last acquisition nothing is added: the prediction stays.
+        # After the last acquisition the prediction stays the same.
         parts[order < 0] = 0.0
         start = np.broadcast_to(self._offsets, (len(X), 1, self._offsets.size))
         scores = np.cumsum(np.concatenate([start, parts], axis=1), axis=1)
@@ -266,14 +266,14 @@ class MarginClassifier(SequentialClassifier):
 def _leads(parts, codes):
     """Return each feature's part of the lead of an example's own class over its rivals.
 
-    `parts` has the shape (n_samples, n_features, n_scores): one score (of the second class) for two
-    classes, else one per class; the leads have one column for each rival. They are the margins y
-    w_i phi_i(x) for two classes, else own score less each rival's.
+    `parts` has the shape (n_samples, n_features, n_scores), with one score (of the second class)
+    for two classes, otherwise one per class. The leads have one column for each rival. They are the
+    margins y w_i phi_i(x) for two classes, otherwise the own score minus the rival's.
     """
     n_scores = parts.shape[2]
     if n_scores == 1:
         return np.ascontiguousarray(parts * np.where(codes == 1, 1.0, -1.0)[:, None, None])
-    # Right means ahead of every rival: one margin for each of them.
+    # A correct prediction is ahead of every rival, so there is a margin for each rival.
     rivals = np.array([[c for c in range(n_scores) if c != own] for own in range(n_scores)])[codes]
     own = np.take_along_axis(parts, codes[:, None, None], axis=2)
     return np.ascontiguousarray(own - np.take_along_axis(parts, rivals[:, None, :], axis=2))
@@ -283,10 +283,11 @@ def _leads(parts, codes):
 class FMCCClassifier(MarginClassifier):
     """Fast margin-based cost-sensitive classification.
 
-    For each test point, the training examples nearest to it on the features acquired so far stand
-    in for it: the share of them whose partial margin is positive estimates the probability that the
-    classifier is right on the test point (eq. 4), and with one feature more what that would bring
-    (eq. 5). The best less its weighted price is acquired, until the estimate exceeds the threshold.
+    The neighbours of a test point are the nearest training examples on the features acquired so
+    far. The share of them with a positive partial margin estimates the probability that the
+    classifier is right on the test point (eq. 4). The same share with one more feature estimates
+    the value of that feature (eq. 5). The feature of the highest value minus weighted price is
+    acquired, until the estimate exceeds the threshold.
 
     References
     ----------
@@ -305,10 +306,10 @@ class FMCCClassifier(MarginClassifier):
 
 @documented
 class RandomOrderClassifier(MarginClassifier):
-    """Control of FMCC: the same scores, estimates and stops, but features in random order.
+    """Control of FMCC, with the same scores, estimates and stops, but features in random order.
 
-    One order is drawn in `fit`, for all test points: an order that differed from point to point
-    could only be drawn from cells that were not acquired.
+    `fit` draws one order for all test points. An order that differed between points would have to
+    be drawn from cells that were not acquired.
 
     Parameters
     ----------

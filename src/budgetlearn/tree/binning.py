@@ -13,16 +13,16 @@ from ..validation import check_number
 MOST_BINS = 2**16 - 1
 # The types of codes, narrowest first.
 CODE_TYPES = (np.uint8, np.uint16, np.uint32)
-# So many bundles are tried for a column, and so many columns go into one.
+# Limits on the bundles that are tried for a column, and on the columns of a bundle.
 MOST_BUNDLES = 8
 MOST_MEMBERS = 255
-# Two columns that exclude each other nowhere are mostly told apart by a few rows.
+# A few rows are usually enough to see that two columns do not exclude each other.
 FIRST_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedData:
-    """Rank codes of a table; order within a feature is kept, the unit is remembered."""
+    """Rank codes of a table, with the values behind the codes of each feature."""
 
     # uint8, uint16 or uint32 (n_columns, n_samples): code of each value, one
     # row for each column of the table that was coded.
@@ -30,7 +30,7 @@ class BinnedData:
     columns: np.ndarray  # int32 (n_features,): the row of `codes` that holds each feature
     # int64 (n_columns + 1,): where each column begins in `lowest` and `highest`.
     offsets: np.ndarray
-    # Smallest and largest value behind each code; equal where codes are exact.
+    # Smallest and largest value behind each code; equal if codes are exact.
     # NaN behind the last code of a column that may have missing values.
     lowest: np.ndarray
     highest: np.ndarray
@@ -90,17 +90,18 @@ class BinnedData:
 class Bundles(NamedTuple):
     """The bundles of a coded table.
 
-    Columns of zeros and ones of which no row has two ones, as of a category coded one-hot, are one
-    column of codes: LightGBM's exclusive feature bundling (Ke et al. 2017), without conflicts.
+    A bundle merges columns of zeros and ones that are never one in the same row, such as those of a
+    one-hot category, into one column of codes. This is LightGBM's exclusive feature bundling (Ke et
+    al. 2017) without conflicts.
     """
 
-    codes: np.ndarray  # (n_bundles, n_samples): the member with its one in a row, from 1; 0: none
-    bundle: np.ndarray  # (n_features,): where each feature belongs, -1: to none
-    member: np.ndarray  # (n_features,): which code of the bundle stands for its one
+    codes: np.ndarray  # (n_bundles, n_samples): number of the member that is one, from 1; 0: none
+    bundle: np.ndarray  # (n_features,): the bundle of each feature; -1: none
+    member: np.ndarray  # (n_features,): the code of each feature's one in its bundle
 
 
 def _code_type(n_codes):
-    """Return the narrowest type that holds so many codes."""
+    """Return the narrowest type that holds `n_codes` codes."""
     return next(kind for kind in CODE_TYPES if n_codes - 1 <= np.iinfo(kind).max)
 
 
@@ -123,7 +124,7 @@ def _code_column(column, n_bins, missing):
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     first = np.flatnonzero(fresh)
     if n_bins is not None and first.size > n_bins:
-        # Bins of equal shares: `first` says how many values lie below each distinct one.
+        # Bins of equal shares; `first` has the number of values below each distinct one.
         starts = np.searchsorted(first, np.arange(n_bins) * (n_known / n_bins))
         first = first[np.unique(starts[starts < first.size])]
         fresh[:] = False
@@ -140,18 +141,18 @@ def _code_column(column, n_bins, missing):
 def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
     """Code every feature of a table by rank, as `BinnedData`.
 
-    `max_bins`: most codes for a feature, up to 65,535; None: one for each distinct value. All
-    columns take as many bytes for a code as the one that has the most. `missing` masks the features
-    that have one code more, the largest, for NaN; all else is finite. `folder`: where a temporary
-    file holds the codes, mapped into memory while they are used, as wide as for distinct values.
+    `max_bins` limits the codes for a feature, to at most 65,535; None: one for each distinct value.
+    All columns use the type of the column with the most codes. `missing` masks the features with an
+    additional code, the largest, for NaN; all other values are finite. `folder` is for a temporary
+    file of the codes, mapped into memory while they are used, in a type for distinct values.
     """
     check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True, none=True)
     missing = np.zeros(X.shape[1], dtype=bool) if missing is None else missing
     mapped = None
     if folder is not None:
-        # Wide enough for any table of this shape: how many codes there are shows column by column.
+        # Wide enough for any table of this shape, as the number of codes is not yet known.
         kind = _code_type(min(len(X), max_bins or len(X)) + int(missing.any()))
-        with tempfile.TemporaryFile(dir=folder) as file:  # is gone with the last use of the array
+        with tempfile.TemporaryFile(dir=folder) as file:  # disappears with the array
             mapped = np.memmap(file, dtype=kind, mode="w+", shape=X.shape[::-1])
 
     def code(feature):

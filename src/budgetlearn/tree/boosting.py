@@ -10,28 +10,28 @@ from .binning import bin_features
 from .leaf_wise import MOST_ROWS, LeafWise
 from .predictor import ForestPredictor, Tree
 
-# Shares of classes are kept so far from 0 and 1 in the constant that boosting starts from.
+# Minimum distance of class shares from 0 and 1 in the constant that boosting starts from.
 LEAST_SHARE = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """A table in codes, row by row: boosting adds up all features of an example together."""
+    """A coded table in row-major order, as boosting sums all features of an example together."""
 
-    codes: np.ndarray  # uint8 (n_samples, n_features): the last code of some is for missing values
+    codes: np.ndarray  # uint8 (n_samples, n_features): last code for missing values, if any
     offsets: np.ndarray  # int32 (n_features + 1,): where each feature begins in `cuts`
-    cuts: np.ndarray  # the threshold behind each code; inf behind the last one that has a value
+    cuts: np.ndarray  # the threshold after each code; inf after the last one with a value
     missing: np.ndarray  # bool (n_features,): whether values were missing
 
     @classmethod
     def of(cls, X, max_bins):
-        """Return a table, whose missing values are NaN, in at most 255 codes and one for them."""
+        """Return the codes of a table: at most 255 for each feature, and one for NaN."""
         missing = np.isnan(X).any(axis=0)
         binned = bin_features(X, max_bins, missing=missing)
         low, high = np.append(binned.lowest[1:], np.nan), binned.highest
         middle = low / 2 + high / 2
         cuts = np.where((high <= middle) & (middle < low), middle, high)
-        # Behind the last known value only missing ones come, and those of new rows beyond it.
+        # After the last known value only missing ones follow, and larger values of new rows.
         cuts[binned.offsets[1:] - 1 - missing] = np.inf
         codes = np.ascontiguousarray(binned.codes.T, dtype=np.uint8)
         return cls(codes, binned.offsets.astype(np.int32), cuts, missing)
@@ -46,17 +46,18 @@ class CodedRows:
 
 
 class Boosting:
-    """Trees added round by round, one for each output, and the scores that all rows have so far.
+    """Boosting with one tree for each output per round, and the current scores of all rows.
 
-    `rows` are learned from; scores of others are predictions for them. The loss is the squared
-    error, or the log loss of a sigmoid (two classes) or softmax. Numbers of several outputs, a row
-    of `y` each, start from 0. `rate`: by which values of leaves shrink; `sizes`: as of `LeafWise`.
+    The trees learn from `rows`; the scores of other rows are predictions. The loss is the squared
+    error, or the log loss of a sigmoid (two classes) or softmax. With several outputs, `y` has a
+    row for each, and scores start from 0. `rate` multiplies the values of leaves; `sizes` are
+    arguments of `LeafWise`.
     """
 
     def __init__(self, coded, y, n_classes, rows, weight, *, rate, keep=True, **sizes):
         count_fit()
         self.coded, self.n_classes, self.rate, self.keep = coded, n_classes, rate, keep
-        # Of more every k-th: so many say all that 15 leaves can.
+        # Of more rows every k-th one is used, which is enough for 15 leaves.
         self.rows = np.asarray(rows[:: -(-len(rows) // MOST_ROWS)], dtype=np.int32)
         self._others = self._without(self.rows)
         self.weight = weight
@@ -69,7 +70,7 @@ class Boosting:
         self.trees = []
 
     def _begin(self, y):
-        """Return targets (n_outputs, n_samples) and the scores of the constant, (n_outputs,)."""
+        """Return targets (n_outputs, n_samples) and the constant's scores, (n_outputs,)."""
         if y.ndim == 2:
             return y, np.zeros(len(y))
         inside = y[self.rows]
@@ -88,7 +89,7 @@ class Boosting:
         return np.flatnonzero(outside).astype(np.int32)
 
     def predictions(self):
-        """Return probabilities (n_samples, n_classes) or numbers (n_samples, 1) of all rows."""
+        """Return probabilities (n_samples, n_classes) or numbers (n_samples, 1) for all rows."""
         return predictions_of(self.scores.T, self.n_classes)
 
     def _slopes(self):
@@ -96,7 +97,7 @@ class Boosting:
         if self.n_classes is None:
             gradients, curvatures = self.scores - self.targets, np.ones_like(self.scores)
         else:
-            # K / (K − 1): scores of K classes are K − 1 numbers (Friedman 2001, algorithm 6).
+            # K / (K − 1): K scores have K − 1 degrees of freedom (Friedman 2001, algorithm 6).
             factor = self.n_classes / (self.n_classes - 1) if self.n_classes > 2 else 1.0
             shares = expit(self.scores) if self.n_classes == 2 else softmax(self.scores, axis=0)
             gradients, curvatures = shares - self.targets, factor * shares * (1 - shares)
@@ -107,7 +108,7 @@ class Boosting:
     def step(self, rows=None, features=None):
         """Add a tree for each output, and return whether any of them splits.
 
-        `rows` and `features`: what these trees learn from; None: all.
+        `rows` and `features` are those that these trees learn from; None: all.
         """
         rows, others = (self.rows, self._others) if rows is None else (rows, self._without(rows))
         features = self._all if features is None else features
@@ -121,7 +122,7 @@ class Boosting:
         return grew
 
     def grow(self, n_rounds):
-        """Make so many steps, or fewer where no tree splits any more."""
+        """Make `n_rounds` steps, or fewer if no tree splits any more."""
         for _ in range(n_rounds):
             if not self.step():
                 break
@@ -143,7 +144,7 @@ class Boosting:
 
 
 def predictions_of(scores, n_classes):
-    """Return what scores, (n_samples, n_outputs), stand for: probabilities or numbers."""
+    """Return the probabilities or numbers that scores (n_samples, n_outputs) represent."""
     if n_classes is None:
         return scores
     if n_classes == 2:

@@ -1,4 +1,4 @@
-"""`GrowthRule`: how trees are grown, and `TreeGrower`, which does it."""
+"""`GrowthRule`, the rule by which trees grow, and `TreeGrower`, which grows them."""
 
 from dataclasses import dataclass, field, replace
 from threading import local
@@ -11,13 +11,13 @@ from .depth_first import Grower, NodePrices
 from .impurity import Entropy, Gini, ImpurityFunction, Variance
 from .predictor import LEAF, Tree
 
-# A drop in impurity below this share of the node's impurity is rounding, not a split.
+# A drop in impurity below this share of the node's impurity is rounding.
 TOLERANCE = 1e-10
-# Drops that differ by less than this share of the node's impurity are equal but for rounding.
-# Minimax compares sums of whole numbers, which are exact, where weights and alpha are such.
+# Drops that differ by less than this share of the node's impurity are equal up to rounding. Minimax
+# compares sums of whole numbers, which are exact, if weights and alpha are whole.
 EQUAL = 1e-12
-# Variances drop by squares of sums of centred numbers, which rounding changes by shares of the drop
-# itself: even a small drop has its digits.
+# A drop in variance is a square of sums of centred numbers, whose rounding error is a share of the
+# drop itself, so even small drops are accurate.
 VARIANCE_TOLERANCE = 1e-16
 VARIANCE_EQUAL = 1e-10
 
@@ -26,32 +26,33 @@ VARIANCE_EQUAL = 1e-10
 class GrowthRule:
     """The rule of growth: scores of splits, the splits that are tried, and when to stop."""
 
-    # F of the class counts of a node; of its numbers with `split="expected"`.
+    # F of a node's class counts, or of its numbers (only with `split="expected"`).
     impurity: ImpurityFunction | Variance = field(default_factory=Gini)
-    split: str = "expected"  # judge by the mean of F over the sides; or by the worse: "minimax"
-    # "gain": drop in F - price, the largest wins, and a price is paid once: it is 0 for the rest of
-    # the tree, and in the array of prices that was given.
-    # "risk": price / drop in F, the least wins, no drop, no split (BudgetRF).
+    split: str = "expected"  # judge by the mean of F over the sides, or by the worse: "minimax"
+    # "gain": drop in F - price; the largest wins, and a price is paid once: it becomes 0 for the
+    # rest of the tree, and in the given array of prices.
+    # "risk": price / drop in F; the least wins, and without a drop there is no split (BudgetRF).
     score: str = "gain"
     least_gain: float = -np.inf  # "gain" only: a gain must exceed it
-    # Distinct ones: "all"; or "random" 80, 40 or 20 (node of > 2000, > 500, fewer examples).
+    # Distinct thresholds: "all", or "random" 80, 40 or 20 (node of > 2000, > 500, fewer examples).
     thresholds: str = "all"
-    # Among equals take one at "random", or the "first" feature and threshold, the lowest.
+    # Resolve ties at "random", or by the "first" feature and threshold, the lowest.
     ties: str = "random"
     max_features: int | None = None  # drawn at each node; None: all
-    # Whether features that are constant at the node count as drawn (Breiman's and scikit-learn's
-    # forest; more are drawn only while no other came). If not, only those that vary are drawn.
+    # Whether features that are constant at the node count as drawn, as in Breiman's and
+    # scikit-learn's forests, where more are drawn only while all are constant. Otherwise only
+    # features that vary are drawn.
     count_constants: bool = True
-    # float64 (n_features,): chances in that draw (without replacement); None: equal.
+    # float64 (n_features,): probabilities in that draw (without replacement); None: equal.
     odds: np.ndarray | None = None
-    max_depth: int | None = None  # greatest depth, the root being 0
-    min_samples_leaf: int = 1  # least sum of the weights on each side of a split
-    # int8 (n_features,): 1 where predictions must not fall as the feature rises, -1 where they must
-    # not rise, else 0; of two classes, the share of class 1. None: all 0.
+    max_depth: int | None = None  # maximum depth; the root has depth 0
+    min_samples_leaf: int = 1  # minimum sum of the weights on each side of a split
+    # int8 (n_features,): 1 if predictions (for two classes, the share of class 1) must not fall as
+    # the feature rises, -1 if they must not rise, otherwise 0. None: all 0.
     directions: np.ndarray | None = None
-    # "risk" only, with `acquisitions`: share of a price that stays where all examples of a node
-    # have acquired the feature (where a part has, the price is in between), and the power of that
-    # price; a free feature stays free.
+    # "risk" only, with `acquisitions`: the share of a price that remains if all examples of a node
+    # have acquired the feature (with some, the price is in between), and the power of that price. A
+    # free feature stays free.
     reuse_discount: float = 1.0
     cost_exponent: float = 1.0
 
@@ -69,13 +70,13 @@ class Acquisitions:
         self.acquired = np.zeros((n_features + self.charges.size, n_samples), dtype=np.uint8)
 
     def at_nodes(self, rule):
-        """Return the prices of a tree's nodes, which notes its acquisitions in a copy."""
+        """Return the prices at a tree's nodes, which record its acquisitions in a copy."""
         paid = self.acquired.copy(), self.groups, self.charges
         return NodePrices(self.prices.copy(), False, *paid, rule.reuse_discount, rule.cost_exponent)
 
     def pay(self, owned, rows, features):
-        """Charge some examples for one feature each, note it in `owned`; return what they pay."""
-        # What was acquired before costs 0; the first member of a group bears its charge.
+        """Return what some examples pay for one feature each, and mark it in `owned`."""
+        # Acquired features cost 0; the first member of a group bears its charge.
         paid = np.where(owned[features, rows], 0.0, self.prices[features])
         owned[features, rows] = 1
         group = self.groups[features]
@@ -85,7 +86,7 @@ class Acquisitions:
         return paid
 
     def add(self, acquired):
-        """Add what a tree acquired, an array of bool of shape (n_samples, n_features)."""
+        """Add a tree's acquisitions, an array of bool of shape (n_samples, n_features)."""
         n_features = self.prices.size
         self.acquired[:n_features] |= acquired.T
         for group in range(self.charges.size):
@@ -93,10 +94,10 @@ class Acquisitions:
 
 
 class TreeGrower:
-    """Grows trees on one coded table by one rule, in each thread one after another.
+    """Grows trees on one coded table by one rule, one at a time in each thread.
 
-    `labels` are int32 classes below `n_classes`, or with the impurity `Variance` float64 numbers
-    and `n_classes` 1. `features`: the only ones that the trees may test; None: all.
+    `labels` are int32 classes below `n_classes`, or float64 numbers and `n_classes` 1 with the
+    impurity `Variance`. `features` are those that the trees may test; None: all.
     """
 
     def __init__(self, data, labels, n_classes, rule, features=None):
@@ -110,24 +111,24 @@ class TreeGrower:
             labels, self._targets = np.arange(data.n_samples, dtype=np.int32), labels
         self._labels, self._n_classes = labels, n_classes
         max_features = data.n_features if rule.max_features is None else rule.max_features
-        # Without replacement no more can be drawn than have a chance.
+        # Without replacement, only features of positive probability can be drawn.
         if rule.odds is not None:
             self._odds = np.cumsum(rule.odds, dtype=np.float64)
             max_features = min(max_features, np.count_nonzero(rule.odds))
         max_depth = INT32_MAX if rule.max_depth is None else rule.max_depth
         self._how = max_features, rule.count_constants, max_depth, rule.directions
-        # Of each thread: small trees take less time than their memory.
+        # Kept by each thread, as allocation takes longer than growing a small tree.
         self._memory = local()
 
     def tree(self, weights, prices, seed, acquisitions=None):
         """Grow a tree; its values are weighted class counts, or means of numbers.
 
-        `weights` (n_samples,) say how often each example counts: 0 leaves it out, and at least one
-        is positive. `prices` (n_features,) are changed in place by the "gain" score (see
+        `weights` (n_samples,) are the counts of the examples: 0 leaves an example out, and at least
+        one is positive. `prices` (n_features,) are changed in place by the "gain" score (see
         `GrowthRule`). The same `seed`, in [0, 2**64), gives the same tree.
 
-        `acquisitions`: what the examples acquired before this tree, which is not changed; its
-        prices count then, not `prices`. None: prices stay as they are.
+        `acquisitions` are those of the examples before this tree, and stay unchanged. If given,
+        their prices replace `prices`.
         """
         if acquisitions is None:
             charged = NodePrices(prices, self._rule.score == "gain")
@@ -138,30 +139,30 @@ class TreeGrower:
         return Tree.of_nodes(*found, self._names)
 
     def _precision(self, weights):
-        """Say whether sums of whole numbers are exact, and by how much equal drops may differ."""
+        """Return whether sums of whole numbers are exact, and the tolerance for equal drops."""
         minimax, impurity = self._rule.split == "minimax", self._rule.impurity
         total = whole_total(weights)
         whole = total < 2**53
-        # Small enough for a float, whatever the impurity makes of them. Gini and entropy divide,
-        # but in the same steps however the classes were counted.
+        # The impurity's powers of counts must be exact in a float. Gini and entropy divide, but in
+        # the same steps for any order of counting.
         by_cells = not minimax and self._rule.thresholds == "all"
         degree = 1 if by_cells and isinstance(impurity, (Gini, Entropy)) else impurity.degree
         exact = bool(whole and total**degree < 2**53)
         if isinstance(impurity, Variance):
             return exact, 0.0 if minimax else VARIANCE_EQUAL
-        # Sums of whole numbers are the same in any order; all others differ in their last bits.
+        # Sums of whole numbers do not depend on the order; others may differ in the last bits.
         return exact, 0.0 if minimax and whole and np.isfinite(impurity.degree) else EQUAL
 
     def _grower(self, precision):
-        """Return this thread's memory for trees of such a precision."""
+        """Return this thread's grower for this precision."""
         made_for, grower = getattr(self._memory, "made", (None, None))
         if made_for == precision:
             return grower
         rule, (exact, equal), impurity = self._rule, precision, self._rule.impurity
         risk, minimax = rule.score == "risk", rule.split == "minimax"
-        # "whole": each node says whether its counts are.
+        # "whole" is set at each node.
         parameters = {"kind": impurity.kind, "parameter": impurity.parameter, "whole": False}
-        # A share less: sums of weights are rounded. One example is enough whatever it weighs.
+        # Slightly less, as sums of weights are rounded. For 1, an example of any weight is enough.
         least = rule.min_samples_leaf * (1 - 1e-9) if rule.min_samples_leaf > 1 else -np.inf
         judged = {  # the fields of `Rule` in search.pxd
             "impurity": parameters | {"n_classes": self._n_classes},
