@@ -233,7 +233,6 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
             raise ConfigError(f"{own.reading['id']} is missing {in_row(rows)}: leave these out.")
         rest["group"] = own.reading["id"]
         rest["drop"] = tuple(name for name in rest["drop"] if name != rest["group"])
-    BudgetPreprocessor(rest["missing"], rest["categorical"]).fit(own.X)
     if len(own.y) > rest["max_rows"]:
         options.note(f"each run draws {rest['max_rows']:,} of {len(own.y):,} rows (--max-rows).")
     folder = root / "results" / name

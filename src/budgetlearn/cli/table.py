@@ -10,7 +10,14 @@ import pandas as pd
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..files import as_file
-from ..preprocessing.categories import as_word, is_number, refuse_blank_twins, refuse_numbers
+from ..preprocessing.categories import (
+    as_word,
+    as_words,
+    is_number,
+    refuse_blank_twins,
+    refuse_numbers,
+)
+from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..preprocessing.reading import read_table
 from ..validation import MOST_AMOUNT, in_row, listed
 from .options import closest, needed_and_found, note, shown
@@ -81,6 +88,8 @@ FEWEST_ROWS = 13  # ten train, three are held out
 # A target of more different numbers than the first, and no more than the last, may be meant as
 # amounts or as names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
+MOST_SEEN = 10_000  # rows in which codes are sought
+MOST_LEVELS = 10  # more different numbers are no grades, of which -1 could be one
 RARE = 0.05  # a class of a smaller share is noted
 MOST_CLASSES = 20  # a target of whole numbers with more different values is one to be estimated
 
@@ -149,7 +158,10 @@ def read_own_table(
         *_assumed(X, left_out, None if groups is None else row_id, weights),
         *notes,
         *([] if groups is not None else _repeats(X, y)),
+        *_constants(X),
+        *(told for name in X for told in _twins(X[name])),
         *_marks_of_gaps(X),
+        *_codes(path, how, X, (*codes, *dates)),
         *_thousands(frame[[target, *X]]),
     )
     reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
@@ -237,9 +249,39 @@ def _repeats(X, y):
         )
 
 
+def _constants(X):
+    """Return a note on columns that hold the same in all rows."""
+    names = [name for name in X if X[name].nunique(dropna=False) < 2]
+    if not names:
+        return ()
+    drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:5])
+    return (
+        f"{listed(names, 5, shown)}: the same value in every row, from which nothing can be "
+        f"learned. To leave out such columns: {drop}",
+    )
+
+
+def _codes(path, how, X, known):
+    """Yield notes on whole numbers that are written with leading zeros, as codes are."""
+    names = [name for name in X if is_number(X[name]) and name not in known]
+    written = read_table(path, *how.values(), columns=names, text=True, max_rows=MOST_SEEN)
+    for name in (name for name in names if not is_number(written[name])):
+        codes = written[name][written[name].str.fullmatch(r"0\d+", na=False)]
+        if len(codes):
+            yield (
+                f"{shown(name)} holds {codes.iloc[0]}, and is read as a number. If such zeros are "
+                f"part of a code: --categorical {shlex.quote(name)}"
+            )
+
+
 def _marks_of_gaps(X):
-    """Yield notes on nines such as -999 that repeat, farther from all others than these spread."""
+    """Yield notes on numbers that repeat and may stand for missing values: -1, or -999 far off."""
     for name, ends in _ranges(X).items():
+        others, n_rows = X[name][X[name] >= 0], (X[name] == -1).sum()
+        only = ends[0] == -1 and others.size + n_rows == X[name].count()
+        if only and n_rows > 1 and others.nunique() > MOST_LEVELS:
+            what = f"{shown(name)} holds -1 in {n_rows} rows, and nothing else below 0"
+            yield f"{what}. If it stands for a missing value: --na -1"
         for end in (end for end in ends if set(f"{abs(end):g}") == {"9"}):
             others = X[name][X[name] != end]
             n_rows, spread = (X[name] == end).sum(), others.max() - others.min()
@@ -268,6 +310,7 @@ def table_of(path, options):
     given = {name: options[name] for name in names if name in options}
     codes = options["categorical"]
     own = read_own_table(path, keep=(*options["keep"], *codes), codes=codes, **given)
+    BudgetPreprocessor(options["missing"], codes).fit(own.X)  # what it refuses needs no notes
     for text in own.notes:
         note(text)
     return own
@@ -318,7 +361,7 @@ def _target(column, task):
             f"The target {column.name!r} has one class only, {str(labels[0])!r}: there is "
             "nothing to tell apart."
         )
-    return labels, task, (*notes, *(_twins(labels) or _rare(labels)))
+    return labels, task, (*notes, *(_twins(column) or _rare(labels)))
 
 
 def _one_for_all(amounts, name):
@@ -348,14 +391,16 @@ def _rare(labels):
     )
 
 
-def _twins(labels):
-    """Return a note where two classes differ only in capitals."""
+def _twins(column):
+    """Return a note where two words of a column differ only in capitals."""
+    words = () if is_number(column) else sorted(as_words(column).dropna().unique())
     # Capitals are a frequent slip; yet both may be meant, so that it is a note and no error.
     seen = {}
-    for label in np.unique(labels).tolist():
-        first = seen.setdefault(label.casefold(), label)
-        if first != label:
-            return (f"the classes {first!r} and {label!r} differ in capitals only: taken as two.",)
+    for word in words:
+        first = seen.setdefault(word.casefold(), word)
+        if first != word:
+            what = f"{first!r} and {word!r} differ in capitals only: taken as two"
+            return (f"{shown(column.name)}: {what}.",)
     return ()
 
 

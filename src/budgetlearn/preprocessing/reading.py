@@ -184,7 +184,14 @@ def marks_of(missing):
 
 
 def read_table(
-    path, separator=None, decimal=None, missing=None, columns=None, text=False, codes=()
+    path,
+    separator=None,
+    decimal=None,
+    missing=None,
+    columns=None,
+    text=False,
+    codes=(),
+    max_rows=None,
 ):
     """Read a table with a header: csv, also compressed by gzip, an .xlsx workbook, or Parquet.
 
@@ -210,7 +217,7 @@ def read_table(
             raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
         separator = separator or separator_of(first)
     marks = [*MISSING_MARKS, *named] if named or missing is None else named
-    how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding}
+    how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding, "max_rows": max_rows}
     frame = _stripped(read_frame(path, separator, columns=columns, text=text, **how), path)
     written = read_frame(path, separator, columns=codes, text=True, **how) if codes else frame[[]]
     for name, cells in _stripped(written, path).items():
