@@ -86,6 +86,8 @@ def test_measured_points_are_those_of_the_rows_that_measure(monkeypatch):
     monkeypatch.setattr(estimator, "competitors", lambda *_: few)
     auto = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
     points = auto.measure(X[160:161], Y[160:161])
+    # One row is right or wrong, and says as little of the model either way: a share of 2 in 3.
+    assert (points["score_se"] == [0.0, *[np.sqrt(2 / 9)] * (len(points) - 1)]).all()
     assert list(points) == list(auto.operating_points_)
     column = pd.DataFrame({"class": Y[160:]})  # of targets
     pd.testing.assert_frame_equal(auto.measure(X[160:], column), auto.measure(X[160:], Y[160:]))

@@ -68,6 +68,20 @@ def test_few_rows_of_a_class_say_little_of_its_spread():
         variance = sum(part.var(ddof=1) / part.size for part in both)
         assert rows.var() / rows.size == pytest.approx(variance)
 
+    # Of classes that are all right, and of shares, nothing is seen to vary.
+    objective, rows = (
+        Objective("balanced_accuracy"),
+        np.where(y == 1, 0.9, 0.8 + 0.1 * shares[:, 0]),
+    )
+    assert objective.unseen_error(rows, y) == pytest.approx(np.sqrt(5 / 6 * (1 / 6) / 4) / 2)
+    assert objective.unseen_error(rows, y, np.arange(44) // 2) == pytest.approx(
+        np.sqrt(3 / 4 * (1 / 4) / 2) / 2
+    )
+    objective = Objective("accuracy")
+    assert objective.unseen_error(np.ones(8), y[:8]) == pytest.approx(np.sqrt(0.9 * 0.1 / 8))
+    assert objective.unseen_error(1.0 * (y == 1), y) == 0
+    assert Objective("roc_auc").unseen_error(np.ones(44), y) == 0
+
 
 def test_constants_are_surely_no_better_than_chance():
     decided = np.zeros(TWO.size, dtype=int)

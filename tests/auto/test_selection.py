@@ -55,8 +55,12 @@ def test_a_budget_is_spent_on_what_is_better_at_all_but_no_more_is_recommended()
     made.rows[2, [0, 1, 2, 3]], made.rows[2, [330, 331, 332, 333]] = 0, 1
     chosen = best_at_budgets(made)
     assert chosen == [1, 2, 3]
-    assert surely_better(made, chosen) == [0, 1, 3]
-    assert surely_better(made, chosen[:2]) == [0, 1]
+    quotes = quoted_scores(made, chosen, [0.0, 0.0, 0.0])
+    assert surely_better(made, chosen, quotes) == [0, 1, 3]
+    assert surely_better(made, chosen[:2], quotes) == [0, 1]
+    # What the choice flatters a score by is no gain.
+    assert surely_better(made, chosen, quoted_scores(made, chosen, [0.0, 0.0, 0.1])) == [0, 1]
+    assert surely_better(made, [1], quoted_scores(made, [1], [0.31])) == [0]
 
 
 def drawn(n_lost, spends=True):

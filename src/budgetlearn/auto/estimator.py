@@ -175,10 +175,14 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             for policy in policies
         )
         fitted, found = {}, []
-        last, sure = evidence.everything(field), evidence.surely_better(field, chosen)
+        last, sure = evidence.everything(field), evidence.surely_better(field, chosen, quotes)
         for k in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
             policy, method = policies[k], policies[k].method
             score, error = mean_and_error(policy.rows)
+            if k and policy.rows.size == comparison.train.y.size:  # not one of each group
+                error = np.hypot(
+                    error, self.objective_.unseen_error(policy.rows, comparison.train.y)
+                )
             error *= REFIT_ERROR if k else 1.0  # the constant is not fitted anew
             entry = Entry(method.name, quotes.get(k, score), error, k in sure, k == last)
             if k:
@@ -324,9 +328,12 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             Like `operating_points_`: one row per stage, in the same order.
         """
         points, groups = [], codes_of_groups(groups, X)
-        for stage in each_stage(self, X, ALL):
+        for entry, stage in zip(self.entries_, each_stage(self, X, ALL), strict=True):
             rows = self._score_rows(stage, y, sample_weight)
-            found = *cost_and_error(stage.cost, groups), *mean_and_error(rows, groups=groups)
+            score, error = mean_and_error(rows, groups=groups)
+            if entry.model is not None:  # of a constant the score is known
+                error = np.hypot(error, self.objective_.unseen_error(rows, np.asarray(y), groups))
+            found = *cost_and_error(stage.cost, groups), score, error
             points.append(dict(zip(_MEASURED, found, strict=True)) | acquisitions_of(self, stage))
         return pd.DataFrame(points)
 

@@ -248,15 +248,17 @@ def best_at_budgets(field, weights=None):
     return chosen
 
 
-def surely_better(field, chosen):
+def surely_better(field, chosen, quotes):
     """Return those of the policies chosen for ascending budgets that beat cheaper ones by `TO_BUY`.
 
     The first policy, the constant, is one of them; the last of them is what to buy if no budget
-    says how much there is to spend.
+    says how much there is to spend. Gains are of `quotes`: what the choice flatters by is none.
     """
-    kept, weights = [0], np.ones(field.rows.shape[1])
+    kept = [0]
     for policy in dict.fromkeys(chosen):
-        if policy and _better(field, weights, policy, kept[-1], TO_BUY):
+        difference = field.rows[policy] - field.rows[kept[-1]]
+        error = difference.std() / np.sqrt(difference.size)
+        if policy and quotes[policy] - quotes[kept[-1]] > TO_BUY * error:
             kept.append(policy)
     return kept
 

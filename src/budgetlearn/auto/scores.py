@@ -80,6 +80,20 @@ class Objective:
             case "r2":
                 return r2_rows((predictions[:, 0] - y) ** 2, y, weight)
 
+    def unseen_error(self, rows, y, groups=None):
+        """Return the part of the standard error that rows which are all right do not show.
+
+        Of n such rows, or groups of rows, it is that of a share of n + 1 in n + 2 (Laplace). In
+        balanced accuracy each class has its own rows.
+        """
+        if self.scoring not in ("accuracy", "balanced_accuracy"):
+            return 0.0
+        parts = y if self.scoring == "balanced_accuracy" else np.zeros(y.size)
+        names, classes = np.arange(y.size) if groups is None else groups, np.unique(parts)
+        alike = [names[parts == k] for k in classes if np.ptp(rows[parts == k]) == 0]
+        n = np.array([np.unique(part).size for part in alike])
+        return float(np.sqrt(((n + 1) / (n + 2) ** 2 / n).sum()) / classes.size)
+
 
 def decide(probabilities, costs):
     """Return the index of the class with the least expected cost of errors."""
