@@ -671,4 +671,4 @@ def test_days_are_counted_in_ask_as_in_a_table(called):
         assert (first["next"], err) == ("came", "")
         assert last["probability"] == pytest.approx(probability, abs=1e-6)
     _, _, err = called(Call(("ask", "dated", "--json"), stdin=b'{"value": "2024-01-01"}'))
-    assert "held dates such as 31.03.2024 in training, but now '2024-01-01'" in err
+    assert "held dates such as 31.03.2024 in training, but now '2024-01-01'.\n" in err

@@ -379,6 +379,8 @@ def test_a_budget_below_the_cheapest_names_it(models, told, predicted, budget):
 def test_a_cascade_without_money_says_the_constant(models, told, predicted, budget):
     status, rows, err = predicted(ROWS, "--budget", budget, model="cascade")
     assert (status, err) == (0, "")
+    broken = predicted(ROWS.assign(age="1,5"), "--budget", budget, model="cascade")
+    assert (broken[0], broken[2]) == (status, err)  # what cannot be bought is not parsed
     assert set(rows["ill"]) == {"yes"}
     assert not rows["cost"].any()
     status, out, err = told("ask", models / "cascade.joblib", "--budget", budget, "--json")
@@ -403,6 +405,9 @@ def test_a_mean_budget_that_some_rows_exceed_says_what_was_to_be_expected(models
     saved = SavedModel.load(models / "cascade.joblib")
     mean, margin = saved.expected_cost(saved.stage(), 40)
     assert f"40 new rows are expected to cost {mean:.2f} ± {margin:.2f}" in err
+    _, row, err = predicted(patients().loc[expensive[:1]], model="cascade")
+    assert f"this row costs {row['cost'].iloc[0]:.2f}, more than the budget of 25" in err
+    assert "held out in training 30 new rows are expected to cost" in err
 
 
 def test_the_expected_spread_is_that_of_the_rows_held_out(models):

@@ -292,6 +292,9 @@ def test_a_time_of_day_is_no_date(folder, told):
     assert "'when' holds dates or times (the first is '9:30')" in err
     assert "such as hours since midnight, or leave it out with --drop when. If" in err
     assert "--categorical when.\n" in err
+    assert "four digits" not in err
+    err = of_table(told, lambda t: t.assign(when=["05.07.24", "6.8.99", "01.02.03"] * 80))[2]
+    assert "(the first is '05.07.24'). Write its years with four digits. Take it as days" in err
 
 
 def test_prices_of_any_size_stand_below_their_heading(folder, told):

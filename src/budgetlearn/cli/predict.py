@@ -23,6 +23,8 @@ from .output import amount, mean_cost, money
 from .saved_model import SavedModel
 from .table import days, example, with_days
 
+FEW_ROWS = 30  # of fewer, a standard error says little about the mean cost
+
 
 @click.command()
 @click.argument("model", type=options.FILE)
@@ -138,16 +140,19 @@ def _tell_overspent(saved, costs, budget):
     budget = saved.budget if budget is None else budget
     if budget is None or affords(budget, costs.mean()):
         return
+    n_rows, cost = len(costs), money(costs.mean())
     note(
-        f"these rows cost {money(costs.mean())} on average, more than the budget of {budget:.10g}: "
-        "it is kept on average over many rows. By the rows held out in training "
-        f"{mean_cost(saved, saved.stage(budget), len(costs))}."
+        f"{f'these rows cost {cost} on average' if n_rows > 1 else f'this row costs {cost}'}, more "
+        f"than the budget of {budget:.10g}, which is kept on average over many rows. By the rows "
+        f"held out in training {mean_cost(saved, saved.stage(budget), max(n_rows, FEW_ROWS))}."
     )
 
 
 def needed(saved, budget):
     """Return the columns that a prediction within a budget may look at, as a list."""
     index = saved.stage(budget)
+    if not saved.curve.loc[index, "n_features"]:
+        return []  # before the first answer all examples are the same
     # Where examples differ any column may be looked at.
     if saved.model.fixed_costs() is not None:
         return list(saved.curve.loc[index, "variables"])

@@ -62,9 +62,10 @@ def days(column, form):
     dates = _parsed(column, form)
     odd = _odd(column, dates)
     if odd.size:
+        where = f" {in_row(odd)}" if len(column) > 1 else ""
         raise DatasetError(
             f"Column {column.name!r} held dates such as {example(form)} in training, but now "
-            f"{str(column.iloc[odd[0]])!r} {in_row(odd)}."
+            f"{str(column.iloc[odd[0]])!r}{where}."
         )
     return (dates - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
 

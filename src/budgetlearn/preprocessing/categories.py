@@ -134,6 +134,7 @@ _DATE = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
     r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)(?:[T ].*)?"
 )
+_SHORT_YEAR = re.compile(r"\d{1,2}([-/.])\d{1,2}\1\d{2}(?!\d)")
 # More different words than this, and than half the rows, are names or free text, not categories.
 MOST_WORDS = 50
 # From here on not every whole number is a float.
@@ -208,8 +209,10 @@ def _refuse_dates(column):
     if typed or len([cell for cell in cells if _DATE.fullmatch(cell)]) > len(cells) / 2:
         first = str(column.dropna().iloc[0])
         unit = "hours since midnight" if ":" in first[:3] else "days since a fixed date"
+        century = "Write its years with four digits. " * bool(_SHORT_YEAR.match(first))
         raise DatasetError(
-            f"Column {column.name!r} holds dates or times (the first is {first!r}). Turn it into "
+            f"Column {column.name!r} holds dates or times (the first is {first!r}). {century}"
+            "Turn it into "
             f"a number that means something, such as {unit}, or leave it out (drop). If its "
             "cells name categories, as titers do (1:10): name it among the categorical columns."
         )
