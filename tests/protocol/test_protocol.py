@@ -179,6 +179,11 @@ def test_a_cell_that_is_no_number_is_named(table, cell):
             ask(X)
     with pytest.raises(ParameterError, match=said.replace("'mcv'", "1")):
         SignOfFirst().fit(X.to_numpy(), y)
+    # Gaps of pandas' own types, in this column or in one before it.
+    X.insert(0, "smokes", pd.array([None, *[True] * (len(X) - 1)], "boolean"))
+    for words in (X, X.assign(mcv=[pd.NA, *X["mcv"][1:]])):
+        with pytest.raises(ParameterError, match=said):
+            SignOfFirst().fit(words, y)
 
 
 def test_numbers_are_not_looked_at_one_by_one_for_an_error(table, monkeypatch):

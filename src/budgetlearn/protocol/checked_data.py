@@ -47,11 +47,12 @@ def _validated(estimator, X, *y, **how):
     """Return what scikit-learn's check returns; where a cell is no number, say which one."""
     try:
         return validate_data(estimator, X, *y, **how)
-    except (np.exceptions.DTypePromotionError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         X = X.to_pandas() if hasattr(type(X), "to_pandas") else X  # a table of pyarrow
         for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 and np.isrealobj(X) else ():
             plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
-            cells = column.to_numpy() if plain else column.map(as_number)  # slow: for words
+            cells = column if plain else column.map(as_number)  # slow: for words
+            cells = cells.to_numpy(np.float64, na_value=np.nan)
             if (rows := np.flatnonzero(np.isinf(cells))).size:
                 raise ParameterError(
                     f"feature {name!r} holds {str(column.iloc[rows[0]])!r:.40} {in_row(rows)}, no "
