@@ -295,6 +295,11 @@ def test_a_time_of_day_is_no_date(folder, told):
     assert "four digits" not in err
     err = of_table(told, lambda t: t.assign(when=["05.07.24", "6.8.99", "01.02.03"] * 80))[2]
     assert "(the first is '05.07.24'). Write its years with four digits. Take it as days" in err
+    err = of_table(told, lambda t: t.assign(when=["2024-05", "2023-12", "2024-01"] * 80))[2]
+    assert "(the first is '2024-05'). Take it as days" in err
+    words = *QUICK[-2:], "--date", "when"
+    for months in (["2024-05", "2023-12"], ["13-Aug-2020", "1-May-2021"], ["13 Aug 2020"] * 2):
+        assert of_table(told, lambda t, m=months: t.assign(when=m * 120), *words)[0] == 0
 
 
 def test_prices_of_any_size_stand_below_their_heading(folder, told):

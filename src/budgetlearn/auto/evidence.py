@@ -207,8 +207,7 @@ def of_all_classes(probabilities, known, classes, factors=None):
 # In paired standard errors: how much another method must be better than the default one, of several
 # that try; how much the first purchase must be better than none; and how much a purchase must be
 # better than the best that costs less. Below 0, it may be worse by as much: a budget is there to be
-# spent. Where purchases count in the score it must be better: it has been paid for there. The last
-# is for what to buy without a budget.
+# spent. Where purchases count in the score it must be better. The last is to recommend without one.
 TO_REPLACE, TO_BUY, TO_SPEND, TO_PAY, TO_RECOMMEND = 1.5, 0.5, -1.5, 0.0, 1.0
 N_RESAMPLES = 100
 
@@ -252,8 +251,8 @@ def best_at_budgets(field, weights=None):
 def surely_better(field, chosen, quotes):
     """Return those of the policies chosen for ascending budgets that surely beat cheaper ones.
 
-    The first policy, the constant, is one of them; the last of them is what to buy if no budget
-    says how much there is to spend. Gains are of `quotes`: what the choice flatters by is none.
+    The first one is the constant, the last one what to buy without a budget. Gains are those of
+    `quotes`: what the choice flatters by is none.
     """
     kept, limit = [0], TO_RECOMMEND if field.spends else TO_PAY
     for policy in dict.fromkeys(chosen):

@@ -81,11 +81,7 @@ class Objective:
                 return r2_rows((predictions[:, 0] - y) ** 2, y, weight)
 
     def unseen_error(self, rows, y, groups=None):
-        """Return the part of the standard error that rows which are all right do not show.
-
-        Of n such rows, or groups of rows, it is that of a share of n + 1 in n + 2 (Laplace). In
-        balanced accuracy each class has its own rows.
-        """
+        """Return the error that n rows, all right, do not show: of n + 1 in n + 2 (Laplace)."""
         if self.scoring not in ("accuracy", "balanced_accuracy"):
             return 0.0
         parts = y if self.scoring == "balanced_accuracy" else np.zeros(y.size)

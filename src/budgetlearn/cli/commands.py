@@ -71,12 +71,11 @@ def run(arguments=None):
         if "--debug" in arguments:
             raise
         # Of bad input: our own, scikit-learn's ValueError, files that cannot be opened.
-        if isinstance(error, (BudgetlearnError, ValueError, OSError)):
-            click.echo(f"Error: {in_options(error)}", err=True)
-            return 2
-        said = one_line(f"{type(error).__name__}: {error}")
-        click.echo(f"Error: {said} (--debug shows where it happened)", err=True)
-        return 1
+        ours, said = isinstance(error, (BudgetlearnError, ValueError, OSError)), in_options(error)
+        if not ours:
+            said = one_line(f"{type(error).__name__}: {error} (--debug shows where it happened)")
+        click.echo(f"Error: {said}", err=True)
+        return 2 if ours else 1
 
 
 def one_line(error):

@@ -47,10 +47,7 @@ SOURCE = ("target", "drop", "group", "missing", "categorical", "separator", "dec
 
 
 def folders():
-    """Return the folder of the workflow, and the one that its results go to.
-
-    In the project's folder, or below it, it is both; elsewhere results go to the current folder.
-    """
+    """Return the workflow's folder, and that of its results: the same one, if we are inside it."""
     # The nearest workflow counts, so that a clone is preferred to what is installed.
     here, package = Path.cwd(), Path(budgetlearn.__file__).resolve().parent
     above = (here, *here.parents)
@@ -58,9 +55,8 @@ def folders():
         if (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir():
             return folder, folder if folder in above else here
     raise ConfigError(
-        f"{package} is without its workflow, which compare and recommend run: install budgetlearn "
-        "anew (pip install --force-reinstall 'budgetlearn[workflow]'), or work in the project's "
-        "folder."
+        f"{package} lacks the workflow that compare and recommend run: install it anew (pip "
+        "install --force-reinstall 'budgetlearn[workflow]'), or work in the project's folder."
     )
 
 
@@ -152,10 +148,7 @@ def checked_study(config, root, trust=True):
 
 
 def read_study(folder, root, trust=False):
-    """Return the `Study` that `compare` wrote to a folder, its table and its encoding.
-
-    The folder may come from others: without `trust` what it names is data, and no code.
-    """
+    """Return the `Study` in a folder, its table and its encoding; run its code only by `trust`."""
     config = read_yaml(folder / STUDY) if (folder / STUDY).is_file() else None
     wanted = "recommend wants a folder that `budgetlearn compare` wrote."
     if not isinstance(config, dict):
@@ -203,9 +196,7 @@ def refuse_outdated(study, own, method, points):
 )
 @click.option("--runs", type=click.IntRange(min=1), default=5)
 @click.option("--cores", type=click.IntRange(min=1), default=1)
-@click.option(
-    "--time-limit", type=click.IntRange(1), default=600, help="Seconds of a method in a run."
-)
+@click.option("--time-limit", type=click.IntRange(1), default=600, help="Seconds of a method.")
 @options.max_rows(20_000, "each run draws so many rows")
 @click.option("--dry-run", is_flag=True, help="Show the configuration; write and run nothing.")
 @options.reading
@@ -288,9 +279,7 @@ def _snakemake(command, root):
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @options.budget
-@click.option(
-    "--bytes", "n_bytes", type=click.IntRange(1), help="Instead: most bytes of a C model."
-)
+@click.option("--bytes", "n_bytes", type=click.IntRange(1), help="Most bytes of a C model.")
 @options.guaranteed
 @options.out
 @options.max_rows(100_000, "so many rows are drawn at random")

@@ -60,10 +60,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.columns
 @options.dates
 @click.option(
-    "--method",
-    type=click.Choice(NAMES),
-    default=AUTO,
-    help="auto compares methods out of fold and takes the best one for each budget.",
+    "--method", type=click.Choice(NAMES), default=AUTO, help="auto takes the best for each budget."
 )
 @options.minutes
 @click.option(
@@ -160,8 +157,7 @@ def read_error_costs(path):
     twice = np.flatnonzero(frame.duplicated(ERROR_COSTS[:2]))
     if odd.size:
         raise ConfigError(
-            f"{path}: the cost must be a number >= 0, but {frame['cost'][odd[0]]!r} stands "
-            f"{in_row(odd)}."
+            f"{path}: a cost is a number >= 0, but {frame['cost'][odd[0]]!r} stands {in_row(odd)}."
         )
     if twice.size:
         raise ConfigError(f"{path} names the same error once more {in_row(twice)}.")
@@ -222,10 +218,9 @@ def _split(table, rows, share, random):
 
 
 def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=False, page=False):
-    """Fit an estimator to some rows of a table and measure its operating points.
+    """Fit an estimator to some rows of a table, measure it, also for a `page`; return `SavedModel`.
 
-    `preprocessor` holds the parameters of `BudgetPreprocessor`, `about` what else `SavedModel`
-    keeps: method, budget. With `page` all is measured that the page of a model shows.
+    `preprocessor` has the parameters of `BudgetPreprocessor`, `about` the method and the budget.
     """
     auto = isinstance(estimator, AutoBudget)
     grouped = table.groups is not None and has_fit_parameter(estimator, "groups")
@@ -371,10 +366,10 @@ def rates(saved, X):
 
 
 def stops(saved, X, y):
-    """Return the ways through a model: columns in the order of purchase, and the rows on each.
+    """Return the ways through a model: columns in the order of purchase, or `OTHERS`.
 
-    A frame with way (tuple of str, or `OTHERS`), n_rows, cost and score (share right; in regression
-    the mean absolute error) of these rows, and predicted: a dict of shares, or the mean.
+    The score of the rows on each is the share right, or the mean absolute error; `predicted` is a
+    dict of shares, or the mean.
     """
     made = saved.model.decisions(X, saved.limit(), fallback=True)
     names, rows = saved.preprocessor.feature_names_in_, []

@@ -78,9 +78,7 @@ reading = _all(  # how a table is read
     ),
 )
 row_id = click.option("--id", "row_id", help="The column that names the rows; never a feature.")
-dates = click.option(
-    "--date", "dates", multiple=True, help="A column of dates, as days; repeatable."
-)
+dates = click.option("--date", "dates", multiple=True, help="Dates, read as days; repeatable.")
 columns = _all(  # what the columns of a table are
     click.option("--target", required=True, help="The column to predict."),
     click.option(
@@ -91,9 +89,7 @@ columns = _all(  # what the columns of a table are
     ),
     row_id,
     click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
-    click.option(
-        "--keep", multiple=True, help="A column of different numbers, no identifier; repeatable."
-    ),
+    click.option("--keep", multiple=True, help="Numbers that are no identifier; repeatable."),
     click.option("--categorical", multiple=True, help="Numbers that name categories; repeatable."),
     click.option(
         "--missing",
@@ -107,27 +103,21 @@ columns = _all(  # what the columns of a table are
         help="[default: regression for numbers with more than 20 values, or decimals]",
     ),
 )
-trust = click.option(
-    "--trust", is_flag=True, help="Run code that the file or folder names: look at it first."
-)
+trust = click.option("--trust", is_flag=True, help="Run code that it names: look at it first.")
 seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Of all chance.")
 jobs = click.option(
     "--jobs", type=click.IntRange(max=cpu_count(), clamp=True), default=1, help="Threads; -1: all."
 )
 guaranteed = click.option(
-    "--guaranteed",
-    is_flag=True,
-    help="Keep the mean cost of new rows within --budget with 95 % confidence, by a fifth of rows.",
+    "--guaranteed", is_flag=True, help="Keep the --budget with 95 % confidence, by a fifth of rows."
 )
-budget = click.option(
-    "--budget", type=_Number(min=0), help="Most that a prediction may cost on average."
-)
+budget = click.option("--budget", type=_Number(0), help="Highest mean cost of a prediction.")
 max_cost = click.option("--max-cost", type=_Number(0), help="Most that a case may cost.")
 minutes = click.option(
     "--minutes",
-    type=_Number(min=0, min_open=True),
+    type=_Number(0, min_open=True),
     default=10,
-    help="Of auto: methods that would take longer are left out.",
+    help="auto leaves out what takes longer.",
 )
 
 

@@ -61,11 +61,7 @@ def spread(row):
 
 
 def bought(row, rates=None):
-    """Return the columns of an operating point, in words.
-
-    `rates`, a Series, are the shares of rows that buy each: where they differ, what most rows buy
-    comes first.
-    """
+    """Return the columns of an operating point in words, the most frequent by `rates` first."""
     names = [shown(name) for name in row["variables"]]
     if not names:
         return "nothing"
@@ -180,10 +176,8 @@ def mean_cost(saved, stage, n_rows):
 def how_kept(saved):
     """Return a sentence on how a budget is kept, where costs differ between rows."""
     if saved.certificate is not None:
-        return (
-            f"with {100 * saved.certificate.confidence:g} % confidence new rows cost no more than "
-            f"{saved.certificate.cost:.10g} on average"
-        )
+        sure = f"with {100 * saved.certificate.confidence:g} % confidence"
+        return f"{sure} new rows cost no more than {saved.certificate.cost:.10g} on average"
     stage = saved.stage()
     if not saved.curve.loc[stage, "test_cost_sd"]:
         return ""

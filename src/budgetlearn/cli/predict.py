@@ -23,8 +23,6 @@ from .output import amount, mean_cost, money
 from .saved_model import SavedModel
 from .table import days, example, with_days
 
-FEW_ROWS = 30  # of fewer, a standard error says little about the mean cost
-
 
 @click.command()
 @click.argument("model", type=options.FILE)
@@ -129,10 +127,8 @@ def _tell_beyond(saved, frame):
         low, high = ranges[name]
         outside = ((frame[name] < low) | (frame[name] > high)).sum()
         if outside > 0.05 * len(frame):
-            note(
-                f"{shown(name)} is outside of {low:.10g} to {high:.10g}, which training held, in "
-                f"{outside} of {len(frame)} rows. Is its unit the same?"
-            )
+            what = f"{shown(name)} is outside of {low:.10g} to {high:.10g}, which training held"
+            note(f"{what}, in {outside} of {len(frame)} rows. Is its unit the same?")
 
 
 def _tell_overspent(saved, costs, budget):
@@ -141,10 +137,11 @@ def _tell_overspent(saved, costs, budget):
     if budget is None or affords(budget, costs.mean()):
         return
     n_rows, cost = len(costs), money(costs.mean())
+    # Of fewer than 30 rows a standard error says little.
     note(
         f"{f'these rows cost {cost} on average' if n_rows > 1 else f'this row costs {cost}'}, more "
         f"than the budget of {budget:.10g}, which is kept on average over many rows. By the rows "
-        f"held out in training {mean_cost(saved, saved.stage(budget), max(n_rows, FEW_ROWS))}."
+        f"held out in training {mean_cost(saved, saved.stage(budget), max(n_rows, 30))}."
     )
 
 
@@ -174,9 +171,8 @@ def _refuse_absent(table, source, lacking, absent):
     if absent:
         found = source().columns
         raise DatasetError(
-            f"{table} lacks columns that the prediction looks at: "
-            f"{needed_and_found(absent, found)}. It has: {listed(found, 20, repr)}. Rename them, "
-            "or take --fallback to do without."
+            f"{table} lacks columns that the prediction looks at: {needed_and_found(absent, found)}"
+            f". It has: {listed(found, 20, repr)}. Rename them, or take --fallback."
         )
     empty = lacking.columns[lacking.all(axis=0)].tolist() if len(lacking) > 1 else []
     if empty:

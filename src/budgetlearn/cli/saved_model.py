@@ -1,8 +1,7 @@
 """A fitted model with all that a prediction on a new table needs, as one file.
 
-The file is one line that says what it is, then a pickle. A pickle can have any function called, and
-files may come from others: this reader refuses all but the types of models, before it imports them.
-`docs/security.md` says what this keeps out, and what it cannot.
+The file is one line that says what it is, then a pickle. A pickle can call any function, so this
+reader imports nothing but the types of models; `docs/security.md` says what that keeps out.
 """
 
 import gzip
@@ -98,13 +97,12 @@ class SavedModel:
         return self.model.choose(self.limit(budget))
 
     def limit(self, budget=None, max_cost=None):
-        """Return the mean cost on validation data that a budget allows.
+        """Return the mean cost on validation data that a budget (by default its own) allows.
 
-        That is the budget, by default the model's own, or else the last line of the schedule, but
-        for a `max_cost`, by which models choose themselves; a guaranteed one keeps a distance.
+        Without any it is that of the schedule's last line; a guaranteed budget allows less.
         """
         budget = self.budget if budget is None else budget
-        # `auto` recommends by itself.
+        # By a `max_cost` models choose themselves, and `auto` recommends.
         if budget is None and max_cost is None and "method" not in self.curve:
             return float(self.steps()["cost"].iloc[-1])
         guaranteed = self.certificate is not None and budget == self.certificate.cost

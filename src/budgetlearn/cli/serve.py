@@ -121,11 +121,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def conversation(saved, budget, max_cost, answers, sure=False):
-    """Return all that the page shows after some answers, as plain data.
+    """Return all that the page shows after some answers (column, value or None), as plain data.
 
-    Answers are columns and their values, None for what cannot be had, and are given anew to a new
-    case each time: the server keeps nothing, and the page can take back a step. `sure`: the last
-    answer holds although no row of the table is like it.
+    A new case gets all of them each time: the server keeps nothing, and a step can be taken back.
+    If `sure`, the last answer holds although no row of the table is like it.
     """
     case = Case(saved, budget, max_cost)
     steps, said, question = [], None, None

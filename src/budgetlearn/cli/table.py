@@ -10,13 +10,7 @@ import pandas as pd
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..files import as_file
-from ..preprocessing.categories import (
-    as_word,
-    as_words,
-    is_number,
-    refuse_blank_twins,
-    refuse_numbers,
-)
+from ..preprocessing.categories import as_word, is_number, refuse_blank_twins, refuse_numbers
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..preprocessing.reading import read_table
 from ..validation import MOST_AMOUNT, in_row, listed
@@ -24,7 +18,7 @@ from .options import closest, needed_and_found, note, shown
 
 ISO = "ISO8601"
 # In this order: the first one that fits all cells counts, unless days and months can be swapped.
-DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
+DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y")
 FORMS = (ISO, *(day + hour for hour in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
 EXAMPLE = pd.Timestamp("2024-03-31 10:30")
 
@@ -89,8 +83,6 @@ FEWEST_ROWS = 13  # ten train, three are held out
 # A target of more different numbers than the first, and no more than the last, may be meant as
 # amounts or as names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
-MOST_SEEN = 10_000  # rows in which codes are sought
-MOST_LEVELS = 10  # more different numbers are no grades, of which -1 could be one
 RARE = 0.05  # a class of a smaller share is noted
 MOST_CLASSES = 20  # a target of whole numbers with more different values is one to be estimated
 
@@ -119,8 +111,8 @@ def read_own_table(
 ):
     """Return the `OwnTable` that options of the command line describe.
 
-    Columns that number the rows are left out, unless `keep` names them or is None. `codes` are
-    columns of numbers that name categories; `how` a table is read are separator, decimal and na.
+    Columns that number the rows are left out, unless `keep` has them or is None; `codes` are the
+    columns that --categorical names; `how` may have separator, decimal and na.
     """
     name, how = as_file(path).name, dict.fromkeys(("separator", "decimal", "na")) | how
     frame = read_table(path, how["separator"], how["decimal"], how["na"], codes=codes)
@@ -139,8 +131,8 @@ def read_own_table(
     y, task, notes = _target(y, task)
     if len(y) < FEWEST_ROWS:
         raise DatasetError(
-            f"{name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, to "
-            f"validate and to hold out. Give at least {FEWEST_ROWS}, better hundreds."
+            f"{name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, to validate and to "
+            f"hold out. Give at least {FEWEST_ROWS}, better hundreds."
         )
     # An identifier predicts the training rows perfectly, and new ones not at all.
     may_number = [] if keep is None else [name for name in X.columns if name not in (*keep, *forms)]
@@ -148,9 +140,8 @@ def read_own_table(
     X = X.drop(columns=list(left_out))
     if not X.shape[1]:
         raise DatasetError(
-            f"{name} has only columns with a different whole number in each row, as "
-            f"identifiers have: {listed(left_out, 20, repr)}. Name those that are measurements "
-            "with --keep."
+            f"{name} has only columns with a different whole number in each row, as identifiers "
+            f"have: {listed(left_out, 20, repr)}. Keep those that are measurements with --keep."
         )
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
     names = frame[row_id] if ids else pd.Series()
@@ -217,20 +208,14 @@ def _ranges(X):
 def _assumed(X, left_out, groups, weights):
     """Yield notes on columns that are left out, say what rows belong to, or weigh them."""
     for name in (name for name in X if re.search(AN_ID, str(name)) and not X[name].is_unique):
-        yield (
-            f"{shown(name)} is taken as a feature. If it says what rows belong to, such as a "
-            f"patient: --id {shlex.quote(name)}"
-        )
+        what = f"{shown(name)} is taken as a feature. If it says what rows belong to"
+        yield f"{what}, such as a patient: --id {shlex.quote(name)}"
     for name in left_out:
-        yield (
-            f"{shown(name)} has a different whole number in each row, as an identifier has, and is "
-            f"left out. If it is a measurement: --keep {shlex.quote(name)}"
-        )
+        what = f"{shown(name)} has a different whole number in each row, as an identifier has"
+        yield f"{what}, and is left out. If it is a measurement: --keep {shlex.quote(name)}"
     if groups is not None:
-        yield (
-            f"rows of the same {shown(groups)} are held out together, so that scores are those of "
-            "new ones. A guarantee is for one row of each, drawn at random."
-        )
+        what = f"rows of the same {shown(groups)} are held out together, so that scores are those"
+        yield f"{what} of new ones. A guarantee is for one row of each, drawn at random."
     if weights is not None:
         yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")
 
@@ -244,35 +229,28 @@ def _repeats(X, y):
     # Few columns, and columns of few values, are alike by chance.
     if values.max() > (len(X) - twice) / 2 and values.prod() > 100 * len(X):
         yield (
-            f"{twice:,} rows repeat earlier ones in every cell. If these are the same cases, they "
-            "are known where they are held out, and score too much: leave them out, or name the "
-            "cases by --id."
+            f"{twice:,} rows repeat earlier ones in every cell. If they are the same cases, scores "
+            "on held-out rows are too good: leave them out, or name the cases by --id."
         )
 
 
 def _constants(X):
-    """Return a note on columns that hold the same in all rows."""
+    """Yield a note on columns that hold the same value in all rows."""
     names = [name for name in X if X[name].nunique(dropna=False) < 2]
-    if not names:
-        return ()
-    drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:5])
-    return (
-        f"{listed(names, 5, shown)}: the same value in every row, from which nothing can be "
-        f"learned. To leave out such columns: {drop}",
-    )
+    if names:
+        drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:5])
+        yield f"{listed(names, 5, shown)}: the same value in every row. To leave this out: {drop}"
 
 
 def _codes(path, how, X, known):
     """Yield notes on whole numbers that are written with leading zeros, as codes are."""
     names = [name for name in X if is_number(X[name]) and name not in known]
-    written = read_table(path, *how.values(), columns=names, text=True, max_rows=MOST_SEEN)
+    written = read_table(path, *how.values(), columns=names, text=True, max_rows=10_000)
     for name in (name for name in names if not is_number(written[name])):
         codes = written[name][written[name].str.fullmatch(r"0\d+", na=False)]
         if len(codes):
-            yield (
-                f"{shown(name)} holds {codes.iloc[0]}, and is read as a number. If such zeros are "
-                f"part of a code: --categorical {shlex.quote(name)}"
-            )
+            what = f"{shown(name)} holds {codes.iloc[0]}, and is read as a number"
+            yield f"{what}. If such zeros belong to a code: --categorical {shlex.quote(name)}"
 
 
 def _marks_of_gaps(X):
@@ -280,7 +258,7 @@ def _marks_of_gaps(X):
     for name, ends in _ranges(X).items():
         others, n_rows = X[name][X[name] >= 0], (X[name] == -1).sum()
         only = ends[0] == -1 and others.size + n_rows == X[name].count()
-        if only and n_rows > 1 and others.nunique() > MOST_LEVELS:
+        if only and n_rows > 1 and others.nunique() > 10:  # fewer may be grades
             what = f"{shown(name)} holds -1 in {n_rows} rows, and nothing else below 0"
             yield f"{what}. If it stands for a missing value: --na -1"
         for end in (end for end in ends if set(f"{abs(end):g}") == {"9"}):
@@ -358,10 +336,7 @@ def _target(column, task):
     refuse_blank_twins(column.map(str).unique(), f"The target {column.name!r}")
     labels = column.astype(object).map(as_word).to_numpy(dtype=str)
     if len(set(labels)) < 2:
-        raise DatasetError(
-            f"The target {column.name!r} has one class only, {str(labels[0])!r}: there is "
-            "nothing to tell apart."
-        )
+        raise DatasetError(f"The target {column.name!r} has one class only, {str(labels[0])!r}.")
     return labels, task, (*notes, *(_twins(column) or _rare(labels)))
 
 
@@ -374,8 +349,7 @@ def _one_for_all(amounts, name):
         return ()
     return (
         f"{amounts[row[0]]:g} {in_row(row)} makes {100 * share:.0f} % of the variance of "
-        f"{shown(name)}, and R² hangs on it. If it is right: --scoring neg_mean_absolute_error "
-        "counts errors, not their squares",
+        f"{shown(name)}, and R² hangs on it. If it is right: --scoring neg_mean_absolute_error",
     )
 
 
@@ -394,7 +368,7 @@ def _rare(labels):
 
 def _twins(column):
     """Return a note where two words of a column differ only in capitals."""
-    words = () if is_number(column) else sorted(as_words(column).dropna().unique())
+    words = () if is_number(column) else sorted({*map(as_word, column.dropna())})
     # Capitals are a frequent slip; yet both may be meant, so that it is a note and no error.
     seen = {}
     for word in words:
@@ -412,21 +386,15 @@ def _suggested(column):
     if n_values <= FEWEST_AMOUNTS:
         return CLASSIFICATION, ()
     if whole and n_values <= MOST_CLASSES:
-        return CLASSIFICATION, (
-            f"{what}, taken as names of classes. If they are amounts to estimate: --task "
-            "regression",
-        )
+        other = "If they are amounts to estimate: --task regression"
+        return CLASSIFICATION, (f"{what}, taken as names of classes. {other}",)
     if n_values == len(column) and whole:
-        return REGRESSION, (
-            f"the target {shown(column.name)} holds a different whole number in each row, as an "
-            "identifier has; it is taken as amounts to estimate (regression).",
-        )
+        what = f"the target {shown(column.name)} holds a different whole number in each row, as an"
+        return REGRESSION, (f"{what} identifier has; it is taken as amounts (regression).",)
     if n_values > SURELY_AMOUNTS:
         return REGRESSION, ()
-    return REGRESSION, (
-        f"{what}, taken as amounts to estimate (regression). If they name classes: --task "
-        "classification",
-    )
+    other = "If they name classes: --task classification"
+    return REGRESSION, (f"{what}, taken as amounts to estimate (regression). {other}",)
 
 
 def _prices(path, X, target, drop):

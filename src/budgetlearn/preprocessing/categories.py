@@ -28,8 +28,7 @@ def to_numbers(features, categorical):
     if words and categorical == "refuse":
         sample = features[words[0]].iloc[0]
         raise DatasetError(
-            f"Columns of text where numbers were expected: {', '.join(map(str, words))} "
-            f"(the first starts with {sample!r})."
+            f"Columns of text where numbers were expected: {listed(words)} (such as {sample!r})."
         )
     features, categories = features.copy(), {}
     for name in words:
@@ -89,18 +88,17 @@ def refuse_numbers(column):
     if not odd.size:
         raise DatasetError(
             f"Column {column.name!r} holds numbers that are stored as text (the first is "
-            f"{str(column.dropna().iloc[0])!r:.40}). Turn it into numbers (pandas.to_numeric), or "
-            "name it among the categorical columns if they name categories. Is --decimal right? "
+            f"{str(column.dropna().iloc[0])!r:.40}). Turn it into numbers (pandas.to_numeric), or, "
+            "if they name categories, name it among the categorical columns. Is --decimal right? "
             "Marks between thousands must be taken out."
         )
     named = listed(odd, form=lambda row: f"{column.iloc[row]!r} in row {row + 1}")
     raise DatasetError(
         f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
-        f"plain numbers: {named} (rows counted from 1, without the header). "
-        "Write them as 1234.5 (a point, no unit, no sign but - and +), leave out "
-        "rows in which the value is missing, or drop the column. If its cells name categories: "
-        f"categorical=[{column.name!r}], on the command line --categorical, or --task "
-        "classification of a target. "
+        f"plain numbers: {named} (rows counted from 1, without the header). Write them as 1234.5 "
+        "(a point, no unit, no sign but - and +), leave out rows in which the value is missing, or "
+        f"drop the column. If its cells name categories: categorical=[{column.name!r}], on the "
+        "command line --categorical, or --task classification of a target. "
         f"{how_to_read(column.iloc[odd])}"
     )
 
@@ -129,9 +127,10 @@ def _look_like_numbers(cells):
     return looks.astype(bool) | measured
 
 
-# 2024-03-01  1.3.2024  03/01/24  1 Mar 2024  12:30
+# 2024-03-01  2024-03  1.3.2024  03/01/24  1 Mar 2024  12:30
 _DATE = re.compile(
-    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|(?:19|20)\d{2}-(?:0[1-9]|1[0-2])"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
     r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)(?:[T ].*)?"
 )
 _SHORT_YEAR = re.compile(r"\d{1,2}([-/.])\d{1,2}\1\d{2}(?!\d)")
@@ -166,8 +165,7 @@ def as_words(column):
 def holds_words(column, categorical):
     """Return whether a column holds words, and not numbers; refuse one that holds neither.
 
-    With `categorical` its cells name categories. Else refused are dates, numbers with some text
-    between them, names or free text, and infinite numbers; always words that differ only in blanks.
+    Dates, free text and numbers with text between them are fine if it is `categorical`.
     """
     if is_number(column) and not categorical:
         refuse_infinity(column.name, column.to_numpy(np.float64, na_value=np.nan))
@@ -185,10 +183,10 @@ def holds_words(column, categorical):
     each_its_own = different.size == n_words >= FEWEST_NAMES
     if not categorical and (each_its_own or different.size > max(MOST_WORDS, n_words / 2)):
         raise DatasetError(
-            f"Column {column.name!r} holds {different.size} different words in "
-            f"{n_words} rows ({', '.join(map(repr, different[:3]))}, …): names or free "
-            "text, from which nothing can be learned for other rows. Leave it out (drop), or name "
-            "it among the categorical columns if it is one."
+            f"Column {column.name!r} holds {different.size} different words in {n_words} rows "
+            f"({', '.join(map(repr, different[:3]))}, …): names or free text, from which nothing "
+            "can be learned for other rows. Leave it out (drop), or name it among the categorical "
+            "columns if it is one."
         )
     return True
 
@@ -211,8 +209,7 @@ def _refuse_dates(column):
         unit = "hours since midnight" if ":" in first[:3] else "days since a fixed date"
         century = "Write its years with four digits. " * bool(_SHORT_YEAR.match(first))
         raise DatasetError(
-            f"Column {column.name!r} holds dates or times (the first is {first!r}). {century}"
-            "Turn it into "
-            f"a number that means something, such as {unit}, or leave it out (drop). If its "
-            "cells name categories, as titers do (1:10): name it among the categorical columns."
+            f"Column {column.name!r} holds dates or times (the first is {first!r}). {century}Turn "
+            f"it into a number that means something, such as {unit}, or leave it out (drop). If "
+            "its cells name categories, as titers do (1:10): name it among the categorical columns."
         )

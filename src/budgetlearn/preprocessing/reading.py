@@ -184,14 +184,7 @@ def marks_of(missing):
 
 
 def read_table(
-    path,
-    separator=None,
-    decimal=None,
-    missing=None,
-    columns=None,
-    text=False,
-    codes=(),
-    max_rows=None,
+    path, separator=None, decimal=None, missing=None, columns=None, text=False, codes=(), **part
 ):
     """Read a table with a header: csv, also compressed by gzip, an .xlsx workbook, or Parquet.
 
@@ -199,7 +192,8 @@ def read_table(
     point. `missing`, one text or several, stands for missing values beside `MISSING_MARKS`, in
     Parquet beside its own gaps; (): nothing does. Only `columns` are read, where they are there;
     None: all. With `text` cells stay as written, and in the columns `codes` leading zeros do; those
-    of Parquet have their types. Where a file cannot be read, a `DatasetError` names the line.
+    of Parquet have their types. `part` may be max_rows, which Parquet ignores. Where a file cannot
+    be read, a `DatasetError` names the line.
     """
     path, named = as_file(path), marks_of(missing)
     with reading(path, "a table"):
@@ -217,7 +211,7 @@ def read_table(
             raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
         separator = separator or separator_of(first)
     marks = [*MISSING_MARKS, *named] if named or missing is None else named
-    how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding, "max_rows": max_rows}
+    how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding} | part
     frame = _stripped(read_frame(path, separator, columns=columns, text=text, **how), path)
     written = read_frame(path, separator, columns=codes, text=True, **how) if codes else frame[[]]
     for name, cells in _stripped(written, path).items():
