@@ -61,6 +61,12 @@ def test_a_budget_is_spent_on_what_is_better_at_all_but_no_more_is_recommended()
     # What the choice flatters a score by is no gain.
     assert surely_better(made, chosen, quoted_scores(made, chosen, [0.0, 0.0, 0.1])) == [0, 1]
     assert surely_better(made, [1], quoted_scores(made, [1], [0.31])) == [0]
+    # One standard error, and where purchases are scored none.
+    error = (made.rows[2] - made.rows[1]).std() / np.sqrt(N)
+    paid = Field(made.rows, made.names, made.places, made.everything, spends=False)
+    for errors, one, kept in ((0.9, made, 1), (1.1, made, 2), (0.1, paid, 2), (-0.1, paid, 1)):
+        known = {0: 0.5, 1: 0.8, 2: 0.8 + errors * error}
+        assert surely_better(one, [1, 2], known)[-1] == kept
 
 
 def drawn(n_lost, spends=True):

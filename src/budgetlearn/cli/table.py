@@ -257,7 +257,7 @@ def _marks_of_gaps(X):
     """Yield notes on numbers that repeat and may stand for missing values: -1, or -999 far off."""
     for name, ends in _ranges(X).items():
         others, n_rows = X[name][X[name] >= 0], (X[name] == -1).sum()
-        only = ends[0] == -1 and others.size + n_rows == X[name].count()
+        only = others.size + n_rows == X[name].count()
         if only and n_rows > 1 and others.nunique() > 10:  # fewer may be grades
             what = f"{shown(name)} holds -1 in {n_rows} rows, and nothing else below 0"
             yield f"{what}. If it stands for a missing value: --na -1"
