@@ -187,12 +187,12 @@ def refuse_outdated(study, own, method, points):
 @click.command()
 @options.table
 @options.columns
-@click.option("--name", help="Of the study: small letters, digits, -.  [default: the table's]")
+@click.option("--name", help="Name of the study: small letters, digits, -.  [default: the table's]")
 @click.option("--methods", multiple=True, help="Such as msb; repeatable.  [default: ten of them]")
 @click.option(
     "--scoring",
     type=click.Choice([*scores_of(CLASSIFICATION), *scores_of(REGRESSION)]),
-    help="What counts, for each method and between them.  [default: accuracy; r2 for numbers]",
+    help="The score that methods aim at and are compared by.  [default: accuracy; r2 for numbers]",
 )
 @click.option("--runs", type=click.IntRange(min=1), default=5)
 @click.option("--cores", type=click.IntRange(min=1), default=1)

@@ -66,15 +66,15 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--scoring",
     type=click.Choice([*scores.CLASSIFICATION, *scores.REGRESSION]),
-    help="Of auto: what counts.  [default: accuracy; r2 for numbers]",
+    help="The score by which auto chooses.  [default: accuracy; r2 for numbers]",
 )
 @click.option(
     "--error-costs",
     type=options.FILE,
     callback=options.from_pipe,
-    help="Of auto: true,predicted,cost in the unit of the prices; purchases and errors count then.",
+    help="Costs of errors, which auto adds to purchases: true,predicted,cost in the same unit.",
 )
-@click.option("--weights", help="Of auto: the column that says how much a row counts.")
+@click.option("--weights", help="A column that says how much each row counts (auto only).")
 @options.budget
 @options.guaranteed
 @options.out

@@ -67,14 +67,14 @@ reading = _all(  # how a table is read
     click.option(
         "--separator",
         callback=lambda context, parameter, value: "\t" if value == "\\t" else value,
-        help="Between fields.  [default: the , ; | or tab that the header has most of]",
+        help="What separates fields.  [default: the , ; | or tab that the header has most of]",
     ),
-    click.option("--decimal", help="Before decimals: . or ,  [default: .]"),
+    click.option("--decimal", help="The decimal mark: . or ,  [default: .]"),
     click.option(
         "--na",
         multiple=True,
         callback=lambda context, parameter, value: value or None,
-        help=f"What stands for a missing value, beside {_ALWAYS_MISSING}; repeatable.",
+        help=f"What marks a missing value, besides {_ALWAYS_MISSING}; repeatable.",
     ),
 )
 row_id = click.option("--id", "row_id", help="The column that names the rows; never a feature.")
@@ -104,7 +104,7 @@ columns = _all(  # what the columns of a table are
     ),
 )
 trust = click.option("--trust", is_flag=True, help="Run code that it names: look at it first.")
-seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Of all chance.")
+seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Random seed.")
 jobs = click.option(
     "--jobs", type=click.IntRange(max=cpu_count(), clamp=True), default=1, help="Threads; -1: all."
 )
@@ -124,7 +124,7 @@ minutes = click.option(
 def max_rows(default, drawn):
     """Return the option of the most rows to use; `drawn` says how others are chosen from more."""
     known = {"type": click.IntRange(min=13), "default": default}
-    return click.option("--max-rows", **known, help=f"Of a larger table {drawn}.")
+    return click.option("--max-rows", **known, help=f"From a larger table, {drawn}.")
 
 
 def note(text):
