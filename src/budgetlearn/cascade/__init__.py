@@ -1,4 +1,4 @@
-"""The cascade: acquire features stage by stage, and stop an example once its class is sure."""
+"""The cascade: acquire features stage by stage and stop once the prediction is confident."""
 
 from .estimator import ScheduleCascadeClassifier as ScheduleCascadeClassifier
 from .estimator import ScheduleCascadeRegressor as ScheduleCascadeRegressor

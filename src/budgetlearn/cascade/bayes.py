@@ -1,9 +1,9 @@
-"""Naive Bayes in the leaves of a tree: predictions from any known values, and foreseen gains.
+"""Naive Bayes in the leaves of a tree: predictions from any known values, and expected gains.
 
-A leaf of the tree is a kind of example (a context), and a cell is a class in a leaf. Within a cell
-features are taken to be independent, so that unknown ones drop out of the product exactly, and what
-an acquisition would tell can be added up over its possible values: for one acquisition, and for two
-of which the first only tells which leaf an example is in.
+A leaf of the tree is a kind of example (a context), and a cell is a class in a leaf. Features are
+assumed to be independent within a cell. Unknown features therefore drop out of the product exactly,
+and the information from an acquisition is a sum over its possible values. Expected gains look one
+acquisition ahead, or two where the first mainly reveals the leaf of an example.
 """
 
 from dataclasses import dataclass
@@ -19,34 +19,35 @@ from ..protocol.scoring import mean_and_error
 
 N_BINS = 16
 N_LEAVES = 16
-# Classes differ in a feature where their means vary by more than chance does, times this.
+# Classes count as different in a feature if the variance of their means is above this multiple of
+# the variance due to chance.
 CHANCE = 2.0
-# Imagined examples behind the pooled variance of a feature, and behind the narrowest one.
+# Pseudo-counts of the pooled variance of a feature, and of the smallest variance allowed.
 POOLED, NARROWEST, N_NARROWEST = 60.0, 0.01, 5.0
-# The share of values that no cell foresees.
+# Probability, in each cell, of values that its density does not expect.
 UNFORESEEN = 0.01
-# A split must lower the log loss on examples set aside by so many standard errors.
+# A split must lower the log loss on the held-out examples by this many standard errors.
 SURE = 2.0
-# Of the splits that make cells more alike inside, so many are tried on the examples set aside.
+# Number of splits, those that most reduce the variance within cells, tried on held-out examples.
 N_TRIED = 4
 CUTS = (0.2, 0.5, 0.8)
-# Features are not quite independent: how much their evidence counts, chosen on the same examples.
+# Features are not fully independent: powers of their densities, chosen on the held-out examples.
 EVIDENCE = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2)
 LEAST_CHANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """The bins of each feature: its values, where they are few, or equally filled ranges."""
+    """The bins of each feature: one for each value if there are few, otherwise quantile ranges."""
 
     sizes: np.ndarray  # int (n_features,): number of bins
-    edges: np.ndarray  # (N_BINS - 1, n_features): ascending inner edges, then infinities
+    edges: np.ndarray  # (N_BINS - 1, n_features): ascending inner edges, padded with infinity
     few: np.ndarray  # bool (n_features,): one bin for each value
     scores: np.ndarray  # (n_features, N_BINS - 1): the edges as normal scores
 
     @classmethod
     def of(cls, X):
-        """Return the bins of the columns of X, NaN left out."""
+        """Return the bins of the columns of X, ignoring NaN."""
         sizes, few = np.ones(X.shape[1], dtype=np.intp), np.zeros(X.shape[1], dtype=bool)
         scores = np.full((X.shape[1], N_BINS - 1), np.inf)
         edges = scores.T.copy()
@@ -66,13 +67,13 @@ class Bins:
 
     def codes(self, X):
         """Return the bin of each cell of X, -1 where it is NaN, int8 (n_samples, n_features)."""
-        # For one row or many, all edges at once take less time than a search for each feature.
+        # Comparing with all edges at once is faster than a search for each feature.
         below = (self.edges[:, None] <= X).sum(axis=0, dtype=np.int8)
         return np.where(np.isnan(X), np.int8(-1), below)
 
 
 class _Examples:
-    """Training examples as bins and normal scores, and the densities of the cells of a leaf."""
+    """Training examples as bins and normal scores; estimates the densities of a leaf's cells."""
 
     def __init__(self, table):
         self.y, self.n_classes = table.y, table.n_classes
@@ -86,7 +87,7 @@ class _Examples:
         self.weight = weight / weight.mean()
 
     def prior(self, rows):
-        """Return the weight of each class among some examples, none of it 0, (n_classes,)."""
+        """Return the smoothed weight of each class among some examples, (n_classes,), above 0."""
         return np.bincount(self.y[rows], self.weight[rows], self.n_classes) + 0.5 / self.n_classes
 
     def densities(self, rows):
@@ -102,7 +103,7 @@ class _Examples:
         return np.log(np.where(inside, (1 - UNFORESEEN) * found + UNFORESEEN * even, 1.0))
 
     def _gaussian(self, one, counts, rows):
-        """Return normal distributions of the scores, means shrunk towards the leaf's."""
+        """Return bin probabilities of normal scores, with means shrunk towards the leaf's mean."""
         scores = self.scores[rows]
         n = np.maximum(counts, 1e-9)
         total = np.maximum(counts.sum(axis=0), 1e-9)
@@ -122,7 +123,7 @@ class _Examples:
         return np.diff(below, axis=2, prepend=0.0, append=1.0)
 
     def _tabulated(self, counts, rows, few):
-        """Return the shares of few values, shrunk towards the leaf's."""
+        """Return the shares of the values of features with few, shrunk towards the leaf's."""
         shape = self.n_classes, few.size, N_BINS
         codes, weight = self.codes[np.ix_(rows, few)].astype(np.intp), self.weight[rows]
         places = (self.y[rows, None] * few.size + np.arange(few.size)) * N_BINS + codes
@@ -141,10 +142,10 @@ class _Examples:
 
 
 def _beyond_chance(ratio, counts):
-    """Return the variance between cells that chance leaves, in variances within, (n_features,).
+    """Return the between-cell variance beyond chance, relative to that within, (n_features,).
 
-    By the method of moments of a one-way layout of unequal `counts`, (n_classes, n_features), in
-    which a `ratio` of mean squares of 1 is chance.
+    Uses the method of moments for a one-way layout with unequal `counts`, (n_classes, n_features).
+    `ratio` is the ratio of mean squares; chance alone gives 1.
     """
     total = np.maximum(counts.sum(axis=0), 1e-9)
     n_present = np.maximum((counts > 0).sum(axis=0) - 1, 1)
@@ -153,10 +154,10 @@ def _beyond_chance(ratio, counts):
 
 
 class NaiveBayesTree:
-    """Cells of a naive Bayes tree: classes in leaves, and the densities of features in each.
+    """A naive Bayes tree: cells (classes in leaves) with the densities of the features in each.
 
     R. Kohavi. Scaling up the accuracy of naive-Bayes classifiers: a decision-tree hybrid. KDD 1996.
-    Here the leaf of an example need not be known: it is one more thing that known values tell.
+    Unlike there, the leaf of an example need not be known: it is inferred along with the class.
     """
 
     def __init__(self, bins, logs, prior, evidence):
@@ -167,7 +168,10 @@ class NaiveBayesTree:
 
     @classmethod
     def fit(cls, table, seed):
-        """Grow on two thirds of the examples, judge on the third, and fit the cells on all."""
+        """Grow the tree on two thirds of the examples and fit the cells on all of them.
+
+        The remaining third decides which splits are kept.
+        """
         count_fit()
         examples = _Examples(table)
         leaves, evidence = _Growth(examples, seed).grown()
@@ -182,7 +186,7 @@ class NaiveBayesTree:
         return np.ascontiguousarray(self._by_bin.T).reshape(*self.prior.shape, -1, N_BINS)
 
     def posterior(self, codes):
-        """Return the probability of each cell, (n_samples, n_leaves, n_classes), for some bins."""
+        """Return the probability of each cell given bins, (n_samples, n_leaves, n_classes)."""
         logs = _summed(codes, self._by_bin).reshape(-1, *self.prior.shape)
         logs = self._log_prior + self.evidence * logs
         found = np.exp(logs - logs.max(axis=(1, 2), keepdims=True))
@@ -194,7 +198,7 @@ class NaiveBayesTree:
 
 
 def known_bins(codes):
-    """Return the bins of examples as ones in a sparse table, (n_samples, n_features · N_BINS)."""
+    """Return one-hot encoded bins as a sparse table, (n_samples, n_features · N_BINS)."""
     known = codes >= 0
     places = (np.arange(codes.shape[1]) * N_BINS + codes)[known]
     ends = np.concatenate([[0], known.sum(axis=1).cumsum()])
@@ -203,7 +207,7 @@ def known_bins(codes):
 
 
 def _by_bin(logs):
-    """Return log-densities, (..., n_features, N_BINS), as a row for each feature's bin."""
+    """Reshape log-densities, (..., n_features, N_BINS), to one row for each bin of a feature."""
     return np.ascontiguousarray(logs.reshape(-1, logs.shape[-2] * N_BINS).T)
 
 
@@ -211,13 +215,13 @@ def _summed(codes, by_bin):
     """Return the sum over the known bins of each example, (n_samples, n_cells)."""
     if len(codes) != 1:
         return known_bins(codes) @ by_bin
-    # A sparse table takes several times as long to make as one row's bins to be added up.
+    # For a single row, adding up its bins is several times faster than building a sparse table.
     known = np.flatnonzero(codes[0] >= 0)
     return by_bin[known * N_BINS + codes[0, known]].sum(axis=0, keepdims=True)
 
 
 class _Growth:
-    """The growth of the tree: leaves are split as long as that predicts unseen labels better."""
+    """Grows the tree: splits leaves as long as that improves predictions of held-out labels."""
 
     def __init__(self, examples, seed):
         self._examples = examples
@@ -225,7 +229,7 @@ class _Growth:
         n, d = examples.codes.shape
         aside = random.permutation(n)[: n // 3]
         self._learns = np.setdiff1d(np.arange(n), aside)
-        # Each of the examples set aside is judged by all its values, and by some of them.
+        # Each held-out example is scored twice: with all its values, and with a random subset.
         hidden = random.uniform(size=(aside.size, d)).argsort(axis=1)
         hidden = hidden >= random.randint(0, d + 1, size=(aside.size, 1))
         codes = examples.codes[aside]
@@ -237,7 +241,7 @@ class _Growth:
         self._cuts = np.array(cuts, dtype=np.intp).reshape(-1, 2)  # feature, last bin below
 
     def _places(self, feature):
-        """Return the bins after which a feature may be cut."""
+        """Return the last bins below the possible cuts of a feature."""
         size = self._examples.bins.sizes[feature]
         if self._examples.bins.few[feature]:
             return range(size - 1)
@@ -264,11 +268,11 @@ class _Growth:
         return leaves, EVIDENCE[int(np.argmin(by_power))]
 
     def _part(self, rows):
-        """Return a leaf's prior weights, and what it makes of the examples set aside."""
+        """Return the class weights of a leaf, and its log-densities of the held-out examples."""
         return self._examples.prior(rows), self._bins @ _by_bin(self._examples.densities(rows))
 
     def _losses(self, parts, power=1.0):
-        """Return the log loss of each example set aside, the mean of both times it is judged."""
+        """Return the log loss of each held-out example, averaged over its two scorings."""
         prior = np.array([each for each, _ in parts])
         logs = np.array([power * each for _, each in parts]) + np.log(prior)[:, None]
         chances = np.exp(logs - logs.max(axis=(0, 2))[:, None]).sum(axis=0)
@@ -276,7 +280,7 @@ class _Growth:
         return -np.log(np.maximum(own, LEAST_CHANCE)).reshape(2, -1).mean(axis=0)
 
     def _best_split(self, rows, parts, leaf, losses):
-        """Return the cut of a leaf that lowers the losses most; None where none surely does."""
+        """Return the cut of a leaf that lowers the losses most, or None if none clearly does."""
         here, best, most = rows[leaf], None, 0.0
         for place in self._promising(here):
             feature, cut = self._cuts[place]
@@ -291,7 +295,7 @@ class _Growth:
         return best
 
     def _promising(self, rows):
-        """Return the places of the cuts that most lower the variance of scores within classes."""
+        """Return the indices of the cuts that most reduce the variance of scores within classes."""
         scores, labels = self._examples.scores[rows], self._examples.y[rows]
         features, last = self._cuts.T
         below = (self._examples.codes[np.ix_(rows, features)] <= last).T.astype(np.float64)
@@ -301,17 +305,17 @@ class _Growth:
         gains = np.zeros((len(below), scores.shape[1]))
         for label in np.unique(labels):
             gains += _likelihood_gain(below[:, labels == label], scores[labels == label])
-        # What a feature's own cut does to it says nothing of the others.
+        # A cut always reduces the variance of its own feature: only the others count.
         gains[np.arange(len(below)), features] = 0
-        # Two numbers more for each class and feature would gain as much by chance.
+        # Subtract the gain that two more parameters for each class and feature have by chance.
         total = np.maximum(gains - CHANCE * self._examples.n_classes, 0).sum(axis=1)
         return np.flatnonzero(fits)[np.argsort(-total, kind="stable")[:N_TRIED]]
 
 
 def _likelihood_gain(below, scores):
-    """Return by how much two normal distributions are likelier than one, twice the logarithm.
+    """Return twice the log-likelihood ratio of two normal distributions to one.
 
-    `below`, (n_cuts, n_samples), says who is on the lower side; returns (n_cuts, n_features).
+    `below`, (n_cuts, n_samples), marks the lower side of each cut. Returns (n_cuts, n_features).
     """
     n, squares = len(scores), scores**2
     low = below.sum(axis=1)[:, None]
@@ -330,18 +334,18 @@ def _likelihood_gain(below, scores):
     )
 
 
-# Outcomes of a unit of several features: the values of so many training examples.
+# Number of training examples whose values are the possible outcomes of a unit of several features.
 N_OUTCOMES = 16
-# Units that are looked beyond, by what they tell of the leaf; and the leaf's entropy in nats above
-# which it is worth telling.
+# Look-ahead considers this many units, the most informative about the leaf, and only for examples
+# whose leaf has an entropy above UNSURE nats.
 N_AHEAD, UNSURE = 2, 0.2
-# Numbers that are worked on at a time.
+# Most numbers in memory at a time.
 AT_ONCE = 2_000_000
 TINY = 1e-30
 
 
 class ForeseenGains:
-    """The information of each unit about the class, as a naive Bayes tree foresees it."""
+    """The information that each unit is expected to give about the class, by a naive Bayes tree."""
 
     def __init__(self, tree, units, X, seed):
         self.tree, self.units = tree, units
@@ -350,7 +354,7 @@ class ForeseenGains:
         logs = tree.logs
         tables = [self._outcomes(each, codes[drawn], logs) for each in units.features]
         self._starts = np.cumsum([0, *(each.shape[2] for each in tables)])
-        # (n_leaves, n_classes, n_outcomes), and with classes first: both lie as they are read.
+        # (n_leaves, n_classes, n_outcomes), and with classes first: contiguous in either use.
         self._of_leaf = np.concatenate(tables, axis=2).astype(np.float32)
         self._of_class = np.ascontiguousarray(self._of_leaf.transpose(1, 0, 2))
 
@@ -360,11 +364,11 @@ class ForeseenGains:
         if len(features) == 1:
             size = tree.bins.sizes[features[0]]
             found = np.exp(tree.evidence * logs[:, :, features[0], :size])
-            # Half as many bins tell nearly as much in half the time.
+            # Half as many bins give nearly the same information in half the time.
             found = np.add.reduceat(found, np.arange(0, size, 1 + (size > N_BINS // 2)), axis=2)
         else:
             columns = list(features)
-            # As many examples stand for all: each as likely as the table makes it.
+            # The drawn examples represent all: each gets its probability in every cell.
             scores = _summed(drawn[:, columns], _by_bin(logs[:, :, columns]))
             scores = tree.evidence * scores.reshape(-1, *tree.prior.shape)
             found = np.exp(scores - scores.max(axis=(1, 2), keepdims=True))
@@ -374,17 +378,17 @@ class ForeseenGains:
     def rates(self, X, owned, prices, left):
         """Return the expected information per price of each unit, nats, (n_samples, n_units).
 
-        Where a unit tells more of the leaf than of the class, what the best unit would tell after
-        it counts, too: both gains for both prices, where `left`, (n_samples,), pays for both.
+        For units that are informative about an uncertain leaf, the rate may also include the best
+        unit after them: both gains for both prices, where `left`, (n_samples,), pays for both.
         """
-        # Who has seen the same is in the same state: at first, everybody.
+        # Examples with the same known values share a computation: at first, that is all of them.
         codes = self.tree.bins.codes(X)
         if len(X) == 1:
             return self._rates(self.tree.posterior(codes), owned, prices, left)
         _, money = np.unique(left, return_inverse=True)
         money = money.astype(np.int32)[:, None].view(np.int8)
         state = np.ascontiguousarray(np.hstack([codes, owned.view(np.int8), money]))
-        # As strings of bytes: rows of numbers take several times as long to sort.
+        # Sorting strings of bytes is several times faster than sorting rows of numbers.
         strings = state.view(f"V{state.shape[1]}")
         _, first, where = np.unique(strings, return_index=True, return_inverse=True)
         found = np.empty((first.size, self.units.n_units))
@@ -418,7 +422,10 @@ class ForeseenGains:
         return rates
 
     def _information(self, cells, table):
-        """Return the mutual information of each unit and what is last in `cells`, class or leaf."""
+        """Return the mutual information of each unit with the last axis of `cells`.
+
+        That axis is the class or the leaf, and `table` has the matching one first.
+        """
         total = np.zeros((len(cells), table.shape[2]), dtype=np.float32)
         nats = np.zeros_like(total)
         for k, chances in enumerate(table):
@@ -430,7 +437,7 @@ class ForeseenGains:
         return np.maximum(by_unit + _entropy(cells.sum(axis=1))[:, None], 0)
 
     def _ahead(self, unit, cells, can, prices, nats):
-        """Return the information of a unit and the best one after it, per both their prices."""
+        """Return the information of a unit and the best one after it, per sum of their prices."""
         outcomes = self._of_leaf[:, :, self._starts[unit] : self._starts[unit + 1]]
         after = np.moveaxis(cells[..., None] * outcomes, 3, 1)
         chances = after.sum(axis=(2, 3))
@@ -447,7 +454,7 @@ class ForeseenGains:
 
 
 def _times_log(shares):
-    """Return shares · log(shares), in one new array: new ones take as long as the logarithms."""
+    """Return shares · log(shares); one new array, as allocating takes as long as the logarithms."""
     found = shares + TINY
     np.log(found, out=found)
     found *= shares
@@ -459,6 +466,6 @@ def _entropy(shares):
 
 
 def _parts(n_rows, n_numbers):
-    """Return slices of rows that make no more numbers at once than fit."""
+    """Return slices of rows that keep at most AT_ONCE numbers in memory."""
     step = max(1, AT_ONCE // n_numbers)
     return [slice(start, start + step) for start in range(0, n_rows, step)]

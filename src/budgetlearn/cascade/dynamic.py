@@ -1,4 +1,4 @@
-"""A dynamic order: each example acquires the largest foreseen gain for its cost."""
+"""A dynamic order: each example acquires the unit with the largest expected gain for its cost."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,9 +14,9 @@ from .fixed_order import Acquisitions, Answers, Reader
 from .mixture import with_temperature
 from .pool import Trace
 
-# A unit's place in the order of acquisition counts as much as this many units of chance.
+# Scale of the random noise that disturbs the order of units in masked training examples.
 NOISE = 0.25
-# After so many acquisitions of its own an example needs no order of its own.
+# Most acquisitions of an example.
 MOST_STAGES = 24
 
 
@@ -24,12 +24,12 @@ MOST_STAGES = 24
 class Units:
     """Features that are acquired together, and their costs."""
 
-    features: tuple  # tuples of int: of each unit, in the order of acquisition that they came from
+    features: tuple  # tuples of int: the features of each unit, in the original order
     costs: object
 
     @classmethod
     def of_stages(cls, stages, costs):
-        """Return the additions of each stage of an order as units."""
+        """Return units that hold the new features of each stage of an order."""
         bounds = [0, *map(len, stages)]
         found = [tuple(stages[-1][start:end]) for start, end in pairwise(bounds)]
         return cls(tuple(found), costs)
@@ -46,16 +46,16 @@ class Units:
         columns[:, features] = acquired[:, units]
         return columns
 
-    # A walk asks for masks and prices at every step of every example.
+    # Cached, because a walk needs masks and prices at every step of every example.
     @cached_property
     def _members(self):
-        """The unit and the number of each feature that is in one."""
+        """Pairs of unit and feature, one for each feature that belongs to a unit, (2, n)."""
         pairs = [(unit, feature) for unit, own in enumerate(self.features) for feature in own]
         return np.transpose(pairs)
 
     def prices(self, acquired):
-        """Return the price of each further unit for each row, (n_samples, n_units)."""
-        # A unit costs its own features, and the charge of each group that is still unpaid.
+        """Return the price of each unit for each row, (n_samples, n_units)."""
+        # The prices of its features, plus the charge of each group that is not yet paid.
         prices = np.tile(self._own_prices, (len(acquired), 1))
         if self.costs.groups is not None:
             prices += (~(acquired @ self._needs) * self.costs.group_costs) @ self._needs.T
@@ -67,7 +67,7 @@ class Units:
 
     @cached_property
     def _needs(self):
-        """The groups that each unit has a feature of, bool (n_units, n_groups)."""
+        """Mask of the groups that each unit has a feature in, (n_units, n_groups)."""
         groups = np.arange(self.costs.group_costs.size)
         return np.array([np.isin(groups, self.costs.groups[list(each)]) for each in self.features])
 
@@ -76,8 +76,8 @@ class Units:
         return np.where(self.columns(acquired), X, np.nan)
 
     def drawn(self, n_rows, random):
-        """Draw masks of acquired units: beginnings of the order of any length, much disturbed."""
-        # Beginnings are what cascades meet; the noise shows the model other sets, too.
+        """Draw masks of acquired units: prefixes of the order, of any length, with noise."""
+        # Cascades acquire prefixes of the order; noise makes the model learn other sets, too.
         places = np.arange(self.n_units) / max(self.n_units, 1)
         places = places + NOISE * random.gumbel(size=(n_rows, self.n_units))
         ranks = places.argsort(axis=1).argsort(axis=1)
@@ -86,14 +86,14 @@ class Units:
 
 @dataclass(frozen=True, eq=False)
 class DynamicOrder:
-    """Units acquired one after another, each example its own; after each acquisition is a stage."""
+    """An order of units that each example chooses for itself; each acquisition ends a stage."""
 
     name: str
     units: Units
     stages: tuple  # tuples of int: features that some example has acquired by the end of each stage
     temperatures: np.ndarray | None  # (n_stages,): of the probabilities; None before calibration
-    tree: object  # NaiveBayesTree: predicts from what is known
-    gains: object  # ForeseenGains: the gain of each unit for its price
+    tree: object  # NaiveBayesTree: predicts from the known values
+    gains: object  # ForeseenGains: the expected gain of each unit per price
     dynamic = True
 
     @property
@@ -106,7 +106,7 @@ class DynamicOrder:
         return DynamicReader(self, X)
 
     def acquisitions(self, point, models, blank, label):
-        """Return the acquisitions of a prediction without a table."""
+        """Return the acquisitions of a prediction that requests features one at a time."""
         return DynamicAcquisitions(point, blank, label)
 
 
@@ -122,18 +122,18 @@ class DynamicWalk:
     def choose(self, rows, cap=np.inf):
         """Return the rows that can acquire something, and the unit that each acquires next.
 
-        It is the one with the largest expected gain per price, of those with which the row spends
-        no more than `cap` in all.
+        The unit has the largest expected gain per price, among those that keep the row's total
+        spending within `cap`.
         """
         units = self.order.units
         prices = units.prices(self.owned[rows])
-        # Hard cap: a unit is offered only where all of it can be paid.
+        # The cap is hard: a unit is available only if all of it can be paid.
         can = ~self.owned[rows] & affords(cap, self.spent[rows, None] + prices)
         some = can.any(axis=1)
         rows, prices, can = rows[some], prices[some], can[some]
         if not rows.size:
             return rows, rows
-        # What is free comes first: its gain is divided by next to nothing.
+        # Free units come first: their gain is divided by a tiny price.
         prices = np.maximum(prices, 1e-9 * (units.costs.full or 1.0))
         left = cap - self.spent[rows]
         rates = self.order.gains.rates(self.X[rows], self.owned[rows], prices, left)
@@ -141,7 +141,7 @@ class DynamicWalk:
 
 
 class DynamicReader(Reader):
-    """A reader that walks each row once and looks at a cell of X when it is acquired."""
+    """A reader that walks each row once and reads a cell of X only when it is acquired."""
 
     def __init__(self, order, X):
         super().__init__(order, X, Answers(len(X)))
@@ -152,14 +152,14 @@ class DynamicReader(Reader):
         self.spent = np.zeros(shape)
 
     def advance(self, rows, stage):
-        """Let rows acquire all that they acquire up to the end of a stage."""
+        """Make the acquisitions of some rows up to the end of a stage."""
         walk, units = self._walk, self.order.units
-        # Rows come in any order of stages; each is brought up step by step, and remembered.
+        # Stages may be requested in any order, so each row resumes where it stopped.
         for now in range(self._reached[rows].min(initial=stage) + 1, stage + 1):
             behind, chosen = walk.choose(rows[self._reached[rows] < now])
             for unit in np.unique(chosen):
                 buyers = behind[chosen == unit]
-                # Before `owned`: prices depend on what is owned so far.
+                # Before `owned` changes, because prices depend on it.
                 walk.spent[buyers] += units.prices(walk.owned[buyers])[:, unit]
                 cells = np.ix_(buyers, list(units.features[unit]))
                 walk.X[cells], walk.owned[buyers, unit] = self._X[cells], True
@@ -183,14 +183,14 @@ class DynamicReader(Reader):
 
 
 class DynamicAcquisitions(Acquisitions):
-    """Predictions by a dynamic order whose features are asked for when they are needed."""
+    """Predictions by a dynamic order that requests features when they are needed."""
 
     def __init__(self, point, blank, label):
         self._order, n_samples = point.cascade, blank.answered.size
         self._walk = DynamicWalk(self._order, n_samples)
         super().__init__(point, blank, label, self._walk.X)
         self._stage = np.zeros(n_samples, dtype=np.intp)
-        self._had = np.zeros(n_samples, dtype=bool)  # some value, were it a missing one
+        self._had = np.zeros(n_samples, dtype=bool)  # whether any request was answered
 
     def requests(self, ledger):
         """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
@@ -202,7 +202,7 @@ class DynamicAcquisitions(Acquisitions):
                 buyers = rows[chosen == unit]
                 for feature in self._order.units.features[unit]:
                     self._had[buyers] |= ~(yield from self._ask(buyers, feature))
-                # Refused values stay unknown, and were not charged: the ledger knows.
+                # Refused values stay unknown and are not charged, so use the ledger's costs.
                 walk.owned[buyers, unit], walk.spent[buyers] = True, ledger.cost[buyers]
             rows = self._going(stage, rows)
             if not rows.size:
@@ -222,20 +222,20 @@ class DynamicAcquisitions(Acquisitions):
         return self._filled([(rows, self._predict(rows))] if rows.size else [])
 
 
-FORESEEN = "foreseen"  # the name of its order
-# The share of what the reference tells of the class that naive Bayes trees must tell; and where
-# every one of them has found that what features tell depends on another.
+FORESEEN = "foreseen"  # name of the dynamic order
+# The share of the reference's gain in log loss that naive Bayes trees must reach. The second
+# applies if every tree has splits: then the informative features depend on the context.
 MUST_TELL, WITH_CONTEXTS = 0.95, 0.8
-# Examples that show it.
+# Most examples used for this comparison.
 ENOUGH = 4_000
 
 
 def foresees_class(table, reference, trees):
-    """Return whether naive Bayes trees tell nearly as much of the class as a reference.
+    """Return whether naive Bayes trees predict the class nearly as well as a reference.
 
-    `reference`, (n_samples, n_classes), are probabilities out of fold, as are those of `trees`, the
-    `BayesTrees` of the table. Both tell as much as they lower the log loss. Where trees are that
-    right about a table, the gains that they foresee are.
+    `reference`, (n_samples, n_classes), holds out-of-fold probabilities, and `trees` are the
+    `BayesTrees` of the table, also used out of fold. Both are compared by their gain in log loss
+    over the class shares. Only trees that predict this well give reliable expected gains.
     """
     found, with_contexts = np.empty((table.y.size, table.n_classes)), True
     for fold in np.unique(table.folds):
@@ -250,15 +250,15 @@ def foresees_class(table, reference, trees):
 
 
 class BayesTrees:
-    """The naive Bayes trees of a table without each fold, none of them fitted twice."""
+    """Cache of the naive Bayes trees of a table, each fitted without one fold."""
 
     def __init__(self, table, seed):
         self._table, self._seed, self._known = table, seed, {}
 
     def without(self, fold, most_rows=None):
-        """Return the tree of the examples outside a fold, and the seed of what follows."""
+        """Return the tree fitted on the examples outside a fold, and the seed that it used."""
         table, inside = self._table, np.flatnonzero(self._table.folds != fold)
-        # Every k-th where fewer are enough.
+        # Every k-th example, if a sample is enough.
         inside = inside[:: -(-inside.size // (most_rows or inside.size))]
         key = int(fold), inside.size
         if key not in self._known:
@@ -268,10 +268,10 @@ class BayesTrees:
 
 
 def foreseen_trace(table, units, trees, rivals=(), n_jobs=None):
-    """Fit an order of foreseen gains and send the training examples along it, out of fold.
+    """Fit a dynamic order and send the training examples along it, out of fold.
 
-    `trees` are the `BayesTrees` of the table. Returns the trace, and the predictions from all
-    features, (n_samples, n_classes); None where the `rivals`, traces of fixed orders, tell more.
+    `trees` are the `BayesTrees` of the table. Returns the trace and the predictions from all
+    features, (n_samples, n_classes), or None if the `rivals`, traces of fixed orders, are better.
     """
     folds = np.unique(table.folds)
 
@@ -286,26 +286,26 @@ def foreseen_trace(table, units, trees, rivals=(), n_jobs=None):
         found = np.array([reader.raw(stage, rows) for stage in range(order.n_stages)])
         return here, found, reader.spent, reader.owned, order.tree.predict(table.X[here])
 
-    # To choose for each example takes long: one fold shows whether it can be worth that.
+    # Choosing for each example is slow: one fold shows whether it is worth doing for the others.
     first = walked(folds[0])
-    if rivals and not _tells_more(table, *first[:3], rivals):
+    if rivals and not _beats_rivals(table, *first[:3], rivals):
         return None
     walks = [first, *thread_map(walked, folds[1:], n_jobs, "models")]
-    final = fit(-1)  # which leaves nothing out: the model that predicts later
+    final = fit(-1)  # no fold has this number: the final model, fitted on all examples
     shape = (final.n_stages, len(table.y))
     predictions, spent = np.empty((*shape, table.n_outputs)), np.zeros(shape)
     owned, full = np.zeros((*shape, units.n_units), dtype=bool), np.empty(predictions.shape[1:])
     for here, *parts in walks:
         predictions[:, here], spent[:, here], owned[:, here], full[here] = parts
     sizes = np.array([len(features) for features in units.features])
-    # A stage's features are what some example has by then: examples differ.
+    # Examples differ, so a stage lists the features that any example has acquired by then.
     by_someone = units.columns(owned.any(axis=1))
     stages = tuple(tuple(np.flatnonzero(each).tolist()) for each in by_someone)
     return Trace(replace(final, stages=stages), predictions, spent, owned @ sizes), full
 
 
-def _tells_more(table, here, predictions, spent, rivals):
-    """Return whether some stage has less log loss on examples than fixed orders for its cost."""
+def _beats_rivals(table, here, predictions, spent, rivals):
+    """Return whether some stage has a lower log loss than fixed orders at the same cost."""
     part = table.take(here)
 
     def loss(found):
@@ -315,6 +315,6 @@ def _tells_more(table, here, predictions, spent, rivals):
     costs, losses = np.transpose(
         sorted((cost, loss(found[here])) for cost, found in chain(*stages))
     )
-    # Between two stages some examples stop at the one and some at the other.
+    # Interpolated, as some examples may stop at one stage and the others at the next.
     least = np.interp(spent.mean(axis=1), costs, np.minimum.accumulate(losses))
     return any(loss(found) < best for found, best in zip(predictions, least, strict=True))

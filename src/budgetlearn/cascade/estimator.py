@@ -1,4 +1,4 @@
-"""`ScheduleCascadeClassifier` and `-Regressor`: acquire stage by stage, stop when sure."""
+"""`ScheduleCascadeClassifier` and `-Regressor`: acquire stage by stage, stop when confident."""
 
 from dataclasses import replace
 from functools import cache, partial
@@ -48,63 +48,65 @@ from .pool import (
     under_cap,
 )
 
-# The fallback learns from examples with hidden units: stretches of an order, at most so many.
+# Most units of the fallback model: it learns from examples in which stretches of an order are
+# hidden.
 MOST_UNITS = 16
-# Where gains are foreseen, it chooses among single features, if these are no more than that.
+# Most units that a dynamic order chooses among.
 MOST_FORESEEN = 200
-# Examples that show what foreseen gains cost.
+# Most examples used to measure the cost of a dynamic order.
 MOST_WALKED = 2_000
-# Where the final trees acquire less than this share of what the trees of the folds did, they go
-# other ways than those that were scored.
+# If the final trees spend less than this share of what the trees of the folds spent, they acquire
+# in another way than the one that was scored.
 SURELY_LESS = 0.6
 ONE_SE = "one_se"
-# Smooth models gain least on the tables on which they take longest.
+# Smooth models are skipped on large tables, where they are slowest and gain least.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
 DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
-# Labels may lean to rare classes: probabilities are divided by these powers of the classes' shares.
-# Accuracy is served by none of it, balanced accuracy by about 1, F1 by something between.
+# To favour rare classes, probabilities are divided by these powers of the class shares. Accuracy
+# is best with a power of 0, balanced accuracy with about 1, F1 with a value in between.
 LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
 
 
 @estimator_class
 class ScheduleCascade(GroupedFit, BudgetedEstimator):
-    """Acquire features stage by stage, stop where the stage is sure enough.
+    """Acquire features stage by stage, and stop at the first stage that is confident enough.
 
     Parameters
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Cost of each feature; None: 1 each. A cost group is acquired whole where its charge is at
-        least the prices of its other members.
+        Cost of each feature; None: 1 each. The members of a cost group are acquired together if
+        the group's charge is at least the sum of the prices of the members after the first.
     estimators : sequence of str, classifier or regressor, \
             default=("forest", "boosting", "linear", "kernel")
-        Models of each stage, mixed with the weights of least log loss or squared error out of fold:
-        "forest" (100 trees), "boosting" (at most 240 rounds of trees of 15 leaves), "linear"
-        (logistic or ridge regression), "kernel" (ridge regression on Gaussian kernels),
-        "extra_trees", or any regressor, or classifier with `predict_proba`, of scikit-learn. Linear
-        and kernel models are left out above 20,000 examples, and kinds without weight at the first
-        and last stage at the others.
+        Models of each stage: "forest" (100 trees), "boosting" (at most 240 rounds of trees with 15
+        leaves), "linear" (logistic or ridge regression), "kernel" (ridge regression on Gaussian
+        kernels), "extra_trees", or any scikit-learn regressor, or classifier with `predict_proba`.
+        They are mixed with the weights that minimise the out-of-fold log loss or squared error.
+        Linear and kernel models are skipped above 20,000 examples. Kinds without weight at both
+        the first and last stage are skipped at the other stages.
     orders : sequence of str or nested sets, default=("boosted_path", "schedule")
-        Orders of acquisition: "boosted_path" (as boosting with feature costs acquires while prices
-        lose weight), "schedule" (msB's removal by importance per price, backwards),
-        "gain_per_cost", or a sequence of nested sets of features (names or indices), which then are
-        the stages.
+        Orders of acquisition: "boosted_path" (the order in which boosting with feature costs
+        acquires while prices lose weight), "schedule" (msB's removal by importance per price,
+        reversed), "gain_per_cost", or a sequence of nested sets of features (names or indices),
+        which then are the stages.
     n_stages : int, default=10
-        Most stages of an order.
+        Largest number of stages of an order.
     cv : int, default=5
-        Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
+        Number of folds for out-of-fold predictions. Forests use out-of-bag predictions instead.
     dynamic : bool or "auto", default="auto"
-        Whether each example chooses what it acquires next, by what that is expected to bring for
-        its price. "auto": such an order competes with the fixed ones out of fold where the naive
-        Bayes tree that it follows, which is soon fitted, tells nearly as much of the class as they
-        do; not in regression, above 20,000 examples or 200 features. True: it alone.
+        Whether each example chooses its next feature by the expected gain per price. False: all
+        examples follow fixed orders. True: only the dynamic order is used. "auto": a dynamic order
+        competes with the fixed ones out of fold, if the naive Bayes tree behind it, which is fast
+        to fit, predicts the class nearly as well as they do. It does not in regression, or above
+        20,000 examples or 200 features.
     scoring : str or callable, default=None
-        Score, as in scikit-learn, by which operating points are chosen out of fold, and labels lean
-        to rare classes where that scores more; None: expected accuracy or R².
+        Score, as in scikit-learn, by which operating points are chosen out of fold. Labels favour
+        rare classes where that increases the score. None: expected accuracy or R².
     budget : float or "one_se", default=None
-        Mean cost that `predict` keeps where its call names none; None: the best operating point;
-        "one_se": the cheapest one within one standard error of the best.
+        Mean cost that `predict` keeps when it is called without a budget. None: the best operating
+        point; "one_se": the cheapest one within one standard error of the best.
     verbose : bool, default=False
-        Whether `fit` says what it is doing.
+        Whether `fit` prints its progress.
 
     Attributes
     ----------
@@ -117,7 +119,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
     _groups = True
     _takes_sparse = True
     _spends_caps = True
-    # In regression: models predict how many units a number is above the origin.
+    # In regression, models predict (target - origin) / unit.
     _origin, _unit = 0.0, 1.0
 
     estimators: Any = DEFAULT_KINDS
@@ -133,7 +135,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
     @property
     def _only_dynamic(self):
-        """Whether dynamic orders stand alone, instead of competing with the fixed ones."""
+        """Whether only a dynamic order is used, without fixed ones as competitors."""
         return is_flag(self.dynamic) and bool(self.dynamic)
 
     def _label(self, predictions, leaning=None):
@@ -149,11 +151,11 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
     @property
     def _takes_missing(self):
-        # Those that are named take them all.
+        # All models with a name accept missing values.
         return all(isinstance(each, str) or takes_missing(each) for each in self._members())
 
     def _members(self):
-        """Return the kinds of models as they were given, each a name or an estimator."""
+        """Return the kinds of models as a list, each a name or an estimator."""
         one = isinstance(self.estimators, str) or hasattr(self.estimators, "fit")
         return [self.estimators] if one else list(self.estimators)
 
@@ -163,45 +165,45 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         n_classes = n_classes_of(self)
         random, groups = np.random.RandomState(seed), train.groups
         folds = assign_folds(train.y, n_classes, self.cv, random, groups)
-        # Class weights count in what is learned and chosen; costs are averages over the examples.
+        # Class weights affect learning and choices; mean costs use the sample weights alone.
         weights = train.weighed_for(self).weight, train.weight
         if n_classes is None:
             self._origin, self._unit = origin_and_unit(train.y)
             train = replace(train, y=(train.y - self._origin) / self._unit)
         table = Table(train.X, train.y, n_classes, folds, *weights, train.given, groups)
         kinds = self._kinds(n_classes, len(train.y))
-        # What is out of a forest's bag has relatives in it, unless hardly any row has one.
+        # Out-of-bag predictions are optimistic if rows of the same group are in the bag.
         if train.n_groups < 0.9 * len(train.y) and len(kinds) > 1:
             kinds.pop("forest", None)
         if "boosting" in kinds:
             kinds["boosting"] = BoostingKind.chosen(table)
         orders, units = self._stages_of_orders(table, seed)
-        if self._only_dynamic:  # one stage of each order: the reference
+        if self._only_dynamic:  # the last stage of each order is enough for the reference
             orders = {name: stages[-1:] for name, stages in orders.items()}
         sets = [features for stages in orders.values() for features in stages]
         self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
         ends = [stages[place] for stages in orders.values() for place in (0, -1)]
         models = self._models(table, ends, sets, kinds, seed)
-        # In regression a stage is asked about the median where a value cannot be had.
+        # In regression, the median replaces a value that is not available.
         models.medians = medians(table.X)
-        self._errors = {}  # of each cascade: the function that measures a score's standard error
+        self._errors = {}  # by id of a cascade: function that measures a score's standard error
         pool = self._pool(orders, units, table, models, seed)
         pool = self._at_own_cost(pool, table)
-        # Under a cap the route may be one that no mean budget asks for.
+        # A cap may select a route that is not optimal for any mean budget.
         stop_all = [each for each in pool if np.isnan(each.tradeoff)]
         self._routes = [each for each in stop_all if each.n_features > 0]
         front = best_at_each_cost(pool)
-        # A dynamic order has its models itself.
+        # A dynamic order holds its own models.
         cascades = [each.cascade for each in (*self._routes, *front) if not each.cascade.dynamic]
         models.between = models_between(table, kinds, seed, cascades)
-        # By a hundred scores each: only of what is an operating point.
+        # Each error takes a hundred scores, so measure it for operating points only.
         errors = vars(self).pop("_errors")
         if self.scoring is not None:
             front = [replace(p, observed_se=errors[id(p.cascade)](p)) for p in front]
         self._set_points(front, models.only(cascades))
 
     def _models(self, table, ends, sets, kinds, seed):
-        """Return the models of all sets; between the ends only of kinds that carry weight there."""
+        """Return the models of all sets; those between the ends only of kinds with weight there."""
         models = StageModels.fit(table, ends, kinds, seed, self.n_jobs)
         wanted = {kind for features in ends for kind in models.mixture(features, table).kinds}
         kept = {name: kind for name, kind in kinds.items() if name in wanted}
@@ -211,23 +213,23 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return StageModels(models.models | between.models, models.held_out | between.held_out)
 
     def _pool(self, orders, units, table, models, seed):
-        """Return the candidates of all traces that promise more than the constant, and it."""
+        """Return the constant, and the candidates of all traces with a higher expected score."""
         fixed = traces = [
             self._trace(name, stages, table, models).calibrated(table)
             for name, stages in orders.items()
         ]
-        # One reference for all orders, or their losses could not be compared.
+        # All orders share one reference, so that their losses are comparable.
         reference = min(
             (each.predictions[-1] for each in traces),
             key=lambda last: table.mean(table.losses(last)),
         )
-        # Where a stage's feature is missing, the model of any known features answers.
+        # The fallback predicts from any known features if a feature of a stage is missing.
         models.fallback_model = OnDemand(partial(MaskedModel.fit, table, units[0], seed))
         if self.dynamic:
             rivals = [] if self._only_dynamic else traces
             foreseen, reference = self._foreseen(units[1], table, reference, rivals, seed)
             traces = [*rivals, *foreseen]
-        self._say("what remains of the gain out of fold")
+        self._say("the share of the gain that is not chance")
         share = confirmed_share(table, self.feature_costs_, fixed, reference, seed, self.n_jobs)
         stages = (stage for each in traces for stage in each.predictions)
         reference = best_informed(table, reference, stages, share)
@@ -236,18 +238,18 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             self._say(f"the points of {trace.route.name}")
             evidence = self._evidence(trace, reference, table, models, seed)
             found = candidates(evidence, self.feature_costs_.full)
-            # Steps of a dynamic order come in blocks, so that its budgets are hardly kept between.
+            # Points between the steps of a dynamic order would hardly keep their budgets.
             if not trace.route.dynamic:
                 found += between(found, evidence, self.feature_costs_.full)
             pool += self._scored(found, evidence, leans=table.n_classes is not None)
         return above_constant(pool, self._constant(reference, table, models, seed), share)
 
     def _at_own_cost(self, pool, table):
-        """Return candidates with foreseen gains at the cost of the trees that will foresee them.
+        """Return the candidates, those of the dynamic order with the cost of its final trees.
 
-        Trees of four fifths of the examples foresee less, and acquire more: by a quarter on small
-        tables. The final ones are so simple that their own examples cost what others do. Where
-        another order's point promises as much for surely less, the walk would be in vain.
+        Trees of the folds learn from fewer examples and therefore acquire more, by a quarter on
+        small tables. The final trees are so simple that training examples cost the same as new
+        ones. A point keeps its cost if another order scores as much for clearly less.
         """
         table = table.thinned(MOST_WALKED)
         reader_of = cache(lambda order: order.reader(None, table.X, None))
@@ -261,7 +263,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             acquired = reader.acquired(walk(point, reader, len(table.X))[0])
             paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
             own = cost_of_rows(*paid, table.counted, table.groups)
-            # Who acquires far less goes another way than was scored, and promises nothing.
+            # The out-of-fold score does not hold for a walk that acquires far less.
             score = point.score if own["cost"] >= SURELY_LESS * point.cost else pool[0].score
             return replace(point, score=score, **own)
 
@@ -277,16 +279,16 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
                     f"most {MOST_FORESEEN} features; set dynamic='auto', or False."
                 )
             return [], reference
-        self._say("whether naive Bayes trees foresee the class")
+        self._say("whether naive Bayes trees predict the class well enough")
         trees = BayesTrees(table, seed)
         if not self._only_dynamic and not foresees_class(table, reference, trees):
             return [], reference
-        self._say("the dynamic order of foreseen gains")
+        self._say("the dynamic order")
         found = foreseen_trace(table, units, trees, rivals, self.n_jobs)
         if found is None:
             return [], reference
         trace, foreseen = found
-        # Both know all features: their mixture favours no order.
+        # Both use all features, so their mixture favours no order.
         informed = {"fixed": reference, "foreseen": foreseen}
         mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)
         return [trace.calibrated(table)], mixture.of([informed[kind] for kind in mixture.kinds])
@@ -300,7 +302,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return Trace(route, held_out, costs[:, None], route.sizes[:, None])
 
     def _evidence(self, trace, reference, table, models, seed):
-        """Return the `Evidence` of a trace in the eyes of a reference."""
+        """Return the `Evidence` of a trace, with losses relative to a reference."""
         if table.n_classes is not None:
             evidence = class_evidence(trace, table, reference)
         else:
@@ -332,9 +334,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return self._scored(found, evidence)[0]
 
     def _scored(self, found, evidence, leans=False):
-        """Return candidates judged by `scoring`, as they are where there is none.
+        """Return candidates scored by `scoring`, or unchanged without it.
 
-        Labels that may lean to rare classes lean as far as scores most.
+        With `leans`, each candidate favours rare classes by the power with the best score.
         """
         if self.scoring is None:
             return found
@@ -353,7 +355,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         def scored(point):
             stages, how = (made(point, each) for each in leanings), (targets, table.counted)
             scores = [score_outcome(self, self.scoring, stage, *how) for stage in stages]
-            # Of equal ones the first, so that scores of probabilities lean nowhere.
+            # The first of equal ones: scores of probabilities do not depend on the leaning.
             best = int(np.argmax(scores))
             return replace(point, score=scores[best], observed=scores[best], leaning=leanings[best])
 
@@ -374,7 +376,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             check_number(self.budget, "budget", low=0)
         if not is_flag(self.dynamic) and self.dynamic != "auto":
             raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
-        # Each fold must leave at least two examples to judge by.
+        # Each fold must hold at least two examples.
         if n_samples < 2 * self.cv:
             raise ParameterError(
                 f"cv={self.cv} folds need at least {2 * self.cv} examples, got "
@@ -386,20 +388,23 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             print(f"[{type(self).__name__}] {what}", flush=True)
 
     def _kinds(self, n_classes, n_samples):
-        """Return the kinds that are worth their time on so many examples; all where none is."""
+        """Return the kinds to fit, by name: no smooth ones on large tables, unless all are."""
         names = [
             each if isinstance(each, str) else f"{type(each).__name__} {place}"
             for place, each in enumerate(self._members())
         ]
         if not names or len(set(names)) < len(names):
-            raise ParameterError(f"estimators must be one or more different ones, got {names}.")
+            raise ParameterError(f"estimators must name one or more distinct models, got {names}.")
         kinds = (as_kind(each, n_classes) for each in self._members())
         kinds = dict(zip(names, kinds, strict=True))
         few = {name: kind for name, kind in kinds.items() if name not in SMOOTH}
         return few if few and n_samples > MOST_SMOOTH_ROWS else kinds
 
     def _stages_of_orders(self, table, seed):
-        """Return the stages of each order by its name, of equal ones the first; and the units."""
+        """Return the distinct stages of each order by name, and the units of the first order.
+
+        The units are a pair: stretches of the order for the fallback, and single acquisitions.
+        """
         orders = [self.orders] if isinstance(self.orders, str) else list(self.orders)
         costs, found, units = self.feature_costs_, {}, None
         for place, order in enumerate(orders):
@@ -416,11 +421,12 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
                 singles = Units(tuple(acquisitions), costs)
             else:
                 raise ParameterError(
-                    f"an order is one of {[*ORDERS]}, or nested lists of features; got {order!r}."
+                    f"orders must hold names from {[*ORDERS]} or nested lists of features, "
+                    f"got {order!r}."
                 )
-            # Units of the first order alone: a dynamic order needs one set of them.
+            # The fallback and a dynamic order need one set of units: that of the first order.
             units = units or (Units.of_stages(parts, costs), singles)
-            # Equal stages would only be fitted and compared twice.
+            # Skip an order with the same stages as an earlier one.
             if stages not in found.values():
                 found[name] = stages
         if not found:
@@ -430,7 +436,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
     def _indices(self, sets):
         """Return nested sets with each name replaced by its feature's index."""
         place = {name: k for k, name in enumerate(self.feature_costs_.names or ())}
-        # A number is an index, but a name where columns are called by numbers.
+        # A number is an index, unless some columns have numbers as names.
         numbered = not all(isinstance(name, str) for name in place)
         named = {f for one in sets for f in one if numbered or isinstance(f, str)}
         unknown = sorted(map(str, named - set(place)))
@@ -481,13 +487,13 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         return self.choose(self.budget)
 
     def _stages(self, X, which, want):
-        # A value that is never missing in training and is looked at is refused by the caller,
-        # whatever is predicted here.
+        # The caller refuses unexpected missing values among the acquired ones, so any number may
+        # replace them here.
         refused = np.isnan(X) & ~self.missing_in_training_
         answers, readers, zeroed = Answers(len(X)), {}, np.where(refused, 0.0, X)
         for index in which:
             point = self.points_[index]
-            # Points of one cascade share a reader, which remembers what its models said.
+            # Points of one cascade share a reader, which caches the predictions of its models.
             key = id(point.cascade)
             if key not in readers:
                 table = X if point.cascade.dynamic else zeroed
@@ -514,10 +520,12 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
 
 def _changes(cascade, squares, table, models, seed):
-    """Fit and keep the models of the change at each stage but the last; return it out of fold."""
+    """Fit the models of the change at each stage but the last, and return it out of fold.
+
+    The models are added to `models`.
+    """
     changes, name = np.zeros(squares.shape), cascade.change_kind
     for stage, features in enumerate(cascade.stages[:-1]):
-        # The change is a target of its own, out of fold like the predictions.
         about = Table(table.X, squares[stage] / table.variance, None, table.folds, table.weight)
         one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
         models.models.update(one.models)
@@ -527,28 +535,31 @@ def _changes(cascade, squares, table, models, seed):
 
 @estimator_class
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
-    """Acquire features stage by stage, and stop as soon as a stage is sure of the class.
+    """Acquire features stage by stage, and stop at the first stage confident of the class.
 
     An order of acquisition (msB's idea: nested sets of variables, cheap to expensive) is cut into
-    stages of geometrically growing cost. Each stage has models on all features acquired so far; an
-    example stops at the first stage whose confidence reaches its threshold (FMCC's idea). The
-    thresholds minimise loss + λ · cost, for 40 λ; with "always stop at stage s" and over all
-    orders they are the candidates, and those that nothing cheaper equals are the operating points.
-    All of that is decided out of fold, and all models are fitted on all data.
+    stages of geometrically growing cost. Each stage has models on all features acquired so far. An
+    example stops at the first stage whose confidence reaches its threshold (FMCC's idea).
+
+    The thresholds minimise loss + λ · cost, for 40 values of λ. The candidates are these and
+    "always stop at stage s", for each order. Candidates with a higher score than all cheaper ones
+    become the operating points. All choices use out-of-fold predictions, and the final models are
+    fitted on all data.
 
     Attributes
     ----------
     operating_points_ : DataFrame
         Cost, expected `score`, its standard error and the `observed` accuracy of each operating
-        point, all out of fold: they are honest, which scores on the training data are not.
+        point. All are measured out of fold, so they are not optimistic as scores on the training
+        data would be.
 
     Notes
     -----
-    Validation data given to `fit` are trained on like the rest, as nothing is chosen on data that
-    a model was fitted on. Operating points are compared by their expected score: the accuracy of
-    the stage that knows most, less the calibrated probability that it sees lost on the labels of
-    the others. That depends less on chance than the accuracy observed. Where examples or classes
-    have weights, these scores are weighted too; mean costs by the weights of examples alone.
+    Validation data given to `fit` are used for training like the rest, because all choices are
+    made out of fold. Operating points are compared by their expected score: the accuracy of the
+    best-informed stage, minus the calibrated probability that, according to this stage, is lost by
+    the labels of the point. This varies less by chance than the observed accuracy. Sample and
+    class weights affect these scores; mean costs use sample weights alone.
 
     Examples
     --------
@@ -568,11 +579,11 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
 
 @documented
 class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
-    """Acquire features stage by stage, and stop where more would hardly change the number.
+    """Acquire features stage by stage, and stop when more would hardly change the prediction.
 
-    The cascade of `ScheduleCascadeClassifier` for numbers. How much the last stage would change
-    the prediction, (last - own)² in variances of the target, is predicted at each stage by boosted
-    trees on the features acquired so far; an example stops where that is below the threshold.
+    The cascade of `ScheduleCascadeClassifier` for regression. At each stage, boosted trees on the
+    features acquired so far predict how much the last stage would change the prediction, (last -
+    own)² in units of the target's variance. An example stops where that is below the threshold.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A cascade as a fixed order cut into stages: its predictions, and its requests for features."""
+"""A cascade as a fixed order cut into stages: its predictions and its feature requests."""
 
 from copy import deepcopy
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ class Cascade:
 
     name: str
     stages: tuple  # tuples of int: features acquired up to each stage, in the order of acquisition
-    costs: np.ndarray  # (n_stages,): what they cost
-    mixtures: tuple  # the kinds of models of each stage, and their weights
+    costs: np.ndarray  # (n_stages,): acquisition cost up to each stage
+    mixtures: tuple  # the `Mixture` of each stage
     temperatures: np.ndarray | None  # (n_stages,): of the mixed probabilities; None in regression
     dynamic = False
 
     @property
     def change_kind(self):
-        """In regression, the models of how much the last stage would change a prediction."""
+        """Name of the models that, in regression, predict the change made by the last stage."""
         return f"change by {self.name}"
 
     @property
@@ -35,19 +35,20 @@ class Cascade:
 
     @cached_property
     def known(self):
-        """The features of each stage as models are known by."""
+        """The features of each stage in ascending order, as in the keys of models."""
         return list(map(ascending, self.stages))
 
     def model_keys(self):
-        """Return (kind, ascending features) of every model that the stages may ask."""
+        """Return (kind, ascending features) of every model that the stages may use."""
         more = () if self.temperatures is not None else (self.change_kind,)
         pairs = zip(self.known, self.mixtures, strict=True)
         return [(kind, known) for known, each in pairs for kind in (*each.kinds, *more)]
 
     def mixtures_between(self, most, least):
-        """Return the mixtures of beginnings between two stages, of at most `most` features.
+        """Return the mixtures of prefixes that end between two stages, by ascending features.
 
-        By ascending features: the stage's after them, of kinds that have the `least` weight in it.
+        The prefixes have at most `most` features. Each gets the mixture of the next stage, reduced
+        to the kinds with at least the weight `least`.
         """
         return {
             ascending(features[:n]): mixture.heaviest(least)
@@ -58,9 +59,9 @@ class Cascade:
         }
 
     def paid_beyond(self, stage, costs, cap):
-        """Return the features of the next stage that a cap pays for, which not all of it does.
+        """Return the features of the next stage that a cap pays for, if it cannot pay for all.
 
-        With each comes the share of the way to the next stage that is then paid for.
+        Each comes with the share of the next stage's additional cost that is paid up to it.
         """
         features, (start, end) = self.stages[stage + 1], self.costs[stage : stage + 2]
         lengths = range(len(self.stages[stage]) + 1, len(features))
@@ -72,20 +73,20 @@ class Cascade:
         return CascadeReader(self, models, X, answers)
 
     def acquisitions(self, point, models, blank, label):
-        """Return the acquisitions of a prediction without a table."""
+        """Return the acquisitions of a prediction that requests features one at a time."""
         return CascadeAcquisitions(point, models, blank, label)
 
 
 class Answers:
-    """Predictions of models for the rows of one table: each is asked once for a row."""
+    """Cache of the predictions of models for the rows of one table."""
 
     def __init__(self, n_rows):
         self._n_rows = n_rows
         self._known = {}  # key of a model -> (mask of rows, predictions)
 
     def of(self, key, rows, ask):
-        """Return a model's predictions for some rows; `ask` gives those of rows still unknown."""
-        if self._n_rows == 1:  # known or not: masks take as long as a model
+        """Return a model's predictions for some rows; `ask(rows)` computes missing ones."""
+        if self._n_rows == 1:  # without masks, which would take as long as the model
             if key not in self._known:
                 self._known[key] = ask(rows)
             return self._known[key]
@@ -103,7 +104,8 @@ class Answers:
 class Reader:
     """Predictions of a `Cascade` or a `DynamicOrder` for the rows of one table, stage by stage.
 
-    `raw` of a subclass predicts, and `remaining` is the loss that it expects in regression.
+    Subclasses define `raw`, the predictions before calibration, and for regression `remaining`,
+    the expected loss of stopping.
     """
 
     def __init__(self, order, X, answers):
@@ -117,14 +119,14 @@ class Reader:
         return with_temperature(found, self.order.temperatures[stage])
 
     def confidence(self, stage, predictions, rows):
-        """Return the largest probability; in regression minus the loss that is expected."""
+        """Return the largest probability; in regression, minus the expected loss."""
         if self.order.temperatures is not None:
             return np.maximum.reduce(predictions, axis=1)
         return -self.remaining(stage, rows)
 
 
 class CascadeReader(Reader):
-    """A reader that looks at the features of a stage only, in the rows of X that come to it."""
+    """A reader that reads only the features of a stage, in the rows of X that reach it."""
 
     def __init__(self, cascade, models, X, answers):
         super().__init__(cascade, X, answers)
@@ -137,17 +139,17 @@ class CascadeReader(Reader):
         def mixed(X):
             return mixture.of([self._models[kind, features].predict(X) for kind in mixture.kinds])
 
-        # The mixture of some features is the same in every order.
+        # The same features have the same mixture in every order, so orders share the cache.
         return self._ask(features, features, mixed, rows)
 
     def remaining(self, stage, rows):
-        """Return by how much the last stage is expected to change the prediction, (n_rows,)."""
+        """Return how much the last stage is expected to change the prediction, (n_rows,)."""
         key = self.order.change_kind, self.order.known[stage]
         return self._ask(key, key[1], self._models[key].predict, rows)[:, 0]
 
     def _ask(self, key, features, predict, rows):
         def ask(fresh):
-            # Only the stage's columns are handed over: nothing else can be looked at.
+            # Models get the stage's columns only, so they cannot use any other.
             columns = np.array(features, dtype=np.intp)
             return predict(np.ascontiguousarray(self._X[fresh[:, None], columns]))
 
@@ -155,7 +157,7 @@ class CascadeReader(Reader):
 
     def acquired(self, stops):
         """Return the mask of the features acquired by each example's last stage."""
-        # Whoever stops at s has acquired all of stage s, whatever its models weigh.
+        # Stopping at stage s acquires all of its features, even those that no model uses.
         masks = np.zeros((len(self.order.stages), self._X.shape[1]), dtype=bool)
         for mask, features in zip(masks, self.order.stages, strict=True):
             mask[list(features)] = True
@@ -172,7 +174,7 @@ def walk(candidate, reader, n_samples):
     predictions = None
     rows = np.arange(n_samples)
     for stage, threshold in enumerate(candidate.thresholds):
-        # Nobody stops here: the stage's models need not be asked.
+        # No example stops here, so the stage's models are not needed.
         if threshold == np.inf:
             continue
         found = reader.predict(stage, rows)
@@ -191,32 +193,32 @@ def walk(candidate, reader, n_samples):
 
 
 class Acquisitions:
-    """What n examples have acquired so far at one operating point, without a table.
+    """The features that examples have acquired so far at one operating point, by requests.
 
-    `_confidence` of a subclass says how sure a stage is of some rows, `outcome` what they are.
-    `blank` is the `Outcome` with the constant prediction of every example, to be filled in; `label`
-    makes labels or numbers, (n_rows,), of predictions, (n_rows, n_outputs).
+    Subclasses define `_confidence` of a stage for some rows and the `outcome` of all rows. `blank`
+    is the `Outcome` with the constant prediction of every example, to be filled in. `label` turns
+    predictions, (n_rows, n_outputs), into labels or numbers, (n_rows,).
     """
 
     def __init__(self, point, blank, label, X):
         self._point, self._blank, self._label = point, blank, label
-        self._X = X  # (n_samples, n_features): NaN where nothing is known
+        self._X = X  # (n_samples, n_features): NaN where a value is unknown
 
     def _ask(self, rows, feature):
-        """Ask for a feature and keep its values; return which were refused, (n_rows,)."""
+        """Request a feature and store its values; return the mask of refusals, (n_rows,)."""
         answer = yield Request(rows, feature, self.outcome)
         self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
         return answer.refused
 
     def _going(self, stage, rows):
-        """Return those of some rows that go on from a stage to the next one."""
+        """Return the rows that continue from a stage to the next one."""
         threshold = self._point.thresholds[stage]
         if stage == self._point.last_stage or threshold == np.inf or not rows.size:
             return rows
         return rows[~(self._confidence(stage, rows) >= threshold)]
 
     def _filled(self, parts):
-        """Return the outcome of rows and their predictions, the constant for all others."""
+        """Return the outcome for pairs of rows and predictions; other rows keep the constant."""
         outcome = deepcopy(self._blank)
         for rows, found in parts:
             outcome.fill(rows, self._label(found), found)
@@ -224,10 +226,9 @@ class Acquisitions:
 
 
 class CascadeAcquisitions(Acquisitions):
-    """Predictions by a fixed order whose features are asked for stage by stage.
+    """Predictions by a fixed order that requests features stage by stage.
 
-    A value that cannot be had is skipped: from then on a model that takes any known features stands
-    in for the stages' models.
+    After a refused value, a model that accepts any known features replaces the stages' models.
     """
 
     def __init__(self, point, models, blank, label):
@@ -235,31 +236,31 @@ class CascadeAcquisitions(Acquisitions):
         super().__init__(point, blank, label, np.full((n_samples, models.medians.size), np.nan))
         self._cascade, self._models = point.cascade, models
         self._reader = CascadeReader(self._cascade, models, self._X, Answers(n_samples))
-        self._stage = np.full(n_samples, -1)  # the last one that was gone through
-        # Features of the next stage, and how much of the way to it was paid for, where a cap does
-        # not pay for it all: the same for all examples that go so far.
+        self._stage = np.full(n_samples, -1)  # the last completed stage
+        # Number of features acquired of a stage that the cap cannot fully pay for, and the share of
+        # its cost that they are; the share is the same for all examples that come so far.
         self._beyond = np.zeros(n_samples, dtype=np.intp)
         self._share = 0.0
         self._lacks = np.zeros(n_samples, dtype=bool)
 
     def requests(self, ledger):
         """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
-        # Costs ascend: the stages that the cap pays for are the first ones.
+        # Costs ascend, so the cap pays for the first stages.
         n_payable = int(affords(ledger.max_cost, self._cascade.costs).sum())
         last = min(self._point.last_stage, n_payable - 1)
         rows, n_acquired = np.arange(self._stage.size), 0
         for stage in range(last + 1):
             features = self._cascade.stages[stage]
-            # In the order of acquisition, earlier stages first: only the rest is new.
+            # A stage starts with the features of the earlier stages.
             for feature in features[n_acquired:]:
-                # The stage's models need every feature: they cannot be asked any more.
+                # The stages' models need every feature, so a refusal rules them out.
                 self._lacks[rows] |= yield from self._ask(rows, feature)
             self._stage[rows], n_acquired = stage, len(features)
             rows = self._going(stage, rows)
             if not rows.size:
                 break
         if rows.size and 0 <= last < self._point.last_stage:
-            # What the cap still pays for of the next stage, in its order.
+            # Spend what is left of the cap on the first features of the next stage.
             for feature, share in self._cascade.paid_beyond(last, ledger.costs, ledger.max_cost):
                 self._lacks[rows] |= yield from self._ask(rows, feature)
                 self._beyond[rows] += 1
@@ -268,7 +269,7 @@ class CascadeAcquisitions(Acquisitions):
 
     def _confidence(self, stage, rows):
         found, lacks = np.empty(rows.size), self._lacks[rows]
-        # Compared with the same threshold: nobody stops sooner because a value was refused.
+        # The fallback uses the same threshold, so that a refusal does not stop an example sooner.
         if lacks.any():
             found[lacks] = self._confidence_without(stage, rows[lacks])
         if not lacks.all():
@@ -277,7 +278,7 @@ class CascadeAcquisitions(Acquisitions):
         return found
 
     def _confidence_without(self, stage, rows):
-        """Return the fallback's confidence; in regression the stage's, with medians for gaps."""
+        """Return the fallback's confidence; in regression, the stage's with medians for gaps."""
         X = self._X[rows]
         if self._cascade.temperatures is not None:
             return self._models.fallback_model.predict(X).max(axis=1)
@@ -287,14 +288,14 @@ class CascadeAcquisitions(Acquisitions):
 
     def outcome(self):
         """Return the prediction of each example from its known values."""
-        # Who has not a single value keeps the constant.
+        # Examples without a single value keep the constant.
         without = self._lacks & ~np.isnan(self._X).all(axis=1)
         complete = ~self._lacks & (self._stage >= 0)
         parts = []
         for stage in np.unique(self._stage[complete]):
             rows = np.flatnonzero(complete & (self._stage == stage))
             parts.append((rows, self._reader.predict(int(stage), rows)))
-        # In the place of what their stage said.
+        # These replace the predictions of the stage.
         further = np.flatnonzero(complete & (self._beyond > 0))
         if further.size:
             parts.append((further, self._beyond_stage(further)))
@@ -303,12 +304,13 @@ class CascadeAcquisitions(Acquisitions):
         return self._filled(parts)
 
     def _beyond_stage(self, rows):
-        """Return the predictions of the models between two stages, or where there are none, mixed.
+        """Return the predictions of rows that have acquired a part of the next stage.
 
-        The stage's models are the better ones for the stage, the fallback knows more: the farther
-        on the way to the next stage, the more it counts.
+        If there are no models for these features, the stage's models, which are better, are mixed
+        with the fallback, which knows more. The share of the next stage that is paid for is the
+        weight of the fallback.
         """
-        stage = self._stage[rows[0]]  # of all, as is the way beyond it
+        stage = self._stage[rows[0]]  # all rows have the same stage and the same extra features
         n_known = len(self._cascade.stages[stage]) + self._beyond[rows[0]]
         features = ascending(self._cascade.stages[stage + 1][:n_known])
         if features not in self._models.between:

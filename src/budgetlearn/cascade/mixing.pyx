@@ -1,4 +1,4 @@
-"""Kernels of a stage's predictions: numpy's calls would take longer than the work of one row."""
+"""Kernels of a stage's predictions, because numpy's calls are slow for single rows."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def softmax(const double[:, :] scores):
 cdef inline void temper(
     double* values, Py_ssize_t n, double temperature, double floor
 ) noexcept nogil:
-    """Replace probabilities by shares ∝ p^(1 / T), none taken to be below a floor."""
+    """Replace probabilities by shares ∝ p^(1 / T), with p at least `floor`."""
     cdef Py_ssize_t k
     for k in range(n):
         values[k] = log(max(values[k], floor)) / temperature  # p^(1 / T) = exp(log(p) / T)
@@ -40,9 +40,9 @@ cdef inline void temper(
 
 
 def tempered(const double[:, ::1] probabilities, const double[::1] temperatures, double floor):
-    """Return probabilities ∝ p^(1 / T), none taken to be below a floor; one T, or one a row."""
+    """Return probabilities ∝ p^(1 / T), with p at least `floor`; one T for all rows or for each."""
     cdef Py_ssize_t row
-    cdef bint one = temperatures.shape[0] == 1  # of all rows
+    cdef bint one = temperatures.shape[0] == 1
     found = np.array(probabilities)
     cdef double[:, ::1] shares = found
     with nogil:
@@ -56,7 +56,7 @@ def mixed(
 ):
     """Return the weighted sum of tables, (n_rows, n_columns) each.
 
-    With temperatures, one for each table, of its probabilities as `tempered` gives them; else None.
+    `temperatures`, one for each table, are first applied as by `tempered`; None: no scaling.
     """
     cdef Py_ssize_t n_columns = predictions[0].shape[1], k, row, column
     cdef bint tempers = temperatures is not None
@@ -64,12 +64,12 @@ def mixed(
     cdef double[::1] values = np.empty(n_columns)
     found = np.zeros((predictions[0].shape[0], n_columns))
     cdef double[:, ::1] total = found
-    # In one order: a matrix product's last bits differ with the number of rows.
+    # A fixed order of summation: the last bits of a matrix product vary with the number of rows.
     for k in range(weights.shape[0]):
         each = predictions[k]
         for row in range(total.shape[0]):
             for column in range(n_columns):
-                values[column] = each[row, column]  # tempered in a copy: tables stay as they are
+                values[column] = each[row, column]  # a copy, so that tables stay unchanged
             if tempers:
                 temper(&values[0], n_columns, temperatures[k], floor)
             for column in range(n_columns):
@@ -80,7 +80,7 @@ def mixed(
 def standardised(
     const double[:, :] X, const double[::1] mean, const double[::1] scale, double farthest
 ):
-    """Return (X - mean) / scale, cut at the farthest value; a missing value is the mean."""
+    """Return (X - mean) / scale, clipped to ±farthest; missing values become the mean."""
     cdef Py_ssize_t row, column
     cdef double value
     found = np.zeros((X.shape[0], X.shape[1]))  # 0 is the mean: missing values keep it
@@ -109,7 +109,7 @@ def gaussian_sums(
     with nogil:
         for row in range(X.shape[0]):
             apart[:] = 0.0
-            for feature in range(X.shape[1]):  # outside: a feature's landmarks are neighbours
+            for feature in range(X.shape[1]):  # outer loop: a feature's landmarks are contiguous
                 value = X[row, feature]
                 for k in range(n_landmarks):
                     gap = value - landmarks[feature, k]

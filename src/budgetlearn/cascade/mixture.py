@@ -1,6 +1,6 @@
 """Convex mixtures of a stage's kinds of models, weighted on out-of-fold predictions.
 
-A temperature first makes the probabilities of each kind as sure as they are right.
+The probabilities of each kind are first calibrated by a temperature.
 """
 
 from dataclasses import dataclass
@@ -10,57 +10,60 @@ from scipy.optimize import minimize_scalar, nnls
 
 from .mixing import mixed, tempered
 
-# A class that no tree voted for is not impossible.
+# Smallest probability, as a class without any votes is not impossible.
 FLOOR = 1e-4
-# More examples than these do not change a single number.
+# Most examples used to fit a temperature, which is a single number.
 MOST_ROWS = 10_000
-# Beyond so many times their span numbers are far from zero.
+# Targets are shifted if their minimum is beyond this multiple of their span.
 FAR = 1e4
 _LOG_RANGE = (np.log(0.2), np.log(5.0))
 
 
 def with_temperature(probabilities, temperature):
-    """Return probabilities ∝ p^(1 / T), no class below a floor: T > 1 less sure, T < 1 surer.
+    """Return probabilities ∝ p^(1 / T), with p at least FLOOR; T > 1 lowers the confidence.
 
-    T is one number, or one for each row.
+    `temperature` is a number, or one for each row.
     """
     probabilities = np.ascontiguousarray(probabilities, dtype=np.float64)
     return tempered(probabilities, np.array(temperature, dtype=np.float64, ndmin=1), FLOOR)
 
 
 def variance(values, weight=None):
-    """Return the variance of numbers that count so much; None: all alike."""
+    """Return the variance of values with some weights; None: equal weights."""
     return np.average((values - np.average(values, weights=weight)) ** 2, weights=weight)
 
 
 def origin_and_unit(values):
-    """Return origin and unit of numbers, or of each column: trees learn from (it - origin) / unit.
+    """Return origin and unit of values, or of each column: trees learn (value - origin) / unit.
 
-    Squares of numbers far from zero lose the digits that differ; to scikit-learn's trees variances
-    below 2e-16, and differences below 1e-7, are 0. The unit, a power of two, changes no digit.
+    Squares of numbers far from zero lose the digits that differ, and scikit-learn's trees treat
+    variances below 2e-16 and differences below 1e-7 as 0. The unit is a power of two, so that
+    scaling is exact.
     """
     least, span = values.min(axis=0), np.ptp(values, axis=0)
     return np.where(np.abs(least) > FAR * span, least, 0.0), 2.0 ** np.frexp(span)[1]
 
 
 def fit_temperature(probabilities, labels, weight=None):
-    """Return the temperature of least log loss for examples that the model has not seen.
+    """Return the temperature that minimises the log loss on examples the model has not seen.
 
-    `weight` is how much each example counts; None: all alike. C. Guo, G. Pleiss, Y. Sun, K. Q.
-    Weinberger. On calibration of modern neural networks. ICML 2017.
+    `weight` holds the weights of the examples; None: equal weights.
+
+    C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger. On calibration of modern neural networks. ICML
+    2017.
     """
     return scale_of(np.log(np.maximum(probabilities, FLOOR)), labels, weight, _LOG_RANGE)
 
 
 def scale_of(scores, labels, weight, log_range):
-    """Return the T of least log loss of probabilities ∝ exp(score / T), log T within a range."""
+    """Return T, log T within a range, with least log loss of probabilities ∝ exp(score / T)."""
     # Every k-th example, so that a table sorted by class stays balanced.
     step = -(-len(labels) // MOST_ROWS)
     labels, weight = labels[::step], None if weight is None else weight[::step]
-    # A row for each class: its sums over a few classes take a fraction of the time.
+    # Classes as rows, because sums over a short last axis are slow.
     scores, rows = np.ascontiguousarray(scores[::step].T), np.arange(labels.size)
 
-    # T is searched as its logarithm: twice as sure and half as sure are equally far from 1.
+    # The search is on a log scale, on which T and 1 / T are equally far from 1.
     def log_loss(log_temperature):
         scaled = scores / np.exp(log_temperature)
         top = scaled.max(axis=0)
@@ -71,12 +74,12 @@ def scale_of(scores, labels, weight, log_range):
     return float(np.exp(found.x))
 
 
-# So many imagined examples for each kind pull the weights of small tables together.
+# Pseudo-examples for each kind, which draw the weights of small tables towards equality.
 PRIOR = 3.0
 N_STEPS = 100
-# A kind with less is not worth its time.
+# Kinds with less weight are dropped: they are not worth their time.
 LEAST_WEIGHT = 0.05
-# The weight of "the weights sum to 1" beside an example.
+# Weight of the equation "the weights sum to 1", relative to one example's.
 SURE = 10.0
 
 
@@ -90,11 +93,10 @@ class Mixture:
 
     @classmethod
     def fit(cls, held_out, y, n_classes, weight=None):
-        """Return the mixture of least log loss, or squared error.
+        """Return the mixture that minimises the log loss or, in regression, the squared error.
 
-        `held_out` has the out-of-fold predictions of each kind, (n_samples, n_outputs); `y` class
-        indices, or numbers where `n_classes` is None; `weight` how much each example counts, 1 on
-        average.
+        `held_out` maps each kind to its out-of-fold predictions, (n_samples, n_outputs). `weight`
+        holds the weights of the examples, 1 on average.
         """
         kinds = tuple(held_out)
         if n_classes is None:
@@ -108,7 +110,7 @@ class Mixture:
         return cls(kinds, weights, temperatures).heaviest(LEAST_WEIGHT)
 
     def heaviest(self, least):
-        """Return the mixture of the kinds with at least so much weight, or with the most."""
+        """Return the mixture of the kinds with at least the weight `least`, or of the heaviest."""
         kept = np.flatnonzero(self.weights >= min(least, self.weights.max()))
         temperatures = None if self.temperatures is None else self.temperatures[kept]
         shares = self.weights[kept] / self.weights[kept].sum()
@@ -116,13 +118,16 @@ class Mixture:
 
     def of(self, predictions):
         """Return the mixture of the kinds' predictions, (n_samples, n_outputs) each."""
-        # In one call: four would take longer than a row's models.
+        # In one call, because several would take longer than the models of a row.
         contiguous = [np.ascontiguousarray(each, dtype=np.float64) for each in predictions]
         return mixed(contiguous, self.weights, self.temperatures, FLOOR)
 
 
 def _expectation_maximisation(chances, weight):
-    """Return the weights of least log loss for the true classes' probabilities by each kind."""
+    """Return the weights that minimise the log loss of a mixture.
+
+    `chances`, (n_kinds, n_samples), holds each kind's probability of the true class.
+    """
     n_kinds, n_samples = chances.shape
     weight = 1.0 if weight is None else weight
     weights = np.full(n_kinds, 1 / n_kinds)
@@ -134,12 +139,12 @@ def _expectation_maximisation(chances, weight):
 
 
 def _least_squares(predictions, y, weight):
-    """Return the convex weights of least squared error."""
+    """Return the convex weights that minimise the squared error."""
     n_kinds = len(predictions)
-    # In deviations of the target, so that the rows added mean the same in every unit.
+    # In standard deviations of the target, so that the extra rows do not depend on its unit.
     errors = (predictions - y) / (np.sqrt(variance(y, weight)) or 1.0)
     root = 1.0 if weight is None else np.sqrt(weight)
-    # With weights that sum to 1 the error is the sum of the weighted errors.
+    # With weights that sum to 1, the error of the mixture is the weighted sum of the errors.
     pull = np.sqrt(PRIOR * np.mean((root * errors) ** 2))
     rows = np.vstack([(root * errors).T, pull * np.eye(n_kinds), np.full(n_kinds, SURE * len(y))])
     goal = np.concatenate([np.zeros(len(y)), np.full(n_kinds, pull / n_kinds), [SURE * len(y)]])

@@ -23,17 +23,18 @@ from .smooth_models import FoldedKind, KernelKind, Kind, LinearKind
 
 N_TREES = 100
 N_LEAVES = 15
-# Of boosted classes: 255 take half as long again, and are no better. Numbers lose by fewer.
+# Bins of boosting in classification: 255 take half as long again without being better. In
+# regression, fewer than MAX_BINS are worse.
 N_CLASS_BINS = 63
-# Of all forests, those of orders too.
+# Bins of all forests, including those of the orders, and of boosting in regression.
 MAX_BINS = 255
-# Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
+# Boosting grows a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
-# They are judged out of fold, so many at a time, as long as that is better: few features are soon
-# learned. A pilot takes the usual number, the others up to so many times that.
+# Rounds are added ROUNDS_AT_ONCE at a time while the out-of-fold loss falls, up to MOST_TIMES the
+# usual number: few features need few rounds. A pilot has a fixed number of rounds.
 ROUNDS_AT_ONCE, PILOT_ROUNDS, MOST_TIMES = 10, 30, 4
-# Examples that a leaf holds at least; the fewer ones where the loss is less than so many times that
-# of the others: small leaves find what is sharp, and are sooner fitted to chance.
+# Smallest size of a leaf. Small leaves find sharp boundaries but overfit sooner, so they must have
+# a loss below CLEARLY_LESS times that of large ones.
 LARGE_LEAF, SMALL_LEAF, CLEARLY_LESS = 20, 5, 0.97
 
 
@@ -45,15 +46,15 @@ class Table:
     y: np.ndarray  # (n_samples,): class indices, or numbers
     n_classes: int | None  # None in regression
     folds: np.ndarray | None = None  # int (n_samples,): the fold of each example
-    # (n_samples,): how much each example counts, 1 on average; None: all alike. Classes weigh in
-    # `weight`, not in `counted`, by which costs are averaged: they are paid whatever the class.
+    # (n_samples,): weights of the examples, 1 on average; None: equal. `weight` includes class
+    # weights. `counted` does not: it averages costs, which are paid whatever the class.
     weight: np.ndarray | None = None
     counted: np.ndarray | None = None
-    given: dict[int, np.ndarray] = field(default_factory=dict)  # as `Examples` have it
-    groups: np.ndarray | None = None  # too
+    given: dict[int, np.ndarray] = field(default_factory=dict)  # as in `Examples`
+    groups: np.ndarray | None = None  # as in `Examples`
 
     def take(self, rows):
-        """Return the table of some rows, in no folds."""
+        """Return the table of some rows, without folds."""
         counts = {"weight": self.weight, "counted": self.counted, "groups": self.groups}
         counts = {name: None if own is None else own[rows] for name, own in counts.items()}
         return Table(np.ascontiguousarray(self.X[rows]), self.y[rows], self.n_classes, **counts)
@@ -63,36 +64,36 @@ class Table:
         return replace(self, X=np.ascontiguousarray(self.X[:, features]))
 
     def mean(self, values):
-        """Return the mean of a number of each example."""
+        """Return the weighted mean of values, one for each example."""
         return np.average(values, weights=self.weight)
 
     def mean_and_error(self, values):
-        """Return the mean of a number of each example, and its standard error."""
+        """Return the weighted mean of values, one for each example, and its standard error."""
         return mean_and_error(values, self.weight, self.groups)
 
     def thinned(self, most_rows):
-        """Return the table, of more than `most_rows` every k-th row, spread over all."""
+        """Return the table, reduced to every k-th row if it has more than `most_rows`."""
         step = -(-len(self.X) // most_rows)
         return self if step == 1 else self.take(slice(None, None, step))
 
     @cached_property
     def below(self):
-        """Numbers below all values, which missing ones are to forests; None: nothing is missing."""
+        """The numbers that replace missing values in forests; None: nothing is missing."""
         return below_all(self.X) if np.isnan(self.X).any() else None
 
     @cached_property
     def without_gaps(self):
-        """X as forests learn from it."""
+        """X with missing values replaced by `below`, as forests use it."""
         return filled(self.X, self.below)
 
     @cached_property
     def codes(self):
-        """Codes of X, made once for all forests."""
+        """Codes of X, shared by all forests."""
         return bin_features(self.without_gaps, MAX_BINS)
 
     @cached_property
     def coded(self):
-        """Codes of X for boosting, where missing values have a code of their own."""
+        """Codes of X for boosting, with a separate code for missing values."""
         return CodedRows.of(self.X, n_bins_of(self.n_classes, len(self.X)))
 
     @cached_property
@@ -105,12 +106,12 @@ class Table:
 
     @cached_property
     def variance(self):
-        """Variance of the numbers to predict; 1 where all are equal: it is there to divide by."""
+        """Variance of the target, or 1 if all values are equal, so that it can be divided by."""
         return variance(self.y, self.weight) or 1.0
 
     @property
     def n_outputs(self):
-        """Columns of a prediction: one for each class, or one number."""
+        """Columns of a prediction: one for each class, or one in regression."""
         return self.n_classes or 1
 
     def losses(self, predictions):
@@ -120,7 +121,7 @@ class Table:
         return -np.log(predictions[np.arange(self.y.size), self.y])
 
     def calibrated_losses(self, predictions):
-        """Return the losses of predictions, of probabilities once they are as sure as right."""
+        """Return the losses of predictions, after temperature scaling of probabilities."""
         if self.n_classes is not None:
             temperature = fit_temperature(predictions, self.y, self.weight)
             predictions = with_temperature(predictions, temperature)
@@ -128,28 +129,28 @@ class Table:
 
 
 def n_bins_of(n_classes, n_samples):
-    """Return the most codes of a feature in boosting: at least three examples have each."""
+    """Return the largest number of bins of a feature in boosting: at least 3 examples in each."""
     return max(2, min(MAX_BINS if n_classes is None else N_CLASS_BINS, n_samples // 3))
 
 
 def below_all(X):
-    """Return a number below all values of each feature, (n_features,): a code for missing ones.
+    """Return a number below all values of each feature, (n_features,), to code missing ones.
 
-    One split of a tree then tells missing values from known ones.
+    A single split of a tree can then separate missing values from known ones.
     """
     lowest = np.nanmin(X, axis=0, initial=np.inf)
     lowest = np.where(np.isfinite(lowest), lowest, 0.0)
-    # Trees read float32, in which 1 less than a large number is the same number.
+    # In float32, which trees use, subtracting 1 from a large number does not change it.
     return lowest - np.maximum(1.0, APART * np.abs(lowest))
 
 
 def filled(X, fill):
-    """Return X with the number of its feature in place of each missing value; None: as it is."""
+    """Return X with missing values replaced by `fill`, one number for each feature, unless None."""
     return X if fill is None else np.where(np.isnan(X), fill, X)
 
 
 def medians(X):
-    """Return the median of each feature's known values, (n_features,); 0 where there is none."""
+    """Return the median of each feature's known values, (n_features,), or 0 if there are none."""
     some = ~np.isnan(X).all(axis=0)
     found = np.zeros(X.shape[1])
     found[some] = np.nanmedian(X[:, some], axis=0)
@@ -157,13 +158,16 @@ def medians(X):
 
 
 def assign_folds(y, n_classes, n_folds, random, groups=None):
-    """Return a fold for each example, or group; classes are spread evenly over the folds."""
+    """Return the fold of each example, (n_samples,); classes are spread evenly over the folds.
+
+    Examples of the same group are in the same fold.
+    """
     if groups is not None:
         first, place = rows_of_groups(groups)
         return assign_folds(y[first], n_classes, n_folds, random)[place]
     shuffled = random.permutation(len(y))
     if n_classes is not None:
-        # Sorted by class after the shuffle, dealing in turn spreads each class over all folds.
+        # Dealing shuffled examples in the order of their classes spreads each class evenly.
         shuffled = shuffled[np.argsort(y[shuffled], kind="stable")]
     folds = np.empty(len(y), dtype=np.intp)
     folds[shuffled] = np.arange(len(y)) % n_folds
@@ -171,7 +175,7 @@ def assign_folds(y, n_classes, n_folds, random, groups=None):
 
 
 class SklearnKind(FoldedKind):
-    """Any scikit-learn classifier or regressor; out of fold."""
+    """Any scikit-learn classifier or regressor, with out-of-fold predictions."""
 
     def __init__(self, estimator):
         self.estimator = estimator
@@ -186,7 +190,7 @@ class SklearnKind(FoldedKind):
 
 @dataclass(frozen=True, eq=False)
 class SklearnModel:
-    """A fitted estimator that answers in the columns of all classes."""
+    """A fitted estimator whose predictions have a column for each class of the table."""
 
     model: object
     n_classes: int | None
@@ -200,7 +204,7 @@ class SklearnModel:
 
 @dataclass(frozen=True, eq=False)
 class ConstantModel:
-    """The prediction without any feature."""
+    """A model that predicts a constant, without any feature."""
 
     value: np.ndarray  # (n_outputs,): class shares, or the mean
 
@@ -211,21 +215,21 @@ class ConstantModel:
 
 @dataclass(frozen=True, eq=False)
 class ForestModel:
-    """A forest as packed trees: an estimator checks its input longer than one row takes to walk."""
+    """A forest as packed trees, without the input checks that are slow for single rows."""
 
     trees: ForestPredictor
-    kind: type  # numbers are compared in the precision that the trees were grown in
-    shares: bool  # whether a row's sums over the trees are made shares of 1
-    # (n_features,): what missing values are to it; None: none was missing in training.
+    kind: type  # dtype of X: the precision in which the trees were grown
+    shares: bool  # whether each row is normalised to sum to 1
+    # (n_features,): replaces missing values; None: none was missing in training.
     below: np.ndarray | None = None
-    # The classes that the trees have seen, and how many there are; None: a column for each.
+    # The classes that the trees have seen, and the number of classes; None: they have seen all.
     seen: tuple | None = None
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, n_outputs)."""
         X = filled(X, self.below).astype(self.kind, copy=False)
         found = self.trees.walk(X, values=True).values
-        # numpy's operations as they are: its functions around them take longer than one row.
+        # Plain ufuncs: numpy's wrappers around them take longer than one row.
         total = np.add.reduce(found, axis=1, keepdims=True) if self.shares else self.trees.n_trees
         found /= total
         return found if self.seen is None else in_all_classes(found, *self.seen)
@@ -233,7 +237,7 @@ class ForestModel:
 
 @dataclass(frozen=True)
 class ForestKind(Kind):
-    """A random forest: each example is predicted by the trees that left it out."""
+    """A random forest, with out-of-bag predictions of its training examples."""
 
     n_trees: int = N_TREES
 
@@ -253,44 +257,46 @@ class ForestKind(Kind):
         )
         forest.fit(X, table.y, sample_weight=table.weight, binned=table.codes.take(features))
         left_out = forest.oob_decision_function_
-        # A row in every bootstrap sample has no out-of-bag vote: it gets the class shares.
+        # A row that is in every bootstrap sample has no out-of-bag vote, so it gets class shares.
         left_out[np.isnan(left_out[:, 0])] = table.constant
         trees = ForestPredictor(forest.trees_, len(features), shares=True)
         return left_out, ForestModel(trees, np.float64, True, below)
 
 
 def boosting_rounds(n_classes):
-    """Return (most rounds, learning rate): 60 and 1 / 6, fewer and larger with many classes."""
-    # Their product stays near 10.
+    """Return the usual number of rounds and the learning rate.
+
+    They are 60 and 1 / 6; many classes have fewer rounds at a higher rate, up to 20 and 0.3.
+    """
     n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 20, 60))
     return n_rounds, min(0.3, 10 / n_rounds)
 
 
 @dataclass(frozen=True)
 class BoostingKind:
-    """Gradient boosting; out of fold."""
+    """Gradient boosting, with out-of-fold predictions."""
 
     min_leaf: int = LARGE_LEAF
 
     @classmethod
     def chosen(cls, table):
-        """Return the kind whose leaves predict better from all features."""
+        """Return the kind with the size of leaves that predicts better from all features."""
         kinds, features = [cls(LARGE_LEAF), cls(SMALL_LEAF)], np.arange(table.X.shape[1])
         found = [table.calibrated_losses(kind.held_out(table, features)[0]) for kind in kinds]
         large, small = map(table.mean, found)
         return kinds[int(small < CLEARLY_LESS * large)]
 
     def fit(self, table, seed):
-        """Return the model of a pilot, of all features and examples."""
+        """Return the model of a pilot, fitted on all features and examples."""
         return self.fit_whole(table, np.arange(table.X.shape[1]), seed, PILOT_ROUNDS)
 
     def fit_both(self, table, features, seed):
-        """Return the out-of-fold predictions and the model, of the rounds that predict best so."""
+        """Return out-of-fold predictions and the model, with the best number of rounds."""
         held_out, n_rounds = self.held_out(table, features)
         return held_out, self.fit_whole(table, features, seed, n_rounds)
 
     def held_out(self, table, features):
-        """Return the out-of-fold predictions of the rounds that predict best, and how many."""
+        """Return the best out-of-fold predictions, and their number of rounds."""
         coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
         left_out = [table.folds == fold for fold in np.unique(table.folds)]
         parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
@@ -298,7 +304,7 @@ class BoostingKind:
         while done < MOST_TIMES * boosting_rounds(table.n_classes)[0]:
             for out, boosting in parts:
                 boosting.grow(ROUNDS_AT_ONCE)
-                # Scores of all rows grow along: those left out are predicted without a model.
+                # Boosting also updates the scores of the rows that are left out.
                 found[out] = boosting.predictions()[out]
             done, loss = done + ROUNDS_AT_ONCE, table.mean(table.calibrated_losses(found))
             if loss >= least:
@@ -307,7 +313,7 @@ class BoostingKind:
         return held_out, best
 
     def fit_whole(self, table, features, seed, n_rounds=None):
-        """Return the model of all examples, after so many rounds; None: the most."""
+        """Return the model of all examples after `n_rounds`; None: the usual number."""
         rows = np.arange(len(table.y))
         boosting = self._begun(table, table.coded.take(features), rows, keep=True)
         boosting.grow(n_rounds or boosting_rounds(table.n_classes)[0])
@@ -334,7 +340,7 @@ KINDS = {
 
 
 def as_kind(estimator, n_classes):
-    """Return the kind of model that a name in `KINDS` or a scikit-learn estimator stands for."""
+    """Return the kind of model for a name in `KINDS` or a scikit-learn estimator."""
     if isinstance(estimator, str) and estimator in KINDS:
         return KINDS[estimator](n_classes)
     if isinstance(estimator, str) or not hasattr(estimator, "fit"):
@@ -344,42 +350,42 @@ def as_kind(estimator, n_classes):
         )
     if (n_classes is not None) != is_classifier(estimator):
         wanted = "a regressor" if n_classes is None else "a classifier"
-        raise ParameterError(f"each estimator must be {wanted} here, got {estimator!r}.")
+        raise ParameterError(f"each estimator must be {wanted}, got {estimator!r}.")
     if n_classes is not None and not hasattr(estimator, "predict_proba"):
         raise ParameterError(
-            f"each estimator must have predict_proba, which {estimator!r} lacks. Wrap it in "
+            f"each estimator must have predict_proba, but {estimator!r} has none. Wrap it in "
             "sklearn.calibration.CalibratedClassifierCV."
         )
     return SklearnKind(estimator)
 
 
 def ascending(features):
-    """Return a set of features in the form that models are known by."""
+    """Return a set of features as an ascending tuple, the form used in keys of models."""
     return tuple(sorted(features))
 
 
 def _seed_of(seed, kind, features):
-    """Return the seed of a model: equal sets of features give equal ones, whatever the order."""
+    """Return the seed of a model, which depends on its set of features but not on their order."""
     return derive_seed(seed, kind, *features) & INT32_MAX
 
 
 @dataclass(eq=False)
 class StageModels:
-    """Models of each kind on each set of features, whichever cascades ask for them."""
+    """Models of each kind on each set of features, shared by all cascades."""
 
     models: dict  # by kind and ascending features, as are the next
-    held_out: dict  # what models predict that had not seen the example, (n_samples, n_outputs)
-    # A `MaskedModel`, maybe on demand: predicts where values that a stage needs cannot be had.
+    held_out: dict  # out-of-fold predictions, (n_samples, n_outputs)
+    # `OnDemand` for a `MaskedModel`: predicts if a value that a stage needs is not available.
     fallback_model: object = None
     medians: np.ndarray | None = None  # (n_features,): medians of the training examples
     between: dict | None = None  # as from `models_between`
 
     @classmethod
     def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
-        """Fit a model of each kind, by name as `as_kind` gives it, on each distinct set."""
-        # Two orders often share a set: its models are fitted once.
+        """Fit a model of each of the `kinds`, a dict by name, on each distinct set of features."""
+        # Orders often share a set, whose models are fitted once.
         distinct = sorted({ascending(features) for features in feature_sets}, key=len)
-        # The largest tables first, so that no thread waits for them in the end.
+        # Start with the largest tables, so that threads finish at about the same time.
         keys = [(name, features) for features in reversed(distinct) for name in kinds]
 
         def fit_one(key):
@@ -391,7 +397,7 @@ class StageModels:
         return cls(models, held_out)
 
     def mixture(self, features, table):
-        """Return the mixture of all kinds that were fitted on some features."""
+        """Return the mixture of all kinds fitted on some features."""
         key = ascending(features)
         held_out = {kind: found for (kind, of), found in self.held_out.items() if of == key}
         return Mixture.fit(held_out, table.y, table.n_classes, table.weight)
@@ -408,17 +414,18 @@ class StageModels:
         return replace(self, models=kept, held_out={})
 
 
-# Beginnings of an order that end between two stages are asked about where a cap ends there. One
-# feature more changes little where more than so many are known, and so do kinds of little weight.
+# A cap may end an order between two stages. Prefixes that end there have models of their own, but
+# only up to MOST_BETWEEN features, beyond which one more changes little, and only of kinds with at
+# least the weight LEAST_BETWEEN.
 MOST_BETWEEN = 24
 LEAST_BETWEEN = 0.15
 N_TREES_BETWEEN = 30
 
 
 class OnDemand:
-    """A model that is fitted when it is first asked, or stored: most cascades never need it.
+    """A model that is fitted when it is first used or pickled, as most cascades never need it.
 
-    Until then `fit` refers to the training data, which are not stored with it.
+    Until then, `fit` refers to the training data, which are not pickled.
     """
 
     def __init__(self, fit):
@@ -440,9 +447,9 @@ class OnDemand:
 
 
 def models_between(table, kinds, seed, cascades):
-    """Return mixture and models of orders' beginnings between two stages, by ascending features.
+    """Return mixture and models of prefixes that end between two stages, by ascending features.
 
-    They are of the kinds of the stage after them, each an `OnDemand`.
+    The models are of the next stage's kinds, each an `OnDemand`.
     """
     kinds = {**kinds, "forest": ForestKind(N_TREES_BETWEEN)}
     found = {}
@@ -458,23 +465,24 @@ def models_between(table, kinds, seed, cascades):
     }
 
 
-# Masked models: one model that predicts from whatever features of an example are known.
+# Masked models: one model that predicts from any known features of an example.
 
-# Rows that one learns from: each example several times, each time less of it hidden.
+# Limits on its training rows: copies of the examples, each with other features hidden.
 MOST_COPIES, FEWEST_MASKED, MOST_MASKED = 24, 20_000, 60_000
 N_EXTRA_TREES = 60
 
 
 def masked_trees(forest, shown):
-    """Return extra trees, not yet fitted, that learned a hidden value as one below all others.
+    """Fit extra trees on partly hidden examples, and return them as a `ForestModel`.
 
-    `shown` is a `Table` with NaN where a value is hidden.
+    `shown` is a `Table` with NaN where a value is hidden. The trees get a number below all others
+    instead.
     """
     below = below_all(shown.X)
     X = filled(shown.X, below).astype(np.float32)
     fit_counted(forest, X, shown.y, sample_weight=shown.weight)
     seen = None if shown.n_classes is None else (forest.classes_, shown.n_classes)
-    # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
+    # Packed, because scikit-learn takes a millisecond for each tree and call.
     trees = ForestPredictor(from_sklearn(forest), X.shape[1])
     return ForestModel(trees, np.float32, False, below, seen)
 
@@ -485,19 +493,19 @@ class MaskedModel:
 
     boosted: object
     trees: ForestModel
-    centre: float  # of numbers: scikit-learn's trees lose what is far from zero
+    centre: float  # subtracted from numbers, as scikit-learn's trees are imprecise far from zero
 
     @classmethod
     def fit(cls, table, units, seed):
-        """Fit on examples that come several times, each time with other `units` hidden."""
+        """Fit on several copies of the examples, each with other `units` hidden."""
         random, n = np.random.RandomState(seed), len(table.y)
-        # Small tables are shown up to 24 times, very large ones in part.
+        # Small tables are repeated up to 24 times, very large ones are sampled.
         n_rows = min(MOST_COPIES * n, max(FEWEST_MASKED, min(4 * n, MOST_MASKED)))
         shown = table.take(np.resize(random.permutation(n), n_rows))
         shown = replace(shown, X=units.hidden(shown.X, units.drawn(n_rows, random)))
         copies = max(n_rows // n, 1)
         boosted = cls._boosted(shown, n, copies, random)
-        # Copies of one example must not fill a leaf: it would learn that example by heart.
+        # Copies of one example must not fill a leaf, which would memorise that example.
         leaves = {"min_samples_leaf": max(2, copies // 2), "random_state": seed}
         forest = _extra_trees(table.n_classes, N_EXTRA_TREES, **leaves)
         centre = 0 if table.n_classes is not None else float(table.y.mean())
@@ -505,7 +513,7 @@ class MaskedModel:
 
     @staticmethod
     def _boosted(shown, n_examples, copies, random):
-        """Return boosted trees that take NaN; a leaf holds several examples, not copies of one."""
+        """Return boosted trees that accept NaN, with leaves too large for copies of one example."""
         n_rounds, rate = boosting_rounds(shown.n_classes)
         sizes = {
             "n_leaves": 8 if n_examples < 1500 else 15,

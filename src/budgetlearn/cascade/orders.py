@@ -1,6 +1,7 @@
-"""Orders of acquisition: the sequence of features in which a cascade acquires, cut into stages.
+"""Orders of acquisition: the sequence in which a cascade acquires features, cut into stages.
 
-An order is a function of a `Table`, the costs, a seed and threads, to all features, first to last.
+An order is a function of a `Table`, the costs, a seed and `n_jobs`. It returns all features, from
+first to last.
 """
 
 from dataclasses import replace
@@ -21,61 +22,61 @@ from ..validation import INT32_MAX, ParameterError, derive_seed, is_flag
 from .models import MAX_BINS, as_kind, ascending
 from .pool import LEAST_ERRORS, MOST_PILOT_ROWS
 
-# Weights of the prices along which boosting acquires, as `LightGBMCostClassifier` means them.
+# Weights of the prices in "boosted_path", with the meaning of `LightGBMCostClassifier.tradeoff`.
 PATH = np.geomspace(10, 0.003, 9)
 N_ROUNDS = 15
-# An order is an average over the examples: more of them do not change it.
+# Most examples used for an order: more hardly change it.
 MOST_ROWS = 20_000
-# "schedule" looks at the importance afresh, in a forest of so many trees, whenever this share of
-# the features has gone.
+# "schedule" measures the importance again, with a forest of N_TREES trees, after the removal of
+# this share of the features.
 REMOVED_AT_ONCE, N_TREES = 0.15, 50
 
 
 def boosted_path_order(table, costs, seed, n_jobs=None):
     """Return the order in which boosting acquires features while prices lose weight.
 
-    Along 9 falling tradeoffs a short boosting is charged for each feature at its first split, as by
-    LightGBM's "coupled" costs. What it has acquired at one tradeoff is free at the next, so what
-    comes then adds to that. What comes at the same tradeoff is ordered by gain per price; what
-    never comes is acquired last, by price.
+    For each of 9 falling tradeoffs, a short boosting is charged for each feature at its first
+    split, like LightGBM's "coupled" costs. Features acquired at one tradeoff are free at the next,
+    so that the next adds to them. Features acquired at the same tradeoff are ordered by gain per
+    price. Features that are never acquired come last, ordered by price.
     """
     target = table.y
     if table.n_classes is None:
-        # With variance 1 a tradeoff means the same in every unit.
+        # Standardised, so that a tradeoff does not depend on the unit of the target.
         target = (target - table.mean(target)) / np.sqrt(table.variance)
     learned = table.coded, target, table.n_classes, np.arange(len(target)), table.weight
     full = costs.full or 1.0
     acquired, order = np.zeros(costs.n_features, dtype=bool), []
     for tradeoff in PATH:
-        # What is acquired is free from here on: a group's charge is gone from the others' prices.
+        # Prices beyond the acquired features: charges of their groups are already paid.
         price = costs.marginal(acquired) / full
         boosting = Boosting(*learned, n_leaves=15, min_leaf=5, rate=0.3, keep=False)
         boosting.prices[:] = tradeoff * price * len(table.X)
-        boosting.grow(N_ROUNDS)  # at high prices no tree can split, from the first round on
+        boosting.grow(N_ROUNDS)  # at high prices, no tree may have a split
         gain = boosting.gains
-        # A feature with a split has a gain, so gains say what this tradeoff acquires.
+        # Features with a split are those with a gain.
         fresh = np.flatnonzero((gain > 0) & ~acquired)
         worth = gain[fresh] / _price(price)[fresh]
         order += fresh[np.argsort(-worth, kind="stable")].tolist()
         acquired[fresh] = True
         if acquired.all():
             break
-    # No tradeoff wanted these: nothing is known of them but their prices.
+    # No tradeoff used these features, so only their prices are known.
     rest = np.flatnonzero(~acquired)
     return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
 
 def gain_per_cost_order(table, costs, seed, n_jobs=None):
-    """Return the features by importance in a forest of all, per price."""
+    """Return the features by importance per price, in a forest of all features."""
     worth = _importance(table, np.arange(costs.n_features), seed, n_jobs) / _price(costs.alone)
     return np.argsort(-worth, kind="stable").tolist()
 
 
 def schedule_order(table, costs, seed, n_jobs=None):
-    """Return msB's removal sequence backwards: least importance per price is acquired last."""
+    """Return msB's removal sequence reversed: the least importance per price is acquired last."""
     left, removed = np.arange(costs.n_features), []
     while left.size > 1:
-        # Shares of what is left: the last member of a group carries its whole charge.
+        # The members that are left share their group's charge; the last one carries all of it.
         mask = np.isin(np.arange(costs.n_features), left)
         worth = _importance(table, left, seed, n_jobs) / _price(costs.shares(mask)[left])
         goes = np.argsort(worth, kind="stable")[: max(1, int(REMOVED_AT_ONCE * left.size))]
@@ -85,12 +86,12 @@ def schedule_order(table, costs, seed, n_jobs=None):
 
 
 def _price(price):
-    """Return prices above 0, to divide by: free features are worth most."""
+    """Return prices with a positive minimum, so that they can be divided by."""
     return np.maximum(price, 1e-9 * (price.max() or 1.0))
 
 
 def _importance(table, features, seed, n_jobs):
-    """Return the importance of some features in a forest of them, all above 0."""
+    """Return the importance of some features in a forest of these features, above 0."""
     X, weight = table.without_gaps[:, features], table.weight
     how = {"random_state": seed, "n_jobs": n_jobs}
     if table.n_classes is None:
@@ -112,15 +113,15 @@ ORDERS = {
 
 
 def acquisitions_of(name, table, costs, seed, n_jobs=None):
-    """Return the acquisitions of an order, step by step: tuples of features that come together."""
+    """Return the acquisitions of a named order: tuples of features that are acquired together."""
     return with_whole_groups(ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs), costs)
 
 
 def with_whole_groups(order, costs):
-    """Cut an order, each feature once, into acquisitions: features that are acquired together.
+    """Cut an order into acquisitions: tuples of features that are acquired together.
 
-    The first member of a cost group brings in the others at once where their own prices together
-    are no more than the group's charge, which is paid by then; the others wait for their turn.
+    The first member of a cost group comes with all others if their own prices together are at most
+    the group's charge, which is then paid. Otherwise only free members come along.
     """
     acquired, acquisitions = np.zeros(costs.n_features, dtype=bool), []
     for feature in order:
@@ -128,7 +129,6 @@ def with_whole_groups(order, costs):
             continue
         members, charge = costs.group_of(feature)
         others = members[~acquired[members] & (members != feature)]
-        # Members that cost more than the charge wait for their own turn; free ones come along.
         if costs.costs[others].sum() > charge:
             others = others[costs.costs[others] == 0]
         together = [feature, *others[np.argsort(costs.costs[others], kind="stable")].tolist()]
@@ -140,29 +140,29 @@ def with_whole_groups(order, costs):
 def geometric_stages(acquisitions, costs, n_stages):
     """Return the features of each stage: prefixes of the order at geometric cumulative costs.
 
-    They are nested tuples in the order of acquisition, and the last one holds all features. With no
-    more than `n_stages` acquisitions each is a stage.
+    They are nested tuples in the order of acquisition, and the last one holds all features. With at
+    most `n_stages` acquisitions, each is a stage.
     """
     prefixes = list(accumulate(acquisitions))
     spent = np.array([costs.subset(list(features)) for features in prefixes])
-    # What is free is acquired at once, and what costs nothing more comes along.
+    # Acquisitions that add no cost join the stage before them.
     places = np.flatnonzero(np.append(spent[1:] > spent[:-1], True))
     if places.size > n_stages:
         spent = spent[places]
-        # What is free has no place on a geometric scale: it is a stage of its own.
+        # A geometric scale has no zero, so free features are a stage of their own.
         free = int(spent[0] == 0)
         goals = np.geomspace(spent[free], spent[-1], n_stages - free)
-        goals[-1] = spent[-1]  # not a rounding below it
-        # The longest prefix within each goal; goals nearer than two prefixes give the same one.
+        goals[-1] = spent[-1]  # exactly, in spite of rounding
+        # The longest prefix within each goal; close goals may share a prefix.
         kept = np.searchsorted(spent, spendable(goals), side="right") - 1
         places = places[np.unique(np.concatenate([np.zeros(free, dtype=kept.dtype), kept]))]
     return [prefixes[place] for place in places]
 
 
 def nested_stages(sets, n_features):
-    """Check nested sets that the user gives, and return them in the order of acquisition.
+    """Check a user's nested sets, and return them as tuples in the order of acquisition.
 
-    What no set names is never acquired.
+    Features in none of the sets are never acquired.
     """
     stages, acquired = [], []
     for features in sets:
@@ -170,47 +170,49 @@ def nested_stages(sets, n_features):
         known, flags = set(features), any(map(is_flag, features))
         if len(known) < len(features) or not known <= set(range(n_features)) or flags:
             raise ParameterError(
-                f"a nested set must name features from 0 to {n_features - 1}, each once, "
+                f"a nested set must contain features from 0 to {n_features - 1}, each once, "
                 f"got {features}."
             )
         if not set(acquired) < known:
             raise ParameterError(
-                f"nested sets must grow: {sorted(known)} does not hold all of {sorted(acquired)} "
-                "and one more. Give each stage all features of the stages before it."
+                f"nested sets must grow: {sorted(known)} does not contain all of "
+                f"{sorted(acquired)} and at least one more feature. Give each stage all features "
+                "of the stages before it."
             )
         acquired += [int(each) for each in features if each not in set(acquired)]
         stages.append(tuple(acquired))
     return stages
 
 
-# Orders see all labels, so the features of a stage fit chance, too: of 50 features and 200 coins
-# the best three predict held-out coins that helped to choose them. A pilot chooses again inside the
-# folds at a few stages. What that costs its own simple models is taken off what the cascade gains
-# there, and the share that remains is what the operating points promise of their gains. The order
-# of words fits chance alike, and is learned anew.
+# Orders use all labels, so the choice of a stage's features is in part a fit to chance: the best
+# three of 50 random features predict 200 coin flips that helped to choose them. A pilot repeats
+# the choice inside the folds at a few stages. The loss that this adds to its own simple models is
+# subtracted from the cascade's gain there, and the expected gains of all operating points are
+# multiplied by the share that remains. Orders of categories (words) fit chance in the same way,
+# so the pilot learns them again, too.
 
-# Stages that the pilot repeats, parts of the examples that it leaves out, and its models.
+# Number of stages that the pilot repeats, number of parts that it leaves out, and its models.
 N_PILOTS, N_PARTS = 2, 3
-USUAL = 0.95  # of the rows: what they gain at most is not unusual
+USUAL = 0.95  # quantile of the rows' gains above which they count as unusual
 PILOTS = ("linear", "boosting")
 
 
 def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
-    """Return the share of the gain over the constant that is no fit to chance, in [0, 1].
+    """Return the share of the gain over the constant that is not a fit to chance, in [0, 1].
 
-    `traces` hold the calibrated out-of-fold predictions of the orders; `last`, (n_samples,
-    n_outputs), those from all features, for which nothing was chosen.
+    `traces` hold the calibrated out-of-fold predictions of the orders. `last`, (n_samples,
+    n_outputs), holds the predictions from all features, which involve no choice.
     """
-    # Sets that were given are no choice of ours.
+    # Sets given by the user were not chosen from the labels.
     trace = next((each for each in traces if each.route.name in ORDERS), None)
     if trace is None or (len(table.y) > MOST_PILOT_ROWS and not table.given):
         return 1.0
     stages = trace.route.stages
-    # All stages but the last, whose features are no choice; the order of its words is one.
+    # The last stage has all features: there, only the order of categories is a choice.
     places = {*np.linspace(0, len(stages) - 2, N_PILOTS).astype(int)} & {*range(len(stages) - 1)}
     places = [*sorted(places), *([len(stages) - 1] if table.given else [])]
     chosen = [stages[place] for place in places]
-    n_stages = max(2, len(stages))  # what is free comes first in the order of a part
+    n_stages = max(2, len(stages))  # room for a first stage of free features
     pilots = _pilots(table, costs, trace.route.name, chosen, n_stages, seed, n_jobs)
     outside, inside = (list(map(table.calibrated_losses, each)) for each in pilots)
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
@@ -218,30 +220,30 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     gains = constant - np.mean([table.calibrated_losses(each) for each in known], axis=0)
     flattery = np.subtract(inside, outside).sum(axis=0) / len(known)
     left = gains - flattery
-    # A few rows that gain far more than others hide what these gain: even with less for them the
-    # gain may be sure.
+    # A few rows with far larger gains than others inflate the error, so try again with their gains
+    # capped.
     for most in (np.inf, np.quantile(left, USUAL)):
         mean, error = table.mean_and_error(np.minimum(left, most))
         if mean > LEAST_ERRORS * error:
             share = mean / max(table.mean(np.minimum(gains, most)), mean)
-            # Shrunk as by James and Stein: a gain hardly above its error is in part luck.
+            # Shrunk like a James-Stein estimate: a gain close to its error is in part luck.
             return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
     return 0.0
 
 
 def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
-    """Return predictions at some stages, chosen with and without the fold that is predicted."""
+    """Return predictions at some stages, chosen with and without the part that is predicted."""
     if not stages:
         return [], []
     kinds = [as_kind(kind, table.n_classes) for kind in PILOTS]
     drawn = derive_seed(seed, "pilot") & INT32_MAX
-    # Folds are taken together: an order takes as long as the models of several stages.
+    # Folds are joined to a few parts, as an order takes as long as the models of several stages.
     parts = table.folds % N_PARTS
     examples = Examples(table.X, table.y, table.y, table.weight, table.given)
 
     def of_part(part):
         inside = parts != part
-        # Words in an order that the part has no hand in.
+        # Categories in an order that is learned without the part.
         unaware = replace(table, X=examples.ordered_by(inside, table.n_classes).X)
         acquisitions = acquisitions_of(name, unaware.take(inside), costs, drawn)
         own = geometric_stages(acquisitions, costs, n_stages)
@@ -253,12 +255,12 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
             learned, rest = known.take(inside), known.X[~inside]
             return np.mean([kind.fit(learned, drawn).predict(rest) for kind in kinds], axis=0)
 
-        # What the fold's own order has for the same money.
+        # The stages of the part's own order that cost at most the same.
         alike = [
             own[max(int((spent <= costs.subset(list(each)) * (1 + 1e-9)).sum()) - 1, 0)]
             for each in stages
         ]
-        # Without words there is nothing to be unaware of: the same features are the same table.
+        # Without categories both tables are equal, so the cache can serve both.
         pairs = (stages, False), (alike, bool(table.given))
         return [[predicted(ascending(each), coded) for each in sets] for sets, coded in pairs]
 

@@ -1,10 +1,9 @@
-"""Candidates for operating points of a cascade, judged out of fold, and the best at each cost.
+"""Candidates for operating points of a cascade, scored out of fold, and the best at each cost.
 
-A candidate is a set of thresholds of confidence that minimise loss + λ · cost. Everything is about
-S stages and n examples: `confidence[s, i]` is how sure the cascade is of example i at stage s,
-`losses[s, i]` what stopping there loses, `costs[s, i]` what the features of stage s and of all
-before it cost. An example stops at the first stage at which its confidence reaches that stage's
-threshold, and at the last stage in any case.
+A candidate is a set of confidence thresholds that minimise loss + λ · cost. Arrays are indexed by
+stage s and example i: `confidence[s, i]` is the cascade's confidence, `losses[s, i]` the loss of
+stopping, `costs[s, i]` the acquisition cost up to and including stage s. An example stops at the
+first stage at which its confidence reaches that stage's threshold, or at the last stage.
 """
 
 from dataclasses import dataclass, replace
@@ -17,36 +16,37 @@ from ..curves import pareto_indices
 from ..protocol.scoring import mean_and_error, r2_rows
 from .mixture import fit_temperature, with_temperature
 
-# λ, for losses in [0, 1] and costs as a share of the full price: from "a hundredth of the price
-# must save a whole error" to "costs do not matter".
+# Values of λ, for losses in [0, 1] and costs as a share of the full cost: from "one percent of the
+# cost must save a whole error" to "costs do not matter".
 TRADEOFFS = np.concatenate([np.geomspace(100, 1e-3, 39), [0.0]])
 N_PASSES = 2
-# Of neighbouring points the costlier one costs no more than so many times as much, if that can be.
+# Target ratio of the costs of neighbouring points.
 GAP = 1.1
-# Rows that a stage cannot tell apart, as a share of all, from which on they count as one.
+# Rows that a stage cannot tell apart form a cell if they are at least this share of all rows.
 LEAST_CELL = 0.02
-# A gain of fewer standard errors is chance.
+# Gains below this many standard errors count as chance.
 LEAST_ERRORS = 1.5
-# With so many examples a choice among features hardly fits chance, and no pilot looks into it.
+# Most examples for a pilot: with more, a choice among features hardly fits chance.
 MOST_PILOT_ROWS = 5_000
-# As a share of what probabilities claim to gain, how far the truth is from it, as a standard error.
+# Standard error of the gain that probabilities claim, as a share of this gain.
 CLAIM_ERROR = 0.5
-# By which the spread of rows is too small for one model's score: the folds' models share most of
-# their rows, and the model that predicts is another one. Of 1, 1.1, 1.2, 1.3 and 1.5 the least with
-# which 90 % of the automatic choice's quotes held, whichever table was left out. So with costs.
+# Factor by which the standard error from rows is too small for the final model: the models of the
+# folds share most of their rows, and the final model is yet another one. Of 1, 1.1, 1.2, 1.3 and
+# 1.5, it is the smallest with which 90 % of the automatic choice's expected scores held, whichever
+# table was left out. The same factor applies to costs.
 REFIT_ERROR = 1.5
 
 
 def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_PASSES):
     """Return the thresholds of each tradeoff, (n_tradeoffs, n_stages).
 
-    Backward dynamic programming takes every example to be at every stage: the threshold of stage s
-    minimises the sum of what stopping costs at s and going on costs otherwise, the later thresholds
-    being given. Passes of coordinate descent then repeat that with only those examples that the
-    earlier thresholds let through.
+    Backward dynamic programming first assumes that every example is at every stage. The threshold
+    of stage s minimises the sum of loss + λ · cost over the examples that stop at s and those that
+    go on, given the later thresholds. Passes of coordinate descent then repeat this with only the
+    examples that reach the stage under the earlier thresholds.
 
-    A tradeoff λ ≥ 0 is the loss that one unit of cost is worth. An infinite threshold lets no
-    example stop; the last stage's is -inf.
+    A tradeoff λ ≥ 0 is the loss that one unit of cost is worth. No example stops at an infinite
+    threshold; the last stage's threshold is -inf.
     """
     cuts = [_Cuts(row) for row in confidence[:-1]]
     prices = (losses + tradeoff * costs for tradeoff in tradeoffs)
@@ -54,23 +54,22 @@ def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_P
 
 
 class _Cuts:
-    """The examples of one stage, surest first, and where a threshold can pass between them."""
+    """The possible thresholds of one stage, between its examples sorted by confidence."""
 
     def __init__(self, confidence):
         self.order = np.argsort(-confidence, kind="stable")
         ordered = confidence[self.order]
-        # A threshold cannot pass between equals: places are the last of each run of equals.
+        # A threshold cannot separate equals: places are the ends of the runs of equals.
         self.places = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], True))
         upper, lower = ordered[self.places[:-1]], ordered[self.places[:-1] + 1]
         middles = (upper + lower) / 2
-        # Of neighbouring floats the middle can be the lower one: then the upper is the threshold.
+        # The middle of adjacent floats may round to the lower one; then use the upper one.
         self.thresholds = np.append(np.where(middles > lower, middles, upper), -np.inf)
 
     def best(self, gains):
-        """Return the threshold that maximises the gains of those who stop; inf where none does."""
+        """Return the threshold with the largest sum of gains of stopping, or inf if none is > 0."""
         sums = np.cumsum(gains[self.order])[self.places]
         k = int(sums.argmax())
-        # No gain: not to stop at all is best, and acquires what the later stages want.
         return self.thresholds[k] if sums[k] > 0 else np.inf
 
 
@@ -80,12 +79,12 @@ def _thresholds(confidence, price, cuts, n_passes):
     thresholds = np.full(last + 1, np.inf)
     thresholds[last] = -np.inf
     for _ in range(1 + n_passes):
-        # At first nobody stops before the last stage: every example is at every stage.
+        # In the first pass, thresholds are infinite, so every example reaches every stage.
         reached, before, value = _reached(confidence, thresholds), thresholds.copy(), price[last]
         for stage in range(last - 1, -1, -1):
             gains = np.where(reached[stage], value - price[stage], 0.0)
             thresholds[stage] = cuts[stage].best(gains)
-            # Invariant: value is what the rest of the way costs each example that comes to `stage`.
+            # Invariant: `value` is the price that each example pays from `stage` on.
             value = np.where(confidence[stage] >= thresholds[stage], price[stage], value)
         if np.array_equal(before, thresholds):
             break
@@ -93,7 +92,7 @@ def _thresholds(confidence, price, cuts, n_passes):
 
 
 def _reached(confidence, thresholds):
-    """Return the mask of the examples that reach each stage, (n_stages, n_samples)."""
+    """Return the mask of examples that reach each stage, (n_stages, n_samples)."""
     reached = np.ones(confidence.shape, dtype=bool)
     for stage in range(len(confidence) - 1):
         reached[stage + 1] = reached[stage] & (confidence[stage] < thresholds[stage])
@@ -105,34 +104,34 @@ def exit_stages(confidence, thresholds):
     return (confidence >= thresholds[:, None]).argmax(axis=0)
 
 
-# Sums of equal scores differ in the last bits.
+# Tolerance, as sums of equal scores may differ in the last bits.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A cascade with its exits: one possible operating point."""
+    """A cascade with thresholds: one possible operating point."""
 
-    cascade: object  # Cascade or DynamicOrder: what is acquired and who predicts
-    thresholds: np.ndarray  # (n_stages,): confidence at which a stage stops
-    # The λ that the thresholds are best for; NaN where all examples stop at one stage.
+    cascade: object  # Cascade or DynamicOrder
+    thresholds: np.ndarray  # (n_stages,): confidence at which an example stops
+    # The λ for which the thresholds are optimal; NaN if all examples stop at one stage.
     tradeoff: float
     cost: float  # out of fold, mean over the examples
     cost_se: float  # its standard error
-    # What is expected: the score of the best-informed stage less the expected losses against it.
+    # Expected score: that of the best-informed stage minus the expected losses relative to it.
     # Candidates are compared by it.
     score: float
-    # What was scored out of fold by the true targets, and its standard error; of its gain over the
-    # constant, what a choice of orders inside the folds confirms.
+    # Score on the true targets, out of fold, and its standard error. The gain over the constant is
+    # reduced to the share that a choice of orders inside the folds confirms.
     observed: float
     observed_se: float
     n_features: float  # mean number of features acquired, out of fold
-    # (n_classes,): what probabilities are multiplied by before the label is chosen; None: nothing.
+    # (n_classes,): factors of the probabilities before the label is chosen; None: all 1.
     leaning: np.ndarray | None = None
 
     @property
     def last_stage(self):
-        """The last stage that an example can come to."""
+        """The last stage that an example can reach."""
         return int(np.flatnonzero(self.thresholds == -np.inf)[0])
 
 
@@ -147,10 +146,10 @@ class Trace:
     n_acquired: np.ndarray
 
     def calibrated(self, table):
-        """Return the trace with probabilities as sure as they are right; numbers as they are."""
+        """Return the trace with calibrated probabilities; unchanged in regression."""
         if table.n_classes is None:
             return self
-        # One temperature a stage: later stages are surer, and often too sure.
+        # A temperature for each stage: later stages are more confident, and often overconfident.
         found = [fit_temperature(stage, table.y, table.weight) for stage in self.predictions]
         predictions = np.array(list(map(with_temperature, self.predictions, found)))
         route = replace(self.route, temperatures=np.array(found))
@@ -163,23 +162,23 @@ class Evidence:
 
     trace: Trace
     table: object  # Table
-    confidence: np.ndarray  # (n_stages, n_samples): larger is surer
-    # (n_stages, n_samples): what stopping there loses against the best-informed stage, as far as
-    # that one can tell.
+    confidence: np.ndarray  # (n_stages, n_samples)
+    # (n_stages, n_samples): loss of stopping there, as estimated by the best-informed stage.
     expected_losses: np.ndarray
-    scores: np.ndarray  # (n_stages, n_samples): what stopping there scores by the true targets
-    best_score: float  # mean score that is expected of the best-informed stage
+    scores: np.ndarray  # (n_stages, n_samples): score of stopping there on the true targets
+    best_score: float  # expected mean score of the best-informed stage
 
 
 def class_evidence(trace, table, reference):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
-    Whether one label is right is a coin thrown once; what the best-informed stage thinks of it is
-    what that coin shows on average. So a stage is expected to lose (the reference probability of
-    the reference label) - (that of its own): thresholds and choices follow chance less.
+    Whether a single label is right is noisy, like one toss of a coin. The probability that the
+    best-informed stage gives to the label is the average of this coin. The expected loss of a stage
+    is therefore the reference probability of the reference's label minus that of the stage's own
+    label. Thresholds and choices then depend less on chance.
 
-    `reference`, (n_samples, n_classes), are the probabilities of the stage that knows most, the
-    same for all traces that are to be compared.
+    `reference`, (n_samples, n_classes), holds the probabilities of the best-informed stage, the
+    same for all traces that are compared.
     """
     guessed = trace.predictions.argmax(axis=2)
     losses = reference.max(axis=1) - reference[np.arange(table.y.size), guessed]
@@ -189,10 +188,11 @@ def class_evidence(trace, table, reference):
 
 
 def expected_accuracy(probabilities, table):
-    """Return the accuracy that is expected of calibrated probabilities' labels on new rows.
+    """Return the expected accuracy on new rows of the labels of calibrated probabilities.
 
-    What they gain over the most frequent label depends on the rows that they label otherwise. If
-    these are few, much of it is luck, and what the probabilities themselves claim says more.
+    The gain over always predicting the most frequent label depends on the rows with another label.
+    If they are few, the observed gain is largely luck, so the gain that the probabilities claim
+    gets more weight.
     """
     own, usual = probabilities.argmax(axis=1), np.bincount(table.y, table.weight).argmax()
     claimed = table.mean(probabilities.max(axis=1) - probabilities[:, usual])
@@ -205,10 +205,10 @@ def expected_accuracy(probabilities, table):
 def number_evidence(trace, changes, table, reference):
     """Return the `Evidence` of out-of-fold numbers: the score is R².
 
-    A stage is expected to lose what the best-informed stage would gain on it: (reference - its own
-    prediction)², in variances of the target. How much that is has to be predicted from the features
-    acquired so far: `changes`, (n_stages, n_samples). `reference`, (n_samples,), is the same for
-    all traces that are to be compared.
+    The expected loss of a stage is (reference - its own prediction)², in units of the target's
+    variance. `changes`, (n_stages, n_samples), are predictions of this change from the features
+    acquired so far; the confidence is minus them. `reference`, (n_samples,), holds the predictions
+    of the best-informed stage, the same for all traces that are compared.
     """
     predictions = trace.predictions[:, :, 0]
     losses = (reference - predictions) ** 2 / table.variance
@@ -218,23 +218,24 @@ def number_evidence(trace, changes, table, reference):
 
 
 def settled_in_cells(confidence, stages, X, final):
-    """Return confidences, of rows that a stage cannot tell apart as the final models have them.
+    """Return confidences with large cells of identical rows replaced by the final models' values.
 
-    Models of the folds say slightly different things of the same features. A threshold between
-    these, or near them, would part rows that the final models send one way, and promise a cost that
-    nobody pays. Cells of few rows are left as they are: none of them moves the mean cost much, and
-    a final model has learned their targets by heart.
+    A cell is a set of rows with the same values of a stage's features. Models of different folds
+    give them slightly different confidences. A threshold among these would separate rows that the
+    final models treat alike, and the measured cost would be wrong. Small cells keep their
+    confidences: they hardly affect the mean cost, and final models may have memorised their
+    targets.
 
-    `confidence` is (n_stages, n_samples), `stages` are nested features of X, without gaps, and
-    `final` is a function of a stage and rows to the final models' confidence.
+    `confidence` is (n_stages, n_samples). `stages` are nested features of X, which has no missing
+    values. `final(stage, rows)` returns the final models' confidence.
     """
     confidence, wanted = confidence.copy(), ("return_index", "return_inverse", "return_counts")
-    for stage, features in enumerate(stages[:-1]):  # at the last one all stop
+    for stage, features in enumerate(stages[:-1]):  # all examples stop at the last stage
         cells = np.unique(X[:, list(features)], axis=0, **dict.fromkeys(wanted, True))
         first, cell, sizes = map(np.ravel, cells[1:])
         large = sizes >= LEAST_CELL * len(X)
         if not large.any():
-            break  # the stages after it tell more rows apart
+            break  # later stages have smaller cells
         said = np.empty(sizes.size)
         said[large] = final(stage, first[large])
         confidence[stage] = np.where(large[cell], said[cell], confidence[stage])
@@ -242,24 +243,25 @@ def settled_in_cells(confidence, stages, X, final):
 
 
 def candidates(evidence, full_cost):
-    """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s"."""
-    # λ is about shares of the full cost, so it means the same in every currency.
+    """Return the candidates of one cascade: one for each tradeoff and "always stop at stage s"."""
+    # λ applies to shares of the full cost, so that it does not depend on the currency.
     shares = evidence.trace.spent / (full_cost or 1.0)
-    # An example that counts twice loses and pays twice: thresholds maximise sums over examples.
+    # Thresholds optimise sums over examples, so weights multiply losses and costs.
     weight = 1.0 if evidence.table.weight is None else evidence.table.weight
     paths = exit_thresholds(evidence.confidence, weight * evidence.expected_losses, weight * shares)
-    # Candidate s stops everything at stage s: msB's kind of model, and at the last a plain one.
+    # Candidate s stops all examples at stage s, like a model of msB.
     always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
     settings = [*zip(paths, TRADEOFFS, strict=True), *((each, np.nan) for each in always)]
     return [_judged(evidence, *each) for each in settings]
 
 
 def between(found, evidence, full_cost):
-    """Return candidates in the gaps between some: the costlier neighbour, one threshold lowered.
+    """Return candidates that fill the gaps between others.
 
-    Loss + λ · cost is least at the corners of a convex hull, whatever λ; a budget between two
-    corners would be left unspent in part. So more examples stop at one stage of the costlier one:
-    as many as the budget wants, at the stage at which that loses least.
+    For any λ, loss + λ · cost is minimal at a corner of a convex hull, so a budget between two
+    corners would be partly unspent. The new candidates lower one threshold of the costlier
+    neighbour, so that more examples stop there: at the stage with the smallest loss, and as many
+    as the budget requires.
     """
     losses, table = evidence.expected_losses, evidence.table
     one = np.ones(losses.shape)
@@ -269,7 +271,7 @@ def between(found, evidence, full_cost):
     cuts = [_Cuts(row) for row in evidence.confidence[:-1]]
     more = []
     for cheap, costly in pairwise(best_at_each_cost(found)):
-        low = max(cheap.cost, 0.01 * costly.cost)  # the cheap one may be free
+        low = max(cheap.cost, 0.01 * costly.cost)  # above 0
         n_goals = int(np.log(costly.cost / low) / np.log(GAP))
         if not n_goals:
             continue
@@ -286,17 +288,17 @@ def between(found, evidence, full_cost):
 
 
 def _one_moved(candidate, confidence, prices, cuts):
-    """Return what a candidate comes to with one threshold at each place that it can have.
+    """Return all variants of a candidate that differ in one threshold.
 
-    `prices`, (n_prices, n_stages, n_samples), are of stopping. Returns the stage and threshold of
-    each variant, (n_variants,), and the sums of its prices, (n_prices, n_variants).
+    `prices`, (n_prices, n_stages, n_samples), are those of stopping. Returns the stage and the
+    threshold of each variant, (n_variants,), and its sums of prices, (n_prices, n_variants).
     """
     stops, reached = (rule(confidence, candidate.thresholds) for rule in (exit_stages, _reached))
     own, beyond = prices[:, stops, np.arange(stops.size)], prices[:, candidate.last_stage]
     found = []
     for stage in range(candidate.last_stage - 1, -1, -1):
         here, cut = reached[stage], cuts[stage]
-        # All who come to the stage go on; then they stop one after another, the surest first.
+        # At first, all examples at the stage go on; then they stop one by one, by confidence.
         none = np.where(here, beyond, own).sum(axis=1, keepdims=True)
         changes = np.where(here, prices[:, stage] - beyond, 0.0)[:, cut.order]
         sums = none + changes.cumsum(axis=1)[:, cut.places]
@@ -307,10 +309,10 @@ def _one_moved(candidate, confidence, prices, cuts):
 
 
 def _judged(evidence, thresholds, tradeoff):
-    """Return the candidate of some thresholds, judged by the examples where they stop."""
+    """Return the candidate with some thresholds, scored where the examples stop."""
     trace, table, shape = evidence.trace, evidence.table, evidence.confidence.shape
     stops = exit_stages(evidence.confidence, thresholds)
-    # No example went beyond the last of these stages: new ones that are less sure must not, either.
+    # The last stage that an example reached becomes the last one for new examples, too.
     thresholds = np.where(np.arange(thresholds.size) == stops.max(), -np.inf, thresholds)
     measured = evidence.scores, evidence.expected_losses, trace.spent, trace.n_acquired
     rows = np.arange(stops.size)
@@ -326,22 +328,23 @@ def _judged(evidence, thresholds, tradeoff):
 
 
 def cost_of_rows(spent, sizes, counted, groups=None):
-    """Return mean cost, its standard error and mean number of features as a `Candidate` has them.
+    """Return mean cost, its standard error and mean number of features, for a `Candidate`.
 
-    `spent` and `sizes` are cost and number of features of examples, which count so much.
+    `spent` and `sizes` are costs and numbers of features of the examples, `counted` their weights.
     """
     cost, error = mean_and_error(spent, counted, groups)
-    # Of equal costs exactly 0. The model that predicts is not one of those that were measured.
+    # Exactly 0 for equal costs; otherwise corrected, as the final model is not the measured one.
     error = REFIT_ERROR * error if np.ptp(spent) else 0.0
     n_features = float(np.average(sizes, weights=counted))
     return {"cost": cost, "cost_se": error, "n_features": n_features}
 
 
 def best_informed(table, last, stages, share):
-    """Return the predictions that judge all others: `last`, from all features, or a stage's.
+    """Return the reference for all other predictions: `last`, from all features, or a stage's.
 
-    Where most features only disturb, a stage knows more than the last one. What a pilot confirms of
-    its gain over the constant, `share`, must then be more than `last` gains, beyond chance.
+    If most features are noise, an earlier stage may predict better than the last one. It becomes
+    the reference if its gain over the constant, times the `share` that a pilot confirms, exceeds
+    the gain of `last` beyond chance.
     """
     best = min(stages, key=lambda each: table.mean(table.losses(each)))
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
@@ -351,12 +354,12 @@ def best_informed(table, last, stages, share):
 
 
 def above_constant(pool, constant, share=1.0):
-    """Return the constant, and the candidates that promise more than it for what they cost.
+    """Return the constant, and the candidates with a higher expected score than the constant.
 
-    What the constant scores is known from the labels alone: nobody should pay for a point that is
-    expected to do worse. Candidates promise `share` of their gains over it: what is no fit to luck.
+    A point that is expected to do worse is not worth any cost. The gains of candidates over the
+    constant are multiplied by `share`, the part that is not a fit to chance.
     """
-    # A mean's R² is 0, but for the last bits of its sum.
+    # The R² of a mean is 0, except for rounding.
     least = constant.observed if abs(constant.observed) > ROUNDING else 0.0
 
     def promised(score):
@@ -371,24 +374,24 @@ def above_constant(pool, constant, share=1.0):
 
 
 def best_at_each_cost(pool):
-    """Return the candidates that are expected to score more than every cheaper one, by cost."""
+    """Return the candidates with a higher expected score than all cheaper ones, by cost."""
     kept = pareto_indices([each.cost for each in pool], [each.score for each in pool])
     return [pool[i] for i in kept]
 
 
 def under_cap(point, routes, costs, cap):
-    """Return the candidate that makes most of a cap on what each example may cost.
+    """Return the candidate with the highest expected score under a cap on each example's cost.
 
-    `point` itself where the cap is above its mean cost: its exits then keep most examples below.
-    Else one of `routes`, which stop all examples at one stage of an order: the one of which most is
-    expected, out of fold; where the cap pays for features of a next stage, for their part of its
-    gain. In a dynamic order each example then goes on as far as the cap allows.
+    This is `point` itself if the cap is above its mean cost, because its exits then keep most
+    examples below the cap. Otherwise it is one of `routes`, which stop all examples at one stage
+    of an order. If the cap also pays for features of the next stage, a share of that stage's gain
+    counts as well. In a dynamic order, each example then goes on as long as the cap allows.
     """
     if point.cost < cap:
         return point
     offers = [(each.score, each) for each in routes if affords(cap, each.cost)]
     for each, further in pairwise(routes):
-        # What a dynamic order buys with the rest, if anything, only each example can say.
+        # In a dynamic order, the use of the remaining money depends on the example.
         follows = further.cascade is each.cascade and further.last_stage == each.last_stage + 1
         if not follows or each.cascade.dynamic or affords(cap, further.cost):
             continue

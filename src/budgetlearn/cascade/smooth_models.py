@@ -1,4 +1,4 @@
-"""Smooth models of a stage: linear ones, and kernel ridge that is judged without refits."""
+"""Smooth models of a stage: linear models, and kernel ridge with held-out scores without refits."""
 
 from dataclasses import dataclass
 
@@ -11,42 +11,44 @@ from ..fit_counts import count_fit
 from .mixing import gaussian_sums, softmax, standardised
 from .mixture import scale_of
 
-# Beyond so many standard deviations a value is taken to lie there: single values must not rule.
+# Values are clipped at this many standard deviations, so that outliers do not dominate.
 FARTHEST = 3.0
-# A few codes such as -999 would make all others alike: where values so cut have less than this
-# share of the deviation, it becomes theirs, and so on.
+# A few codes such as -999 inflate the standard deviation until all other values look alike. If
+# clipping reduces it below the share LEAST_LEFT, it is computed again from the clipped values.
 LEAST_LEFT, N_CUTS = 0.25, 8
-# The linear model's penalty on its standardised coefficients, and most steps of its search.
+# Penalty of the linear model on standardised coefficients, and largest number of steps.
 PENALTY = 1.0
 MOST_STEPS = 100
-# Kernels lie around as many examples; inverse squared lengths in 1 / (number of features).
+# Number of kernels' centres, for the model and for the choice of a length. LENGTHS are inverse
+# squared lengths in units of 1 / (number of features).
 N_LANDMARKS, N_FEW = 300, 60
 LENGTHS = (0.05, 0.2, 0.8)
 PENALTIES = np.geomspace(1e-4, 1e2, 13)
-# Of fewer rows a kernel of our own takes less time than matrix products.
+# For fewer rows, a compiled kernel is faster than matrix products.
 FEW_ROWS = 8
-# Directions with less than this share of the largest one's square are rounding.
+# Directions with less than this share of the largest squared singular value are rounding errors.
 LEAST_SQUARE = 1e-10
-# Kernel scores are near 0 and 1: sharpness 1 / T from .1 to 50 makes them probabilities.
+# Range of log T: kernel scores are near 0 and 1, and a sharpness 1 / T from 0.1 to 50 makes them
+# probabilities.
 _LOG_SCALES = (np.log(0.02), np.log(10.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Standardisation of features, far values cut.
+    """Standardisation of features, with outliers clipped.
 
-    A missing value is the mean of its feature, and a feature that lacks some in training has a
-    further column that says where.
+    A missing value becomes the mean of its feature. A feature with missing values in training gets
+    an additional indicator column.
     """
 
-    # (n_columns,): of the training examples; the scale of equal values is 1.
+    # (n_columns,): of the training examples; a constant column has scale 1.
     mean: np.ndarray
     scale: np.ndarray
-    gaps: np.ndarray  # int (n_gaps,): the features with a further column
+    gaps: np.ndarray  # int (n_gaps,): the features with an indicator column
 
     @classmethod
     def of(cls, X, weight, robust):
-        """Return the scaling of examples that count so much, None: all alike; `robust` to codes."""
+        """Return the scaling of weighted examples; `robust` protects it from codes like -999."""
         lacks = np.isnan(X)
         gaps = np.flatnonzero(lacks.any(axis=0))
         if gaps.size:
@@ -68,7 +70,10 @@ class Scaling:
 
 
 def moments(X, weight, known=None):
-    """Return mean and deviation of columns, (2, n_columns), of values cut by `known` ones."""
+    """Return mean and standard deviation of columns, (2, n_columns).
+
+    Values are first clipped by the `known` moments, if given.
+    """
     if known is not None:
         X = np.clip(X, known[0] - FARTHEST * known[1], known[0] + FARTHEST * known[1])
     mean = np.average(X, axis=0, weights=weight)
@@ -76,14 +81,14 @@ def moments(X, weight, known=None):
 
 
 def targets_of(y, n_classes, weight=None):
-    """Return (centred targets (n_samples, n_outputs), their means): a column for each class."""
+    """Return centred targets, (n_samples, n_outputs), with a column for each class, and means."""
     targets = y[:, None].astype(np.float64) if n_classes is None else np.eye(n_classes)[y]
     centre = np.average(targets, axis=0, weights=weight)
     return targets - centre, centre
 
 
 class Kind:
-    """A kind of model, whose `fit_both` also predicts the examples that it was not fitted on."""
+    """A kind of model; `fit_both` also returns predictions of examples it was not fitted on."""
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
@@ -91,7 +96,7 @@ class Kind:
 
 
 class FoldedKind(Kind):
-    """A kind of model whose out-of-fold predictions take a fit for each fold."""
+    """A kind of model that is fitted once for each fold to make out-of-fold predictions."""
 
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model of all examples."""
@@ -103,17 +108,17 @@ class FoldedKind(Kind):
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
-        return self.fit(table.of(features), seed)  # without those of the folds
+        return self.fit(table.of(features), seed)  # without the fits of the folds
 
 
 class LinearKind(FoldedKind):
-    """Logistic regression, or ridge regression, on standardised features; out of fold."""
+    """Logistic or ridge regression on standardised features, with out-of-fold predictions."""
 
     def fit(self, table, seed):
         """Return a `LinearModel` of all features and examples."""
         count_fit()
         y, n_classes, weight = table.y, table.n_classes, table.weight
-        # Numbers may be far where a code stands, too, and nothing else would tell these rows.
+        # In regression, targets may be extreme where values are, so outliers keep their influence.
         scaling = Scaling.of(table.X, weight, robust=n_classes is not None)
         Z = scaling.scaled(table.X)
         if n_classes is None:
@@ -121,7 +126,7 @@ class LinearKind(FoldedKind):
             counted = Z if weight is None else Z * weight[:, None]
             gram = counted.T @ Z + PENALTY * np.eye(Z.shape[1])
             weights = np.linalg.solve(gram, counted.T @ targets)
-            # Cut values have a mean of their own.
+            # The mean of clipped values need not be 0.
             intercept = centre - np.average(Z, axis=0, weights=weight) @ weights
             return LinearModel(scaling, weights, intercept, False)
         weights = _logistic(np.column_stack([Z, np.ones(len(Z))]), np.eye(n_classes)[y], weight)
@@ -129,11 +134,13 @@ class LinearKind(FoldedKind):
 
 
 def _logistic(Z, classes, weight):
-    """Return the weights (n_columns, n_classes) of least penalised log loss; the last is free."""
-    # A row for each class: sums over a few classes of an example in a row take several times as
-    # long.
+    """Return the weights, (n_columns, n_classes), of least penalised log loss.
+
+    The last column of Z is the intercept.
+    """
+    # Classes as rows, because sums over a short last axis are several times slower.
     Zt, shape = np.ascontiguousarray(Z.T), (classes.shape[1], Z.shape[1])
-    # The intercept is hardly penalised: just enough for one solution.
+    # The intercept has a small penalty, just enough to make the solution unique.
     penalty = np.full(shape[1], PENALTY)
     penalty[-1] = 1e-3
     counts = 1.0 if weight is None else weight
@@ -142,7 +149,7 @@ def _logistic(Z, classes, weight):
     def loss(flat):
         weights = flat.reshape(shape)
         scores = weights @ Zt
-        # scipy's logsumexp takes as long as all the rest on a few hundred rows.
+        # scipy's logsumexp would take as long as all the rest on a few hundred rows.
         scores -= scores.max(axis=0)
         shares = np.exp(scores)
         sums = shares.sum(axis=0)
@@ -159,7 +166,7 @@ def _logistic(Z, classes, weight):
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Scores that are sums over features, or probabilities of them as `predicted` has them."""
+    """A linear model; `predicted` turns its scores into probabilities or numbers."""
 
     scaling: Scaling
     weights: np.ndarray
@@ -175,8 +182,9 @@ class LinearModel:
 def predicted(scores, centre, sharpness):
     """Return numbers score + centre, or probabilities ∝ exp(sharpness · (score + centre)).
 
-    Rounded to single precision, but for the centre of numbers, which may be large beside the
-    scores: matrix products differ in the last bits with the number of rows; predictions must not.
+    Scores or probabilities are rounded to single precision, because the last bits of matrix
+    products vary with the number of rows, and predictions must not. In regression, the centre is
+    added afterwards, as it may be much larger than the scores.
     """
     found = scores if sharpness is None else softmax(sharpness * (scores + centre))
     found = found.astype(np.float32).astype(np.float64)
@@ -192,12 +200,13 @@ def squared_distances(X, Y):
 
 
 class KernelKind(Kind):
-    """Ridge regression on Gaussian kernels around examples, of numbers or of class indicators.
+    """Ridge regression of numbers or class indicators on Gaussian kernels around examples.
 
-    Out of fold without a further fit: with the hat matrix H, examples F that are left out together
-    are predicted as y_F - (I - H_FF)^-1 (y_F - (H y)_F). The penalty of each fold is chosen by the
-    leave-one-out errors of the others, the length, roughly, by those of all. In classification the
-    scores become probabilities ∝ exp(b · score), b by log loss.
+    Out-of-fold predictions need no further fit: with the hat matrix H, examples F that are left out
+    together are predicted as y_F - (I - H_FF)^-1 (y_F - (H y)_F). The penalty of each fold is
+    chosen by the leave-one-out errors of the other folds, and the length, with fewer landmarks, by
+    those of all examples. In classification, scores become probabilities ∝ exp(b · score), with b
+    chosen by the log loss.
     """
 
     def fit_both(self, table, features, seed):
@@ -206,7 +215,7 @@ class KernelKind(Kind):
         targets, centre = targets_of(table.y, table.n_classes, table.weight)
         scaling = Scaling.of(X, table.weight, robust=table.n_classes is not None)
         Z = scaling.scaled(X)
-        # Landmarks are chosen without the target: unseen predictions stay unseen.
+        # Landmarks are chosen without the target, so held-out predictions stay unbiased.
         landmarks = np.sort(np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS])
         apart = squared_distances(Z, Z[landmarks])
 
@@ -214,7 +223,7 @@ class KernelKind(Kind):
             kernel = np.exp(-length / Z.shape[1] * apart[:, some])
             return KernelFit(kernel, landmarks[some], targets, table.weight)
 
-        # A few landmarks tell which length is best, in a fraction of the time.
+        # A few landmarks are enough to choose the length, in a fraction of the time.
         few = slice(None, None, max(1, len(landmarks) // N_FEW))
         rough = [fit_of(length, few).left_one_out().sum(axis=1).min() for length in LENGTHS]
         length = LENGTHS[int(np.argmin(rough))]
@@ -233,16 +242,17 @@ class KernelKind(Kind):
 
 
 class KernelFit:
-    """Kernel ridge of one length, for all penalties.
+    """Kernel ridge regression with one length, for all penalties.
 
-    `kernel`, (n_samples, n_landmarks), is that of the examples with the landmarks, whose ascending
-    rows are `landmarks`; `targets`, (n_samples, n_outputs), are centred. An example of weight w is
-    a row times √w, so that its squared errors count w times.
+    `kernel`, (n_samples, n_landmarks), holds the kernels between examples and landmarks;
+    `landmarks` are the ascending rows of the landmarks; `targets`, (n_samples, n_outputs), are
+    centred. The row of an example with weight w is multiplied by √w, so that its squared errors
+    count w times.
     """
 
     def __init__(self, kernel, landmarks, targets, weight=None):
         count_fit()
-        # kernel = L L' at the landmarks that are not yet told by others: pivots.
+        # Pivoted Cholesky, kernel = L L', drops landmarks that depend on the others.
         least = LEAST_SQUARE * len(landmarks)
         factor, pivots, n_kept, _ = dpstrf(kernel[landmarks], tol=least, lower=1)
         factor, kept = factor[:n_kept, :n_kept], pivots[:n_kept] - 1
@@ -263,8 +273,8 @@ class KernelFit:
         return self._squares / (self._squares + penalty)
 
     def left_one_out(self):
-        """Return the squared errors, (n_penalties, n_samples), each example left out alone."""
-        # One product for all penalties: it reads the large matrix once.
+        """Return the leave-one-out squared errors, (n_penalties, n_samples)."""
+        # One product for all penalties reads the large matrix only once.
         shrunk = self._shrunk(PENALTIES[:, None])
         leverages = np.minimum(self._U**2 @ shrunk.T, 1 - 1e-6)
         along = np.einsum("pd,do->dpo", shrunk, self._along)
@@ -272,11 +282,11 @@ class KernelFit:
         return (((self._targets[:, None] - fitted) ** 2).sum(axis=2) / (1 - leverages) ** 2).T
 
     def left_out(self, out, penalty):
-        """Return the predictions of examples that are left out together."""
+        """Return the predictions of examples `out` that are left out together."""
         shrunk = self._shrunk(penalty)
         U, targets = self._U[out], self._targets[out]
         residuals = targets - U @ (shrunk[:, None] * self._along)
-        # (I - U S U')^-1 r = r + U (S^-1 - U'U)^-1 U'r: a system of landmarks, not of examples.
+        # (I - U S U')^-1 r = r + U (S^-1 - U'U)^-1 U'r: a system as small as the landmarks.
         inner = np.diag(1 / shrunk) - U.T @ U
         found = targets - (residuals + U @ np.linalg.solve(inner, U.T @ residuals))
         return found if self._root is None else found / self._root[out]
@@ -288,10 +298,10 @@ class KernelFit:
 
 @dataclass(frozen=True, eq=False)
 class KernelModel:
-    """Sums of Gaussian kernels, or probabilities of them as `predicted` has them."""
+    """Weighted sums of Gaussian kernels; `predicted` turns them into probabilities or numbers."""
 
     scaling: Scaling
-    landmarks: np.ndarray  # (n_landmarks, n_columns): scaled, columns one after another
+    landmarks: np.ndarray  # (n_landmarks, n_columns): scaled, in Fortran order
     length: float
     weights: np.ndarray
     centre: np.ndarray
