@@ -143,7 +143,9 @@ def test_costs_of_errors_are_checked():
     classes = np.array(["no", "yes"])
     matrix = error_matrix({("yes", "no"): 10, ("no", "yes"): 1}, classes)
     assert matrix.tolist() == [[0, 1], [10, 0]]
-    with pytest.raises(ParameterError, match=r"no pair .true, predicted.; y has .'no', 'yes'"):
+    with pytest.raises(
+        ParameterError, match=r"not a pair .true, predicted. of the classes in y: .'no', 'yes'"
+    ):
         error_matrix({("ja", "no"): 10}, classes)
     with pytest.raises(ParameterError, match="a row and a column for each"):
         error_matrix([[0, 1, 2]], classes)
@@ -163,7 +165,7 @@ def test_costs_of_errors_in_a_frame_go_by_its_labels():
     # Without names it is in the order of the classes, as an array.
     plain = pd.DataFrame([[0, 1], [10, 0]])
     assert error_matrix(plain, classes).tolist() == [[0, 1], [10, 0]]
-    with pytest.raises(ParameterError, match=r"names .0, 'yes'., no pair"):
+    with pytest.raises(ParameterError, match=r"names .0, 'yes'., which is not a pair"):
         error_matrix(frame.reset_index(drop=True), classes)
 
 

@@ -296,5 +296,5 @@ def test_what_has_no_meaning_is_refused(wrong, named):
 
 def test_too_few_left_out_rows_for_a_score_are_told():
     forest = BudgetRFRegressor(n_estimators=4, growth=Growth(regrow=4), random_state=0)
-    with pytest.raises(ParameterError, match=r"gives no number \(NaN\) for the 1 held-out"):
+    with pytest.raises(ParameterError, match=r"scoring is NaN for the 1 held-out"):
         forest.fit([[0.0], [1.0]], [0.0, 1.0])

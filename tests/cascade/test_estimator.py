@@ -335,8 +335,8 @@ def test_groups_are_acquired_whole(table):
         ({"orders": "cheapest"}, "'boosted_path', 'schedule', 'gain_per_cost'"),
         ({"orders": []}, "at least one order"),
         ({"orders": [[["x"]]]}, "unknown features: x"),
-        ({"estimators": ["forest", "forest"]}, "different"),
-        ({"estimators": []}, "different"),
+        ({"estimators": ["forest", "forest"]}, "distinct models"),
+        ({"estimators": []}, "distinct models"),
     ],
 )
 def test_what_cannot_be_is_refused(table, parameters, message):

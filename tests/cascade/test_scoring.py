@@ -86,7 +86,7 @@ def test_numbers_are_chosen_by_a_score_too():
 
 def test_a_score_that_is_no_number_is_refused(table):
     nothing = make_scorer(lambda y, predicted: np.nan)
-    with pytest.raises(ParameterError, match="scoring gives no number"):
+    with pytest.raises(ParameterError, match="scoring is NaN for the"):
         fitted(table, scoring=nothing)
 
 

@@ -136,7 +136,7 @@ def test_the_probability_is_that_of_the_predicted_class():
 
 
 def test_absent_columns_are_named(first, table):
-    with pytest.raises(MissingValueError, match=r"(?s)yet now missing:\n- mcv.*look at 'mcv'"):
+    with pytest.raises(MissingValueError, match=r"(?s)yet now missing:\n- mcv.*needs 'mcv'"):
         first.predict(table[0].drop(columns="mcv"))
     both = list(table[0].columns[:2])
     with pytest.raises(MissingValueError, match=f"look at {both[0]!r}, {both[1]!r}: add"):

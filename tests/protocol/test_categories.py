@@ -111,7 +111,7 @@ def test_validation_words_and_numbers_as_words():
 def test_an_unknown_word_is_told_and_counts_as_missing():
     model = fitted()
     new = TABLE[:4].assign(kind=["a", "zebra", "b", None])
-    said = "feature 'kind' is 'zebra' in row 2 .* Training knows"
+    said = "feature 'kind' is 'zebra' in row 2 .* Training has"
     with pytest.warns(BudgetlearnWarning, match=said), pytest.raises(MissingValueError):
         model.predict(new)
     gaps = TABLE.assign(kind=TABLE["kind"].where(np.arange(180) % 4 > 0))
@@ -123,7 +123,7 @@ def test_an_unknown_word_is_told_and_counts_as_missing():
 
 def test_numbers_that_look_like_words_are_told_apart():
     model = fitted(TABLE.assign(kind=TABLE["kind"].cat.rename_categories([*"12345", "K"])))
-    with pytest.warns(BudgetlearnWarning, match=r"knows .*K.*\. One is a number, the other text"):
+    with pytest.warns(BudgetlearnWarning, match=r"has .*K.*\. One is a number, the other text"):
         model.predict(TABLE.assign(kind=1), fallback=True)
 
 

@@ -128,7 +128,7 @@ def test_one_row_judges_by_a_score_of_one_row():
 def test_a_score_that_is_no_number_chooses_nothing():
     ((X, y), (X_val, y_val), _), _ = example_data(BudgetRFClassifier())
     model = BudgetRFClassifier(n_estimators=3, scoring="roc_auc", random_state=0)
-    with pytest.raises(ParameterError, match="scoring gives no number"):
+    with pytest.raises(ParameterError, match="scoring is NaN for the"):
         model.fit(X, y, X_val[y_val == 1], y_val[y_val == 1])
 
 
@@ -171,7 +171,7 @@ def test_numbers_whose_squares_are_none_are_refused(unit):
     X = np.arange(40.0)[:, None]
     y = X[:, 0]
     model = BudgetRFRegressor(n_estimators=2, random_state=0)
-    said = r"must be numbers of up to 1e\+100 that differ by 1e-100 or more, got 0 to 3.9e"
+    said = r"must be at most 1e\+100 and differ by 1e-100 or more to be scored, got 0 to 3.9e"
     for measured in (
         lambda: model.fit(X, y * unit).operating_points_,
         lambda: model.fit(X, y, X, y * unit),

@@ -186,7 +186,7 @@ def test_steps_that_mix_columns_are_refused(table):
     X, y = table
     mixed = OneHotEncoder(sparse_output=False)
     model = BudgetRFClassifier(n_estimators=2)
-    with pytest.raises(ConfigError, match="no original one is known for"):
+    with pytest.raises(ConfigError, match="columns that the table does not have"):
         BudgetPipeline([("encode", mixed), ("model", model)]).fit(X[["colour"]], y)
 
 

@@ -173,7 +173,7 @@ def test_columns_that_nothing_looks_at_may_be_absent(table):
 def test_a_cell_that_is_no_number_is_named(table, cell):
     X, y, model = table[0].astype(object), table[1], fitted(table)
     X.loc[7, "mcv"] = cell
-    said = f"'mcv' holds {str(cell)[:30]!r:.30}.* in row 8 .* no finite number.*BudgetPreprocessor"
+    said = f"'mcv' is {str(cell)[:30]!r:.30}.* in row 8 .* not a finite number.*BudgetPreprocessor"
     for ask in (model.predict, lambda X: SignOfFirst().fit(X, y)):
         with pytest.raises(ParameterError, match=said):
             ask(X)
@@ -191,7 +191,7 @@ def test_numbers_are_not_looked_at_one_by_one_for_an_error(table, monkeypatch):
     monkeypatch.delattr("budgetlearn.protocol.checked_data.as_number")
     with pytest.raises(ValueError, match="expecting"):
         SignOfFirst().fit(X.to_numpy(), y).predict(X.to_numpy()[:, 1:])
-    with pytest.raises(ParameterError, match="holds 'inf' in row 1 "):
+    with pytest.raises(ParameterError, match="is 'inf' in row 1 "):
         SignOfFirst().fit(np.where(np.arange(len(X))[:, None] == 0, np.inf, X), y)
 
 
@@ -237,7 +237,7 @@ def test_a_session_asks_for_names_and_predicts_at_any_moment(table):
     with pytest.raises(ValueError, match="unknown features: weight"):
         session.give(weight=1)
     for wrong in ("high", [1.0], np.inf):
-        with pytest.raises(ValueError, match="'age' needs a finite number"):
+        with pytest.raises(ValueError, match="'age' must be a finite number"):
             session.give(age=wrong)
     session.give(age=X.loc[0, "age"])
     assert session.done
@@ -309,7 +309,7 @@ def test_a_table_of_pyarrow_has_names():
     np.testing.assert_array_equal(model.predict(given), model.predict(X))
     pd.testing.assert_frame_equal(model.measure(given, y), model.measure(X, y))
     words = pyarrow.Table.from_pandas(X.assign(dose="much"))
-    with pytest.raises(ParameterError, match="feature 'dose' holds 'much' in row 1"):
+    with pytest.raises(ParameterError, match="feature 'dose' is 'much' in row 1"):
         SignOfFirst().fit(words, y)
 
 

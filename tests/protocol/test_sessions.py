@@ -205,6 +205,6 @@ def test_only_members_without_a_price_are_free_with_another():
 @pytest.mark.parametrize("wrong", ["high", 10**400])
 def test_a_value_that_is_refused_takes_no_other_with_it(single, wrong):
     session = single.session()
-    with pytest.raises(ValueError, match="'mcv' needs a finite number"):
+    with pytest.raises(ValueError, match="'mcv' must be a finite number"):
         session.give(age=0.1, mcv=wrong)
     assert session.give(age=0.1, mcv=0.2).cost == 3

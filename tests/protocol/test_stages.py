@@ -129,14 +129,14 @@ def test_validation_rows_may_lack_only_what_training_lacked(takes, table):
 def test_dates_beside_numbers_are_refused_by_name(table):
     X, y = table
     dated = X.assign(mcv=pd.Timestamp("2024-03-01"))
-    with pytest.raises(ParameterError, match="'mcv' holds '2024-03-01 00:00:00' in row 1 "):
+    with pytest.raises(ParameterError, match="'mcv' is '2024-03-01 00:00:00' in row 1 "):
         SignOfFirst().fit(dated, y)
 
 
 def test_infinite_cells_are_refused(first, table):
     X = table[0].copy()
     X.iloc[0, 3] = np.inf
-    with pytest.raises(ValueError, match="'drinks' holds 'inf' in row 1 "):
+    with pytest.raises(ValueError, match="'drinks' is 'inf' in row 1 "):
         first.predict(X)
 
 

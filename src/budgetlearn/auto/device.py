@@ -1,4 +1,4 @@
-"""The best model of so many bytes: globally induced forests and perceptrons on the same rows."""
+"""The best model within a number of bytes, a globally induced forest or a perceptron."""
 
 import warnings
 from typing import NamedTuple
@@ -18,12 +18,12 @@ TRIES = (
     ("forest", {"split_on": "residuals", "max_features": None, "learning_rate": 0.1}),
     *(("perceptron", {"alpha": alpha}) for alpha in (1e-4, 1e-2, 1.0)),
 )
-# Nodes that a forest grows before it is pruned, as a multiple of what stays, and at most.
+# Number of nodes grown before pruning: this multiple of the node budget, up to a maximum.
 GROWN, MOST_GROWN = 4, 8000
 
 
 class Recommended(NamedTuple):
-    """The model that `recommend_for_bytes` recommends, fitted to all rows, and what it beat."""
+    """The model recommended by `recommend_for_bytes`, fitted to all rows, and the comparison."""
 
     name: str  # "forest" or "perceptron"
     model: CompactModel  # with `predict`, `nbytes` and `export_c`
@@ -31,10 +31,10 @@ class Recommended(NamedTuple):
 
 
 def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=None) -> Recommended:
-    """Fit the model of at most so many bytes that errs least on held-out rows.
+    """Fit the model within a number of bytes that has the smallest error on held-out rows.
 
-    Globally induced forests and perceptrons with one hidden layer learn from three quarters of the
-    rows, are stored in "int8", and predict the others. The best one (of equals the smallest) is
+    Globally induced forests and perceptrons with one hidden layer are fitted to three quarters of
+    the rows, stored in "int8", and tested on the others. The best one (of equals, the smallest) is
     then fitted to all rows.
 
     Parameters
@@ -42,23 +42,23 @@ def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=N
     X : array-like of shape (n_samples, n_features)
         Examples; NaN where a value is missing.
     y : array-like of shape (n_samples,)
-        Classes, or numbers.
+        Class labels, or numbers in regression.
     byte_budget : int
-        Most bytes of the model, `nbytes`.
+        Largest size of the model, `nbytes`.
     task : {"classification", "regression"}, default="classification"
-        What y holds.
+        Whether y holds class labels or numbers.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
 
     Returns
     -------
     Recommended
-        Name, model, and what was compared.
+        Name, model, and all compared models.
 
     Raises
     ------
     BudgetError
-        If no model is so small.
+        When no model is small enough.
     """
     check_number(byte_budget, "byte_budget", low=1, integer=True)
     classifies = check_choice(task, "task", ("classification", "regression")) == "classification"
@@ -87,7 +87,7 @@ def _error(model, X, y):
 
 
 def _forest(byte_budget, task, seed, setting, X, y, *valid):
-    """Return a forest as stored, and its setting, with the penalty that validates best, if any."""
+    """Return a compact forest and its setting, with the penalty chosen on validation data."""
     kind, fit = (GIFRegressor, "ridge") if task == "regression" else (GIFClassifier, "logistic")
     n_classes = np.unique(y).size if task == "classification" else 0
     most = 2 + 2 * byte_budget // (3 + (n_classes if n_classes > 2 else 1))

@@ -1,4 +1,4 @@
-"""`AutoBudgetClassifier` and `AutoBudgetRegressor`: the best policy found for each budget."""
+"""`AutoBudgetClassifier` and `AutoBudgetRegressor`: the best method for each budget."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..cascade.pool import REFIT_ERROR
 from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
 from ..protocol.checked_data import checked_weight, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
-from ..protocol.operating_points import acquisitions_of, cost_and_error, most_costs
-from ..protocol.prediction import each_stage, requests_of
+from ..protocol.operating_points import acquisitions_of, cost_and_error
+from ..protocol.prediction import each_stage
 from ..protocol.scoring import mean_and_error
 from ..validation import INT32_MAX, ParameterError, check_number, codes_of_groups
 from . import evidence
@@ -27,12 +27,12 @@ from .methods import Method, Stages, competitors
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 
 _MEASURED = ("cost", "cost_se", "score", "score_se")
-# Of the full cost: at these methods are compared.
+# Budgets at which methods are compared, as shares of the full cost.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0)
 ALL = frozenset({"output", "probabilities", "acquired"})
-# Costs of two entries that nobody would choose between, as a share of the larger one.
+# Costs count as equal if they differ by less than this share of the larger one.
 SAME_COST = 0.01
-MOST_COMPARED = 10_000  # rows; of more, the methods that are chosen learn from all
+MOST_COMPARED = 10_000  # rows in the comparison; the chosen methods learn from all rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,50 +40,54 @@ class Entry:
     """A row of the schedule: a stage of a model that was fitted on all rows."""
 
     method: str
-    score: float  # out of fold, less what the choice flatters it by
+    score: float  # out of fold, minus the bias due to the choice
     score_se: float
-    sure: bool = True  # whether it surely beats cheaper ones
-    last: bool = False  # whether it stays because it buys everything
-    cost: float = 0.0  # to be expected on rows that the model has not seen
+    sure: bool = True  # whether it beats cheaper ones beyond chance
+    last: bool = False  # whether it is kept because it acquires everything
+    cost: float = 0.0  # expected cost on rows that the model has not seen
     cost_se: float = 0.0
-    model: Any = None  # None: the constant, which buys nothing
+    model: Any = None  # None: the constant, which acquires nothing
     stage: int = 0
     temperature: float = 1.0  # of the probabilities
-    fill: Any = None  # (n_features,): what the model gets in place of missing values, or None
-    # (n_classes,): factors of probabilities that were learned without the classes' weights, or None
+    fill: Any = None  # (n_features,): replaces missing values, if the model accepts none
+    # (n_classes,): factors of probabilities that were learned without class weights, or None
     shift: Any = None
 
 
 @estimator_class
 class AutoBudget(GroupedFit, BudgetedEstimator):
-    """Compare methods out of fold, and keep the one for each budget that is surely best.
+    """Compare methods out of fold, and keep the best one for each budget.
 
     Parameters
     ----------
     scoring : str, default=None
-        What counts. Of classes "accuracy" (None), "balanced_accuracy", "roc_auc", "neg_log_loss",
-        "f1" (of two classes that of the one rarer in training, of more their mean) or "f1_macro"
-        (their mean); of numbers "r2" (None) or "neg_mean_absolute_error".
+        The score to maximise. Classification: "accuracy" (None), "balanced_accuracy", "roc_auc",
+        "neg_log_loss", "f1" (with two classes, that of the class rarer in training; otherwise the
+        mean over classes) or "f1_macro" (the mean over classes). Regression: "r2" (None) or
+        "neg_mean_absolute_error".
     budgets : sequence of float, default=()
-        Budgets to make policies for, beside shares of the full cost and 0 if a feature is free.
+        Additional budgets at which methods are compared. The others are shares of the full cost,
+        and 0 if a feature is free.
     others : dict of str to estimator, default=None
-        Further budgeted estimators that compete, unfitted, by what output calls them; in place of
-        the method of the same name.
+        Additional unfitted budgeted estimators that compete, by name in the output. They replace
+        methods of the same name.
     max_minutes : float or None, default=10
-        Methods that would take longer, together with those before them, are not compared: see
-        `skipped_`. The constant and the linear model always are. Of more than 10,000 rows so many,
-        drawn at random, compare, and what is chosen learns from all. None: no limit, on all rows.
+        Time limit. Methods that would exceed it, together with those before them, are skipped (see
+        `skipped_`), except the constant and the linear model. With more than 10,000 rows, 10,000
+        random rows are used for the comparison, and the chosen methods are fitted to all. None: no
+        limit, and a comparison on all rows.
 
     Attributes
     ----------
     operating_points_ : DataFrame
-        The schedule: first what buys nothing, last what buys everything. `score` is out of fold,
-        less what the choice among methods flatters it by. Rows with the same score are not surely
-        worse than the first of them, and serve larger budgets. `cost` is that of the very model
-        that predicts on the rows of `fit`, times what rows that a model has not seen cost more out
-        of fold, `cost_se` its standard error; `setting` names the method.
+        The schedule, from acquiring nothing to acquiring everything. `score` is out of fold, minus
+        the bias due to the choice among methods. Rows with equal scores are not worse than the
+        first of them beyond chance, and serve larger budgets. `cost` is the cost of the final model
+        on the rows of `fit`, times the out-of-fold ratio of costs on unseen and seen rows;
+        `cost_se` is its standard error. `setting` names the method.
     recommended_ : int
-        The row that `predict` uses without a budget: no cheaper one is as good beyond chance.
+        The row that `predict` uses without a budget: the last one that is better than cheaper ones
+        beyond chance.
     comparison_ : DataFrame
         Each method at each budget: mean cost and score out of fold, before any choice.
     skipped_ : dict of str to str
@@ -102,7 +106,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
     def _fit(self, train, valid, seeds):
         train, classifies = train.weighed_for(self), is_classifier(self)
-        effective_n_jobs(self.n_jobs)  # refused here: in a method it would only be skipped
+        effective_n_jobs(self.n_jobs)  # raises for bad values; later, methods would be skipped
         check_number(self.max_minutes, "max_minutes", low=0, low_open=True, none=True)
         for budget in self.budgets:
             check_number(budget, "budgets (each)", low=0)
@@ -138,13 +142,13 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             counts = np.bincount(train.y)
             return Objective(scoring, positive=int(counts[1] <= counts[0]))
         if self.scoring is not None:
-            raise ParameterError("error_costs say what counts: give them or scoring, not both.")
+            raise ParameterError("error_costs define the score: give them or scoring, not both.")
         return Objective("total_cost", error_matrix(errors, self.classes_))
 
     def _comparison(self, train, seed, times):
-        costs = self.feature_costs_.unnamed  # models of parts of the data get arrays
+        costs = self.feature_costs_.unnamed  # because models are fitted to arrays
         given = [float(budget) for budget in self.budgets if budget < costs.full]
-        free = costs.alone[costs.alone == 0].tolist()  # such features are a step of their own
+        free = costs.alone[costs.alone == 0].tolist()  # free features get a budget of 0
         budgets = sorted({*given, *free, *(share * costs.full for share in SHARES)})
         classes = self.classes_ if is_classifier(self) else None
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
@@ -183,7 +187,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
                 error = np.hypot(
                     error, self.objective_.unseen_error(policy.rows, comparison.train.y)
                 )
-            error *= REFIT_ERROR if k else 1.0  # the constant is not fitted anew
+            error *= REFIT_ERROR if k else 1.0  # the constant is not refitted
             entry = Entry(method.name, quotes.get(k, score), error, k in sure, k == last)
             if k:
                 if method.name not in fitted:
@@ -199,15 +203,14 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             {name: getattr(entry, name) for name in _MEASURED} | acquisitions_of(self, stage)
             for entry, stage in zip(self.entries_, stages, strict=True)
         )
-        # All but what is last only because it buys everything.
         self.recommended_ = max(k for k, each in enumerate(self.entries_) if each.sure or k == 0)
 
     def _bought(self, entry, policy, stages, comparison):
-        """Return an entry with its model, and its cost.
+        """Return an entry with its model and its cost, or None if the model cannot be used.
 
-        None where the model of all rows has nothing in the budget, or buys nothing: then it is a
-        constant, whatever the models out of fold were. Nor is it theirs, or as good, where it costs
-        less than half of what they did.
+        This is the case if the model of all rows has no stage within the budget, or acquires
+        nothing and thus is a constant. A model that costs less than half as much as the models out
+        of fold does not correspond to them either, and may be worse.
         """
         model, stage = stages.model, stages.choose(comparison.budgets[policy.place])
         if stage is None or not stages.buys[stage]:
@@ -222,7 +225,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
     @property
     def score_name_(self):
-        """Name of the score, with a minus where less of what it names is better."""
+        """Name of the score, with a minus sign if the underlying measure is a loss."""
         name = NAMES[self.objective_.scoring]
         one_class = name == "F1" and self.classes_.size == 2
         return f"F1 of {self.classes_[self.objective_.positive]}" if one_class else name
@@ -237,7 +240,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
     def _most_costs(self):
         known = ((entry.model, entry.stage) for entry in self.entries_)
-        return np.array([0.0 if one is None else most_costs(one)[stage] for one, stage in known])
+        return np.array([0.0 if one is None else one._most_costs()[stage] for one, stage in known])
 
     def _stages(self, X, which, want):
         for index in which:
@@ -253,14 +256,14 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             yield replace(stage, setting={"method": entry.method}, cost=None)
 
     def _free(self, n_samples):
-        """Return the prediction that costs nothing, as no answer."""
+        """Return the `Outcome` of the free constant, not marked as answered."""
         free = Outcome.constant(self, n_samples)
         if is_classifier(self):
             free.output = self.classes_[decide(free.probabilities, self.decision_costs_)]
         return free
 
     def _decide(self, made, entry):
-        """Correct the probabilities of a `Stage` or `Outcome`, and predict what they imply."""
+        """Correct the probabilities of a `Stage` or `Outcome`, and set its output accordingly."""
         if is_classifier(self) and made.probabilities is not None:
             known = made.probabilities, entry.model.classes_
             wide = evidence.of_all_classes(*known, self.classes_, entry.shift)
@@ -271,14 +274,14 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         entry = self.entries_[stage]
         if entry.model is None:
             return self._outcome(None, entry, n_samples)
-        inner = requests_of(entry.model, n_samples, entry.stage, ledger)
+        inner = entry.model._acquisitions(n_samples, entry.stage, ledger)
         answer = None
         while True:
             try:
                 request = inner.send(answer)
             except StopIteration as stop:
                 return self._outcome(stop.value, entry, n_samples)
-            # A session shows the prediction so far: decided as the last one will be.
+            # Intermediate predictions, as shown in a session, are corrected like the final one.
             answer = yield replace(
                 request,
                 estimate=lambda asked=request: self._outcome(asked.estimate(), entry, n_samples),
@@ -289,7 +292,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
                 answer = replace(answer, values=values)
 
     def _outcome(self, made, entry, n_samples):
-        """Return the outcome of a model, where it has no answer that of the constant."""
+        """Return the outcome of a model; unanswered rows get the constant."""
         outcome = self._free(n_samples)
         if made is not None:
             self._decide(made, entry)
@@ -299,7 +302,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         return outcome
 
     def _score_rows(self, stage, y, weight=None):
-        """Return the contribution of each row to the score of a stage, whose cost is set."""
+        """Return the contribution of each row to the score of a stage, and set the stage's cost."""
         y, stage.cost = self._targets(y, "y"), self.feature_costs_.total(stage.acquired)
         check_consistent_length(stage.output, y)
         if weight is not None:
@@ -309,23 +312,24 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             predictions = np.reshape(stage.output, (-1, 1))
             return self.objective_.rows(y.astype(np.float64), predictions, None, stage.cost, weight)
         if not np.isin(y, self.classes_).all():
-            raise ParameterError("y has classes that the training data lack: leave these rows out.")
+            raise ParameterError("y has classes unknown in training: leave these rows out.")
         codes, decided = (np.searchsorted(self.classes_, each) for each in (y, stage.output))
         return self.objective_.rows(codes, stage.probabilities, decided, stage.cost, weight)
 
     @described
     def measure(self, X, y, sample_weight=None, *, groups=None):
-        """Measure every operating point on other examples than those of `fit`.
+        """Measure every operating point on new examples.
 
         Parameters
         ----------
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each example counts in the scores; `class_weight` counts only in here.
+            Weights of the examples in the scores. `class_weight` has an effect only if it is
+            included here.
 
         Returns
         -------
         pandas.DataFrame
-            Like `operating_points_`: one row per stage, in the same order.
+            One row per stage, as in `operating_points_`.
         """
         points, groups = [], codes_of_groups(groups, X)
         for entry, stage in zip(self.entries_, each_stage(self, X, ALL), strict=True):
@@ -345,21 +349,22 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
 
 def _increasing(entries):
-    """Return the entries by cost, without those that score less than a cheaper one or than nothing.
+    """Return the entries by cost, without those that score less than a cheaper one.
 
-    The last one stays. Of entries whose costs differ by less than `SAME_COST` only the best stays.
+    The entry that acquires everything is always kept. Of entries whose costs differ by less than
+    `SAME_COST`, only the best is kept.
     """
     kept, best = [], -np.inf
-    # The constant stays the first one, also where features are free and tell more.
+    # The constant is always first, even if free features predict better.
     constant, *others = entries
     for each in [constant, *sorted(others, key=lambda each: (each.cost, -each.score))]:
         least = (1 - SAME_COST) * each.cost
         alike = len(kept) > 1 and kept[-1].cost > least
-        # Equals share a score: the more expensive one is for those who have a budget to spend.
+        # Policies with an equal score are kept, too, as larger budgets are meant to be spent.
         if each.score > best or each.last or (each.score == best and len(kept) > 1 and not alike):
-            # Policies of two budgets can come to the same point of the model of all rows.
+            # Policies for two budgets may select the same stage of the final model.
             while len(kept) > 1 and each.score > best and kept[-1].cost > least:
-                # What scores more for the same is as surely better than what costs less.
+                # A higher score at the same cost keeps the certainty of the entry it replaces.
                 each = replace(each, sure=kept.pop().sure or each.sure)
             kept.append(each)
             best = max(best, each.score)
@@ -370,24 +375,25 @@ def _increasing(entries):
 
 @estimator_class
 class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
-    """Find out which method serves a table best at each budget, and predict with that.
+    """Find the best method for each budget on a table, and predict with it.
 
-    The free constant, the cascade, msB, LightGBM that charges for features, boosting on filtered
-    features, BudgetRF, a priced L1 path, and models on all features are
-    compared out of fold at several budgets. The schedule begins with what buys nothing and ends
-    with what buys everything; the first row between them is better than nothing by half a standard
-    error of the paired difference. A budget is spent unless what costs less is surely better; where
-    errors have costs, purchases must pay for themselves. The cascade serves a budget unless another
-    method is surely better.
+    The free constant, the cascade, msB, LightGBM with feature costs, boosting on filtered features,
+    BudgetRF, an L1 path with feature costs, and models on all features are compared out of fold at
+    several budgets. The schedule starts with acquiring nothing and ends with acquiring everything.
+    The first row in between is better than the constant by at least half a standard error of the
+    paired difference. A budget is spent unless a cheaper model is better beyond chance. With error
+    costs, acquisitions must pay for themselves. The cascade is used for a budget unless another
+    method is better beyond chance.
 
     Parameters
     ----------
     error_costs : array-like of shape (n_classes, n_classes), DataFrame or dict, default=None
-        What predicting the second class costs where the first is true, in the unit of prices; a
-        frame by its labels, a dict by (true, predicted). Purchases and errors together are made
-        small: classes are decided by expected cost, and the score is minus the total cost.
+        Cost of predicting the second class where the first is true, in the unit of the feature
+        costs, as an array, a DataFrame with class labels, or a dict by (true, predicted). With
+        error costs, classes are decided by expected cost, and the score is minus the total cost of
+        acquisitions and errors.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as in scikit-learn: how much their rows count in models and scores.
+        Weights of the classes, as in scikit-learn, in models and scores.
 
     Examples
     --------
@@ -407,8 +413,8 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
 
 @documented
 class AutoBudgetRegressor(RegressorMixin, AutoBudget):
-    """Find out which method predicts numbers best at each budget, and predict with that.
+    """Find the best regression method for each budget on a table, and predict with it.
 
-    As `AutoBudgetClassifier`, with the methods that predict numbers: the mean (or median, by the
-    mean absolute error), the cascade, BudgetRF, and models on all features.
+    Like `AutoBudgetClassifier`, with the methods for regression: the mean (or the median, if the
+    score is the mean absolute error), the cascade, BudgetRF, and models on all features.
     """

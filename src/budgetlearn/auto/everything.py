@@ -1,4 +1,4 @@
-"""Models on all features of every row: what a full budget buys, and budgets are judged beside."""
+"""Models on all features of every row: the choice for a full budget, and a reference for others."""
 
 from dataclasses import replace
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ def has_lightgbm():
 
 
 def boosted_trees(classifies, share=1.0, **settings):
-    """Return unfitted boosted trees, LightGBM's if installed, of a share of the columns each."""
+    """Return unfitted boosted trees, LightGBM's if installed, each on a share of the columns."""
     if not has_lightgbm():
         kinds = ensemble.HistGradientBoostingRegressor, ensemble.HistGradientBoostingClassifier
         return kinds[classifies](max_features=share, **settings)
@@ -33,8 +33,8 @@ def boosted_trees(classifies, share=1.0, **settings):
 
 
 def linear_model(classifies):
-    """Return an unfitted linear model of standardised columns, medians in place of gaps."""
-    # The penalty is chosen where that is cheap.
+    """Return an unfitted linear model of standardised columns, with medians for missing values."""
+    # Only ridge regression can choose its penalty cheaply.
     last = LogisticRegression(max_iter=500) if classifies else RidgeCV(np.logspace(-2, 3, 11))
     fill = SimpleImputer(strategy="median", keep_empty_features=True)
     return make_pipeline(fill, StandardScaler(), last)
@@ -42,9 +42,9 @@ def linear_model(classifies):
 
 @estimator_class
 class CentredRegressor(AllFeaturesRegressor):
-    """Acquire every feature, for a model of numbers in standard deviations from their mean.
+    """Acquire every feature, for a model that is fitted to shifted and scaled targets.
 
-    LightGBM holds targets in single precision.
+    LightGBM stores targets in single precision, which is inexact for numbers far from zero.
     """
 
     def _fit(self, train, valid, seeds):

@@ -1,6 +1,6 @@
-"""Out-of-fold predictions of each method at each budget, and the schedule that they argue for.
+"""Out-of-fold predictions of each method at each budget, and the schedule chosen by them.
 
-Differences are paired row by row, so that chance which two policies share cancels out.
+Differences are paired row by row, so that noise shared by two policies cancels out.
 """
 
 from dataclasses import dataclass
@@ -23,20 +23,20 @@ from .scores import decide
 
 N_FOLDS = 5
 TOO_LONG = "longer than max_minutes"  # why a method is skipped
-REPEATS = ((200, 3), (500, 2))  # below so many rows, so many times: chance counts more
+REPEATS = ((200, 3), (500, 2))  # (rows, repeats): fewer rows than this have repeated folds
 
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """A method at a budget, and how it did on rows that its models had not seen."""
+    """A method at a budget, with its out-of-fold score and cost."""
 
     method: Method
     place: int  # index of its budget
-    rows: np.ndarray  # (n_samples,): contribution of each to the score
-    spent: np.ndarray  # (n_samples,): what each paid
-    temperature: float  # by which the probabilities are as sure as they are right
-    # How many times as much rows cost that the models had not seen as those they were fitted on, 1
-    # at least: of rows that it remembers a model is sooner sure.
+    rows: np.ndarray  # (n_samples,): contribution of each row to the score
+    spent: np.ndarray  # (n_samples,): acquisition cost of each row
+    temperature: float  # calibrates the probabilities
+    # Ratio, at least 1, of the costs of unseen rows to those of training rows, about which models
+    # are confident sooner.
     inflation: float
 
 
@@ -48,14 +48,14 @@ class Comparison:
     classes: np.ndarray | None  # labels; None in regression
     costs: object  # FeatureCosts without names
     budgets: list  # ascending; the last is the full cost
-    objective: object  # Objective: what is to be large
+    objective: object  # Objective to maximise
     seed: int
     n_jobs: int | None
-    deadline: float | None  # by the monotonic clock: when the final fits should begin
-    # (n_features,): stands for missing values in models that take none; None: nothing is missing.
+    deadline: float | None  # of the comparison, on the monotonic clock
+    # (n_features,): replaces missing values in models that accept none; None: nothing is missing.
     fill: np.ndarray | None
-    constant: np.ndarray  # class shares, or the number that is predicted for nothing
-    times: float = 1.0  # how many times as many rows the chosen methods learn from at last
+    constant: np.ndarray  # class shares, or the constant prediction in regression
+    times: float = 1.0  # ratio of the rows of the final fits to those of the comparison
 
     @property
     def n_classes(self):
@@ -63,10 +63,10 @@ class Comparison:
         return None if self.classes is None else self.classes.size
 
     def run(self, methods):
-        """Return the policies, and why methods were skipped, by name; the first buys nothing.
+        """Return the policies, the constant first, and the reasons of skipped methods by name.
 
-        `methods` compete in this order. What would take beyond the deadline, or cannot learn
-        these rows, is skipped.
+        `methods` compete in this order. Methods that would exceed the deadline, or fail on these
+        rows, are skipped.
         """
         n, random = len(self.train.y), np.random.RandomState(self.seed)
         repeats = [
@@ -74,22 +74,22 @@ class Comparison:
             for _ in range(next((times for rows, times in REPEATS if n < rows), 1))
         ]
         skipped = {}
-        for method in methods:  # wrong parameters are a mistake: refused before hours of fits
+        for method in methods:  # raises for wrong parameters before hours of fits
             method.make(self.costs, self.seed, self.n_jobs)
         policies = self._compared(CONSTANT, [0], repeats, None)
-        # What everything is worth must be known: the last of these, the linear model, takes little.
+        # At least one model on all features: the last one, the linear model, is fast.
         always = [method for method in methods if method.everything][-1:]
         for method in progress(methods, "methods"):
             places = [*range(len(self.budgets))][-1 if method.everything else 0 :]
             deadline = None if method in always else self.deadline
             try:
                 policies += self._compared(method, places, repeats, deadline)
-            except (BudgetlearnError, ValueError, RuntimeError) as error:  # the last: glmnet's
+            except (BudgetlearnError, ValueError, RuntimeError) as error:  # RuntimeError: glmnet
                 skipped[method.name] = str(error).rstrip(".")
         return policies, skipped
 
     def _compared(self, method, places, repeats, deadline):
-        """Return the policies of one method, unless it would take beyond the deadline."""
+        """Return the policies of one method; raise if it would exceed the deadline."""
         n, n_outputs = len(self.train.y), self.n_classes or 1
         found = np.zeros((len(repeats), len(places), n, n_outputs))
         spent, seen = np.zeros((2, len(repeats), len(places), n))
@@ -98,7 +98,7 @@ class Comparison:
         ]
         budgets, start = [self.budgets[place] for place in places], monotonic()
         for done, (repeat, out) in enumerate(left_out):
-            # One fit for each part that is left out, and one on all rows.
+            # Extrapolates the time to the fits of all folds and one final fit.
             ends = start + (monotonic() - start) * (len(left_out) + self.times) / (done or np.inf)
             if deadline is not None and ends > deadline:
                 raise BudgetlearnError(TOO_LONG)
@@ -111,11 +111,11 @@ class Comparison:
         ]
 
     def _predicted(self, method, train, out, budgets):
-        """Return a model's predictions for other rows, what each pays, and its mean cost.
+        """Return predictions and costs of the rows `out`, and the mean cost of the training rows.
 
-        Each for every budget; the mean cost is that of the rows that the model learned from.
+        Each of them has an entry for every budget.
         """
-        # Of all rows: where classes are near a tie, the shares in the folds decide otherwise.
+        # The constant of all rows, as class shares of folds may give another most frequent class.
         free = np.tile(self.constant, (out.size, 1)), np.zeros(out.size), 0.0
         made, chosen = {None: free}, [None]
         if method is not CONSTANT:
@@ -129,10 +129,10 @@ class Comparison:
         return map(np.array, zip(*(made[stage] for stage in chosen), strict=True))
 
     def fitted(self, method, examples):
-        """Return a method fitted on examples, with their weights where it takes such."""
+        """Return a method fitted on examples, with their weights and groups if it accepts them."""
         model, n = method.make(self.costs, self.seed, self.n_jobs), len(examples.y)
         if n < 2 * N_FOLDS and model.get_params(deep=False).get("cv") == N_FOLDS:
-            model.set_params(cv=n // 2)  # folds of two rows or more
+            model.set_params(cv=n // 2)  # folds with at least two rows
         weighs = examples.weight is not None and get_tags(model).sample_weight
         weights = {"sample_weight": examples.weight} if weighs else {}
         if examples.groups is not None and has_fit_parameter(model, "groups"):
@@ -140,17 +140,17 @@ class Comparison:
         return model.fit(self.seen_by(model, examples.X), examples.targets, **weights)
 
     def fill_of(self, model):
-        """Return the values that stand for missing ones in a model; None where it takes them."""
+        """Return the values that replace missing ones, or None if the model accepts them."""
         return None if get_tags(model).input_tags.allow_nan else self.fill
 
     def seen_by(self, model, X):
-        """Return examples as a model gets them: without gaps where it takes none."""
+        """Return examples with missing values replaced if the model does not accept them."""
         return filled(X, self.fill_of(model))
 
     def shift_of(self, model):
-        """Return the factor of each class by which a model without weights is to be corrected.
+        """Return factors of the classes that correct a model fitted without weights.
 
-        None where nothing is weighed, or the model has learned from the weights.
+        None if there are no weights, or if the model has used them.
         """
         weight, y = self.train.weight, self.train.y
         if self.n_classes is None or weight is None or get_tags(model).sample_weight:
@@ -168,12 +168,15 @@ class Comparison:
         return of_all_classes(*known, self.classes, self.shift_of(model)), spent
 
     def _policy(self, method, place, found, spent, seen):
-        """Return a policy of predictions and costs, of each repeat; `seen`: costs of seen rows."""
+        """Return the policy with some predictions and costs, (n_repeats, n_samples, ...).
+
+        `spent` are the costs of unseen rows, `seen` those of training rows.
+        """
         y, weight, temperature = self.train.y, self.train.weight, 1.0
         decided = [None] * len(found)
         if self.n_classes is not None:
             if method.name != "constant":
-                # The repeats as so many more rows: one temperature for the policy.
+                # One temperature for all repeats.
                 weights = None if weight is None else np.tile(weight, len(found))
                 labels = np.tile(y, len(found))
                 temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
@@ -183,19 +186,19 @@ class Comparison:
         parts = zip(found, decided, spent, strict=True)
         rows = np.mean([self.objective.rows(y, *part, weight) for part in parts], axis=0)
         if self.train.groups is not None:
-            # Rows of one group are alike: a number for each group, of the same mean.
+            # Rows of a group are not independent: use a number for each group, with the same mean.
             moved = sums_of_groups(rows - rows.mean(), self.train.groups)
             rows = rows.mean() + moved * (moved.size / rows.size)
-        # Both are means over the same rows, so that their ratio has little noise.
+        # Both are means over the same rows, so their ratio has little noise.
         inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
         return Policy(method, place, rows, spent.mean(axis=0), temperature, inflation)
 
 
 def of_all_classes(probabilities, known, classes, factors=None):
-    """Return probabilities (n_samples, n_known) with a column for every class, 0 for unknown ones.
+    """Return probabilities with a column for every class, 0 for classes unknown to the model.
 
-    Both `known`, the classes of the model, and `classes`, all of them, ascend. With `factors`,
-    (n_classes,), each class counts by its own.
+    `known`, the classes of the model, and `classes`, all classes, are ascending. With `factors`,
+    (n_classes,), probabilities are multiplied by them and normalised.
     """
     wide = in_all_classes(probabilities, np.searchsorted(classes, known), classes.size)
     if factors is None:
@@ -204,10 +207,11 @@ def of_all_classes(probabilities, known, classes, factors=None):
     return weighed / weighed.sum(axis=1, keepdims=True)
 
 
-# In paired standard errors: how much another method must be better than the default one, of several
-# that try; how much the first purchase must be better than none; and how much a purchase must be
-# better than the best that costs less. Below 0, it may be worse by as much: a budget is there to be
-# spent. Where purchases count in the score it must be better. The last is to recommend without one.
+# Differences required, in paired standard errors. TO_REPLACE: to replace the default method by
+# another one. TO_BUY: for the first acquisition to be better than none. TO_SPEND: to spend more
+# than the best cheaper policy; below 0, it may be worse by as much, as budgets are meant to be
+# spent. TO_PAY: the same if costs are part of the score; then spending more must pay off.
+# TO_RECOMMEND: to recommend spending more where there is no budget.
 TO_REPLACE, TO_BUY, TO_SPEND, TO_PAY, TO_RECOMMEND = 1.5, 0.5, -1.5, 0.0, 1.0
 N_RESAMPLES = 100
 
@@ -220,14 +224,14 @@ class Field:
     names: list  # the method of each policy
     places: np.ndarray  # int (n_policies,): index of its budget
     everything: np.ndarray  # bool (n_policies,): whether it acquires all features of every row
-    spends: bool = True  # whether a budget is there to be spent; not where purchases are scored
+    spends: bool = True  # whether budgets are meant to be spent; False if costs are in the score
 
 
 def best_at_budgets(field, weights=None):
-    """Return the policy for each budget: the constant, or one that no cheaper one surely beats.
+    """Return the index of the policy for each budget.
 
-    Policies by index, of which the first is the constant; the same as before where nothing more is
-    bought. `weights`, (n_samples,), say how often each row counts.
+    Index 0 is the constant. A budget may have the same policy as the one before. `weights`,
+    (n_samples,), are numbers of copies of the rows.
     """
     weights = np.ones(field.rows.shape[1]) if weights is None else weights
     means = field.rows @ (weights / weights.sum())
@@ -236,11 +240,11 @@ def best_at_budgets(field, weights=None):
         pool = [k for k in np.flatnonzero(field.places == place) if k]
         own = [k for k in pool if field.names[k] == DEFAULT]
         best = max(pool, key=means.__getitem__, default=0)
-        # The default stays unless another method is surely better.
+        # Keep the default unless another method is better beyond chance.
         if own and best != own[0] and not _better(field, weights, best, own[0], TO_REPLACE):
             best = own[0]
         limit = (TO_SPEND if field.spends else TO_PAY) if last else TO_BUY
-        # Against the best so far: small losses must not add up.
+        # Compared with the best policy so far, so that small losses do not add up.
         if means[best] > means[0] and _better(field, weights, best, top, limit):
             last = best
             top = max(top, best, key=means.__getitem__)
@@ -249,10 +253,10 @@ def best_at_budgets(field, weights=None):
 
 
 def surely_better(field, chosen, quotes):
-    """Return those of the policies chosen for ascending budgets that surely beat cheaper ones.
+    """Return the policies chosen for ascending budgets that surely beat cheaper ones.
 
-    The first one is the constant, the last one what to buy without a budget. Gains are those of
-    `quotes`: what the choice flatters by is none.
+    The constant is always included. The last one is the choice without a budget. Gains are
+    differences of `quotes`, which are corrected for the optimism of the choice.
     """
     kept, limit = [0], TO_RECOMMEND if field.spends else TO_PAY
     for policy in dict.fromkeys(chosen):
@@ -264,7 +268,7 @@ def surely_better(field, chosen, quotes):
 
 
 def _better(field, weights, one, other, limit):
-    """Return True where a policy is better than another by more than `limit` standard errors."""
+    """Return whether a policy is better than another by more than `limit` standard errors."""
     difference, shares = field.rows[one] - field.rows[other], weights / weights.sum()
     mean = shares @ difference
     error = np.sqrt(max(shares @ difference**2 - mean**2, 0.0) / weights.sum())
@@ -272,10 +276,10 @@ def _better(field, weights, one, other, limit):
 
 
 def optimism(field, seed):
-    """Return for each budget how much the score of the chosen policy flatters it, (n_budgets,).
+    """Return the bias of the chosen policy's score at each budget, (n_budgets,).
 
-    The choice is made again on resampled rows: there its choice scores better than on all rows, by
-    as much as choosing on these rows flatters what was chosen (Efron's bootstrap).
+    The choice is repeated on bootstrap samples. The chosen policies score better on their sample
+    than on all rows, which estimates the bias of choosing on all rows (Efron's bootstrap).
     """
     random, n = np.random.RandomState(seed), field.rows.shape[1]
     means, gains = field.rows.mean(axis=1), []
@@ -289,8 +293,8 @@ def optimism(field, seed):
 def quoted_scores(field, chosen, flattery):
     """Return the expected scores of the policies chosen for ascending budgets, by policy.
 
-    That is the score out of fold, less what the choice flatters it by, (n_budgets,). Policies that
-    score less than cheaper ones, but not surely, share the mean with these (isotonic regression).
+    This is the score out of fold, minus the bias `flattery`, (n_budgets,). Policies that score less
+    than cheaper ones, though not beyond chance, get their common mean (isotonic regression).
     """
     first = {policy: place for place, policy in reversed(list(enumerate(chosen)))}
     means, bought = field.rows.mean(axis=1), sorted(filter(None, first), key=first.get)
@@ -301,7 +305,7 @@ def quoted_scores(field, chosen, flattery):
 
 
 def everything(field):
-    """Return the policy that acquires all, the first or a surely better one, or None."""
+    """Return the policy that acquires everything: the first, unless another is better; or None."""
     pool = np.flatnonzero(field.everything)
     if not pool.size:
         return None

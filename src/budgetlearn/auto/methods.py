@@ -1,4 +1,4 @@
-"""The methods that compete, in the order in which time allows, and how each keeps a budget."""
+"""The methods that compete, in the order of the comparison, and their stages within a budget."""
 
 from dataclasses import dataclass, replace
 
@@ -16,27 +16,28 @@ from ..protocol.prediction import each_stage
 from .everything import CentredRegressor, boosted_trees, has_lightgbm, linear_model
 
 DEFAULT = "cascade"
-# How uncertain the correction of a cost for unseen rows is, as a share of itself: of 0, 1/4, 1/3,
-# 1/2, 3/4 and 1 the least with which 90 % of costs on unseen rows were within two standard errors.
+# Standard error of the cost's correction for unseen rows, as a share of the correction. Of 0, 1/4,
+# 1/3, 1/2, 3/4 and 1, it is the smallest with which 90 % of costs on unseen rows were within two
+# standard errors.
 CORRECTION_ERROR = 0.5
-MOST_FOR_MSB = 60  # it fits models on hundreds of subsets of the columns
+MOST_FOR_MSB = 60  # columns: msB fits models on hundreds of subsets of them
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to turn a budget into a policy."""
+    """A competing method."""
 
     name: str  # in output
-    kind: type | BaseEstimator  # the estimator, or an unfitted one that is copied
+    kind: type | BaseEstimator  # a class, or an unfitted estimator to be cloned
     parameters: dict
-    everything: bool = False  # acquires all features of every row: for the full budget alone
+    everything: bool = False  # whether it acquires all features; only for the full budget
 
     def make(self, costs, seed, n_jobs):
         """Return the unfitted estimator."""
         made = self.kind() if isinstance(self.kind, type) else clone(self.kind)
         made.set_params(feature_costs=costs, **self.parameters)
         wanted = {"random_state": seed, "n_jobs": n_jobs}
-        # Not every method is random, or has threads.
+        # Some methods lack one of these parameters.
         known = made.get_params(deep=False)
         return made.set_params(**{name: wanted[name] for name in wanted if name in known})
 
@@ -49,7 +50,7 @@ _BUDGETRF = {
     "growth": _GROWTH,
     "leaves": Leaves(prune=1, joint_fit=10),
 }
-CONSTANT = Method("constant", None, {})  # buys nothing, and is not fitted
+CONSTANT = Method("constant", None, {})  # acquires nothing, and is never fitted
 _CLASSIFIERS = (
     Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),
     Method(
@@ -69,7 +70,7 @@ _REGRESSORS = (
 
 
 def competitors(classifies, n_features):
-    """Return the methods for a task: cheap ones, the default, and what takes longer for less."""
+    """Return the methods for a task: fast ones, the default, then slower and less useful ones."""
     kind = peers.AllFeaturesClassifier if classifies else CentredRegressor
     name = "LightGBM" if has_lightgbm() else "boosted trees"
     models = {name: boosted_trees(classifies), "linear model": linear_model(classifies)}
@@ -79,55 +80,54 @@ def competitors(classifies, n_features):
 
 
 class Stages:
-    """The stages of a fitted model, with what each costs and scores: budgets choose among them.
+    """The stages of a fitted model with their costs and scores, from which a budget selects one.
 
-    Costs are those of X, the training examples, of which the model is sooner sure than of other
-    rows; or `out_of_fold`, where the model has measured them so. `weighed`: it learned from
-    weights, which its own measures count, too, and costs must not.
+    Costs are measured on X, the training examples, which are usually cheaper than other rows. They
+    are `out_of_fold` if the model has measured them itself that way. `weighed` means that it was
+    fitted with weights: its own measures include them, but costs must not.
     """
 
     def __init__(self, model, X, weighed=False):
         self.model = model
         bought = (stage.acquired for stage in each_stage(model, X, {"acquired"}))
         found = [(model.feature_costs_.total(each), each.any()) for each in bought]
-        spent, self.buys = zip(*found, strict=True)  # costs, and whether any row buys a feature
+        spent, self.buys = zip(*found, strict=True)  # `buys`: whether any row acquires a feature
         self.costs = np.array([each.mean() for each in spent])
         self.errors = np.array([each.std() for each in spent]) / np.sqrt(len(X))
-        # Only what `fit` measured: reading the attribute would measure out of fold.
+        # Looked up without reading the attribute, which might start to measure out of fold.
         self.measured = "operating_points_" in vars(model)
-        # Models of more price come later on a path of growing ones.
+        # Unmeasured stages rank by cost: on a path, costlier models come later.
         self.scores = model.operating_points_["score"].to_numpy() if self.measured else self.costs
-        # Models that learn from all rows have measured themselves on all of them.
+        # Models that train on all data measure their points out of fold.
         on_all_rows = self.measured and getattr(model, "trains_on_validation", False)
         self.out_of_fold = on_all_rows and not weighed
         if self.out_of_fold:
             self.costs = model.operating_points_["cost"].to_numpy()
 
     def choose(self, budget):
-        """Return the index of the stage for a budget; None where there is none.
+        """Return the index of the stage for a budget, or None if none is affordable.
 
-        Of a model that has measured its stages the best affordable one, else the one that costs
-        most.
+        It is the best affordable stage if stages were measured, otherwise the costliest.
         """
         within = np.flatnonzero(affords(budget, self.costs))
         if not within.size:
             return None
         best = within[self.scores[within] >= self.scores[within].max()]
-        # Of equals the cheapest; of a path's models of equal cost the last, with most trees.
+        # Of equals, the cheapest; on an unmeasured path, the last, which has the most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
     def quoted(self, stage, inflation):
-        """Return the mean cost to expect of a stage on other rows, and its standard error."""
+        """Return the expected mean cost of a stage on unseen rows, and its standard error."""
         cost, error = self.costs[stage], self.errors[stage]
-        # Where all pay the same nothing depends on what the model has seen.
+        # No correction if all rows cost the same.
         factor = 1.0 if self.out_of_fold or error == 0 else inflation
-        # The factor is that of other models, on fewer rows.
+        # The factor was measured with other models, on fewer rows, and is itself uncertain.
         error *= REFIT_ERROR if self.out_of_fold else factor
         spread = np.hypot(error, CORRECTION_ERROR * (factor - 1) * cost)
         return float(min(factor * cost, self.model.feature_costs_.full)), float(spread)
 
     def settle(self):
-        """Keep the costs on the model, which then measures nothing itself and holds no rows."""
+        """Store the costs in the model, so that it need not measure them or keep training rows."""
         if not self.measured:
             points = {"cost": self.costs, "score": np.arange(len(self.costs))}
             self.model.operating_points_ = pd.DataFrame(points)

@@ -1,8 +1,8 @@
 """Scores as means over rows, so that two policies can be compared row by row.
 
-Every score here is the mean of one number for each row; balanced accuracy, AUC, F1 and R², which
-are no means over rows, are written as the mean of their influence function. The standard error of a
-difference is then that of paired numbers.
+Every score here is a mean of one number for each row. Balanced accuracy, AUC, F1 and R² are not
+means over rows, so they are written as the mean of their influence function. The standard error of
+a difference is then that of paired numbers.
 """
 
 from dataclasses import dataclass
@@ -19,27 +19,27 @@ CLASSIFICATION, REGRESSION = (*scores_of("classification"), "f1"), scores_of("re
 NAMES = {name: score.label for name, score in SCORES.items()}
 NAMES |= {"f1": "F1", "total_cost": "−total cost"}
 WEIGHED = ("accuracy", "neg_log_loss", *REGRESSION)  # plain means over rows
-LEAST = 1e-6  # a class is never thought less probable, so that one row cannot decide the log loss
+LEAST = 1e-6  # smallest probability, so that a single row cannot dominate the log loss
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What a policy makes large: a score, or minus the cost of purchases and errors together."""
+    """The objective to maximise: a score, or minus the total cost of acquisitions and errors."""
 
     scoring: str  # one of `CLASSIFICATION` or `REGRESSION`, or "total_cost" with `errors`
-    # (n_classes, n_classes): what predicting the second class costs where the first is true, in the
-    # unit of the prices.
+    # (n_classes, n_classes): cost of predicting the second class where the first is true, in the
+    # unit of the feature costs.
     errors: np.ndarray | None = None
-    positive: int = 1  # of two classes the one whose F1 counts, here and on any other rows
+    positive: int = 1  # with two classes, the one whose F1 is used
 
     def decision_costs(self, y, n_classes):
-        """Return the matrix by which classes are decided; None where the likeliest is right."""
+        """Return the error costs that decide the class; None: take the most probable class."""
         if self.errors is not None:
             return self.errors
         if self.scoring not in ("balanced_accuracy", "f1", "f1_macro"):
             return None
-        # The best decisions for balanced accuracy weigh an error by 1 / the share of its class; for
-        # F1 they lie between these and the likeliest class.
+        # For balanced accuracy, an error costs 1 / the share of its class. The best decisions for
+        # F1 are between these and the most probable class.
         power = 1.0 if self.scoring == "balanced_accuracy" else 0.5
         weights = (y.size / np.maximum(np.bincount(y, minlength=n_classes), 1.0)) ** power
         return weights[:, None] * (1.0 - np.eye(n_classes))
@@ -47,9 +47,9 @@ class Objective:
     def rows(self, y, predictions, decided, spent, weight=None):
         """Return one number for each row, (n_samples,), whose mean is the score.
 
-        `predictions`, (n_samples, n_outputs), are class probabilities or numbers, `decided` the
-        predicted classes, `spent` what each row paid. With `weight`, 1 on average, the mean is the
-        weighted score, and its standard error that of a weighted mean.
+        `predictions`, (n_samples, n_outputs), are class probabilities or numbers, `decided` are the
+        predicted classes, and `spent` are the costs of the rows. With `weight`, 1 on average, the
+        mean is the weighted score, and its standard error is that of a weighted mean.
         """
         rows = self._rows(y, predictions, decided, spent, weight)
         if weight is None:
@@ -58,7 +58,7 @@ class Objective:
         return mean + weight * (rows - mean)
 
     def _rows(self, y, predictions, decided, spent, weight):
-        """Return the contribution of each row before it is weighed."""
+        """Return the contribution of each row before weighting."""
         match self.scoring:
             case "total_cost":
                 return -(self.errors[y, decided] + spent)
@@ -97,16 +97,16 @@ def decide(probabilities, costs):
 
 
 def check_scoring(scoring, classifies):
-    """Return the name of a score, the default of the task where it is None."""
+    """Return the name of a score, which must be known; None: the default of the task."""
     known = CLASSIFICATION if classifies else REGRESSION
     return known[0] if scoring is None else check_choice(scoring, "scoring", known)
 
 
 def error_matrix(errors, classes):
-    """Return the costs of errors as a matrix in the order of the classes, which ascend.
+    """Return the costs of errors as a matrix in the ascending order of the classes.
 
-    `errors`: what predicting the second class costs where the first is true, as a matrix, a frame
-    or a dict by (true, predicted), whose missing pairs cost nothing; ParameterError for others.
+    `errors` is a matrix, a frame with class labels, or a dict by (true, predicted). Missing pairs
+    in a dict cost nothing. Raises `ParameterError` for anything else.
     """
     n, known = classes.size, classes.tolist()
     if hasattr(errors, "stack") and (own_names(errors.index) or own_names(errors.columns)):
@@ -115,14 +115,15 @@ def error_matrix(errors, classes):
         pairs = dict.fromkeys(product(known, repeat=2), 0.0)
         if strange := [pair for pair in errors if pair not in pairs]:
             raise ParameterError(
-                f"error_costs names {strange[0]!r}, no pair (true, predicted); y has {known[:8]}."
+                f"error_costs names {strange[0]!r}, which is not a pair (true, predicted) of the "
+                f"classes in y: {known[:8]}."
             )
         errors = np.reshape([*(pairs | errors).values()], (n, n))
     matrix = np.asarray(errors, dtype=np.float64)
     if matrix.shape != (n, n) or not np.isfinite(matrix).all() or (matrix < 0).any():
         raise ParameterError(
-            f"error_costs must be finite and >= 0, a row and a column for each of the {n} classes, "
-            f"got {errors!r}."
+            f"error_costs must be finite and >= 0, with a row and a column for each of the {n} "
+            f"classes, got {errors!r}."
         )
     if not (matrix > np.diag(matrix)[:, None]).any():
         raise ParameterError("error_costs must make some error cost more than the right class.")
@@ -130,16 +131,16 @@ def error_matrix(errors, classes):
 
 
 def _balanced(y, decided):
-    """Return the influence of each row on the mean share of each class that is right."""
+    """Return the influence of each row on the mean recall of the classes."""
     right, counts = decided == y, np.bincount(y)
     shares = np.bincount(y, right) / np.maximum(counts, 1)
-    # How often a class was drawn moves nothing; its spread, of few rows, is n / (n - 1) larger.
+    # The number of rows of a class has no influence; n / (n - 1) corrects the spread of few rows.
     weights = y.size / (np.sqrt(counts * np.maximum(counts - 1, 1)) * np.count_nonzero(counts))[y]
     return shares[counts > 0].mean() + weights * (right - shares[y])
 
 
 def _auc_of_one(positive, score):
-    """Return DeLong's placements, centred: the influence of each row on the area, their mean."""
+    """Return DeLong's placements: the influence of each row on the area under the ROC curve."""
     n = positive.size
     if np.count_nonzero(positive) in (0, n):
         return np.full(n, 0.5)

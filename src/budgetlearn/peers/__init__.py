@@ -1,4 +1,4 @@
-"""Rivals of budgeted learners: controls, and methods that users would pick instead."""
+"""Methods that users would pick instead of budgeted learners, and controls."""
 
 from .astc import ASTCClassifier as ASTCClassifier
 from .baselines import AllFeaturesClassifier as AllFeaturesClassifier

@@ -16,28 +16,29 @@ from ..protocol.feature_requests import Ledger, drive
 from ..validation import check_number
 from .staged import check_increasing
 
-# A feature enters where it explains more than this share of what the node began with.
+# A feature is added if it explains more than this share of the node's initial variance.
 LEAST_GAIN = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class LinearNode:
-    """A linear model of the features known at a node, and its rule for the children."""
+    """A linear model of the features known at a node, and the rule that selects a child."""
 
-    acquired: tuple  # features that are acquired here, in the order in which they were chosen
-    features: tuple  # of the model: those acquired on the way here, and here
-    coef: np.ndarray  # of shape (number of features of the model, n_classes)
-    intercept: np.ndarray  # of shape (n_classes,)
-    # Weights of the scores in what is compared with the threshold; None at a leaf.
+    acquired: tuple  # features acquired at this node, in the order of choice
+    features: tuple  # features of the model, acquired here or above
+    coef: np.ndarray  # (n_model_features, n_classes)
+    intercept: np.ndarray  # (n_classes,)
+    # (n_classes,): weights of the scores in the sum that is compared with the threshold; None at a
+    # leaf.
     direction: np.ndarray | None = None
-    threshold: float = 0.0  # an example above it goes to the upper child, others to the lower one
+    threshold: float = 0.0  # examples above it go to the upper child, others to the lower one
     children: tuple = ()  # lower and upper child; none at a leaf
 
     def scores(self, X):
-        """Return the score of each class, shape (n_samples, n_classes).
+        """Return the score of each class, (n_samples, n_classes).
 
-        Terms are added one by one: a matrix product may round otherwise for other batches, and
-        an example must go the same way whomever it is predicted with.
+        Terms are added one by one, because the rounding of a matrix product may depend on the
+        batch, and the path of an example must not.
         """
         total = np.tile(self.intercept, (len(X), 1))
         for feature, weights in zip(self.features, self.coef, strict=True):
@@ -51,7 +52,7 @@ class LinearNode:
 
 
 def along(scores, direction):
-    """Return the weighted sum of each example's scores, added up alike in every batch."""
+    """Return the weighted sum of each example's scores, in an order that ignores the batch."""
     total = np.zeros(len(scores))
     for column, weight in enumerate(direction):
         total += weight * scores[:, column]
@@ -59,11 +60,11 @@ def along(scores, direction):
 
 
 class LinearTreeGrower:
-    """Grows trees on a table whose examples count as much as `weight` says, 1 on average.
+    """Grows trees on a table of examples with some weights, 1 on average.
 
-    `targets` are 1 for the class of an example, else 0; `max_depth` counts levels below the root;
-    `ridge` is the penalty of the squared weights of standardised features, per example;
-    `min_samples` the least examples of a child.
+    `targets`, (n_samples, n_classes), is 1 for the class of an example and 0 otherwise. `max_depth`
+    is the number of levels below the root. `ridge` is the penalty of the squared weights of
+    standardised features, per example. `min_samples` is the smallest size of a child.
     """
 
     def __init__(self, X, targets, weight, costs, max_depth, ridge, min_samples):
@@ -75,22 +76,22 @@ class LinearTreeGrower:
         self.X, self.max_depth, self.ridge, self.min_samples = X, max_depth, ridge, min_samples
 
     def _mean(self, values, rows):
-        """Return the weighted means of the columns of values that some rows have."""
+        """Return the weighted means of the columns of values, which belong to some rows."""
         return np.average(values, axis=0, weights=self.weight[rows])
 
     def _centred(self, values, rows):
-        """Return values less their means, times the roots of the weights: products then weigh."""
+        """Return centred values times the roots of the weights, so that products are weighted."""
         return (values - self._mean(values, rows)) * np.sqrt(self.weight[rows])[:, None]
 
     def grow(self, budget):
-        """Grow a tree each of whose nodes may spend a budget on features that are new there.
+        """Return the nodes of a tree, each of which may spend a budget on new features.
 
-        Its nodes are returned: the root first, and children after their parents.
+        The root is first, and children come after their parents.
         """
         count_fit()
         nodes = []
         waiting = [(np.arange(len(self.X)), np.zeros(self.X.shape[1], dtype=bool), 0)]
-        for rows, known, depth in waiting:  # which grows meanwhile: level after level
+        for rows, known, depth in waiting:  # grows during the loop, level by level
             node = self._model(rows, known, budget)
             routed = self._routed(node, rows) if depth < self.max_depth else None
             if routed is not None:
@@ -105,7 +106,7 @@ class LinearTreeGrower:
         return tuple(nodes)
 
     def _model(self, rows, known, budget):
-        """Return the node that examples reach with some features known."""
+        """Return the node for some rows, whose known features were acquired above."""
         Y = self.targets[rows]
         chosen, acquired = self._choose(rows, known, budget)
         Z = self.Z[np.ix_(rows, chosen)]
@@ -114,16 +115,16 @@ class LinearTreeGrower:
         centred, penalty = self._centred(Z, rows), self.ridge * self.weight[rows].sum()
         inner = centred.T @ centred + penalty * np.eye(len(chosen))
         weights = np.linalg.solve(inner, centred.T @ self._centred(Y, rows)) if chosen else Y[:0]
-        # Back to raw units: a prediction needs no scaler.
+        # Converted to raw units, so that predictions need no scaling.
         coef = weights / self.scale[chosen, None]
         intercept = mean - (middle * self.scale[chosen] + self.centre[chosen]) @ coef
         return LinearNode(tuple(acquired), tuple(chosen), coef, intercept)
 
     def _choose(self, rows, known, budget):
-        """Return the features of a node's model, and those of them that it acquires.
+        """Return the features of a node's model, and the acquired ones among them.
 
-        Greedy: next comes the feature that explains most of the variance for its price, given
-        those before it; what is free comes first.
+        The choice is greedy by explained variance per price, given the features chosen before. Free
+        features come first.
         """
         Z, residual = self._centred(self.Z[rows], rows), self._centred(self.targets[rows], rows)
         penalty = self.ridge * self.weight[rows].sum()
@@ -149,25 +150,25 @@ class LinearTreeGrower:
                 known[feature] = True
                 acquired.append(feature)
             axis = Z[:, feature] / (np.linalg.norm(Z[:, feature]) or 1.0)
-            # Gram-Schmidt: what the chosen feature explains is taken out of the rest.
+            # Gram-Schmidt: remove the chosen feature from all others and from the residual.
             Z = Z - np.outer(axis, axis @ Z)
             residual = residual - np.outer(axis, axis @ residual)
 
     def _routed(self, node, rows):
-        """Return direction, threshold and who is above it; None where the node is a leaf."""
+        """Return direction, threshold and the mask of rows above it, or None for a leaf."""
         Y = self.targets[rows]
         if len(rows) < 2 * self.min_samples or (Y[0] == Y).all() or not node.features:
             return None
         scores = node.scores(self.X[rows])
         spread = self._centred(scores, rows)
-        # The direction in which predictions vary most; with two classes the score itself.
+        # The direction of largest variance of the scores; with two classes, the score itself.
         direction = np.linalg.svd(spread, full_matrices=False)[2][0]
-        # A singular vector has no sign of its own: fixed by its largest entry. Of two classes both
-        # are as large, but for rounding: the first of them.
+        # The sign of a singular vector is arbitrary: fix it by the first of the largest entries.
+        # With two classes, both have the same size up to rounding.
         size = np.abs(direction)
         direction = direction * np.sign(direction[(size > (1 - 1e-6) * size.max()).argmax()])
         routed = along(scores, direction)
-        # Between two examples: on one of them, rounding would say where it goes.
+        # Between two examples, because rounding would decide the path of an example on it.
         middle = (len(rows) + 1) // 2
         threshold = np.sort(routed)[middle - 1 : middle + 1].mean()
         upper = routed > threshold
@@ -183,28 +184,29 @@ N_BUDGETS = 10
 class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     """Approximately submodular tree of classifiers.
 
-    From the root down, each node acquires features for a ridge regression of the class, greedily by
-    explained variance per price and within a budget; what was acquired above is free. The node's
-    prediction sends an example to one of two children, and a leaf's prediction is the answer.
+    Each node acquires features for a ridge regression of the class, greedily by explained variance
+    per price and within a budget. Features acquired above are free. The node's prediction sends an
+    example to one of two children, and the prediction of a leaf is final.
 
     Parameters
     ----------
     node_budgets : sequence of float, default=None
-        What each node of a tree may spend, increasing, in the unit of the prices; a tree for each.
-        None: ten in equal ratios, from the cheapest feature to all.
+        Budgets of a single node, increasing, in the unit of the feature costs; one tree is grown
+        for each. None: ten in equal ratios, from the cheapest feature to all.
     max_depth : int, default=2
-        Levels of nodes below the root. An example may spend 1 + max_depth budgets.
+        Levels of nodes below the root. An example may spend up to 1 + max_depth budgets.
     ridge : float, default=0.01
-        Penalty of squared weights, features standardised, for each example.
+        Penalty per example of the squared weights of standardised features.
     min_samples : int, default=10
-        Least training examples of a node; half of them go to each side, whatever they weigh.
+        Smallest number of training examples in a node. A split sends half of the examples to each
+        side, without regard to weights.
 
     Attributes
     ----------
     trees_ : list of tuple of LinearNode
-        The nodes of a tree for each node budget, the root first, children after their parents.
+        The nodes of the tree for each node budget, the root first, children after their parents.
     stage_settings_ : list of dict
-        What tells stages apart: {"node_budget": b}.
+        Setting that identifies each stage: {"node_budget": b}.
 
     References
     ----------
@@ -224,7 +226,7 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     n_jobs: int | None = None
 
     def _fit(self, train, valid, seeds):
-        # Depth 10 is two thousand nodes, of half as many examples on each level.
+        # Depth 10 means two thousand nodes, and half as many examples at each level.
         check_number(self.max_depth, "max_depth", low=0, high=10, integer=True)
         check_number(self.ridge, "ridge", low=0, low_open=True)
         check_number(self.min_samples, "min_samples", low=1, integer=True)
@@ -239,7 +241,7 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     def _budgets(self):
         if self.node_budgets is not None:
             return check_increasing(self.node_budgets, "node_budgets", low_open=False)
-        # Free features fit into any budget; equal ratios need prices above 0.
+        # Equal ratios need prices above 0; free features fit into any budget.
         paid = self.feature_costs_.alone[self.feature_costs_.alone > 0]
         if not paid.size:
             return [0.0]
@@ -249,7 +251,7 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         for index in which:
             ledger = Ledger(self.feature_costs_, len(X))
             acquisitions = self._acquisitions(len(X), index, ledger)
-            # Gaps are taken as they come: whoever looks at one is refused before.
+            # Missing cells are allowed here, because the caller refuses the ones that are needed.
             known = {"describe": int, "missing_ok": np.ones(X.shape[1], dtype=bool)}
             made = drive(acquisitions, lambda rows, feature: X[rows, feature], ledger, **known)
             setting = dict(self.stage_settings_[index])
@@ -274,16 +276,16 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
                 if here.size:
                     answer = yield Request(here, feature, estimate)
                     X[here, feature] = answer.values
-                    # Whoever cannot have it stays, with what the node above said.
+                    # Rows with a refused feature stop here with the scores of the parent.
                     here = here[~answer.refused]
-            # As a table would be read: the same rounding sends an example the same way.
+            # Rounded like a checked table, so that an example takes the same path.
             scores[here] = node.scores(X[here].astype(working_dtype(self)).astype(float))
             at[here] = node.child_of(scores[here]) if node.children else -1
         return estimate()
 
 
 def _shares(scores):
-    """Return class probabilities: the estimates of regression towards 0 and 1, within [0, 1]."""
+    """Return class probabilities: regression scores clipped at 0 and normalised."""
     shares = np.maximum(scores, 0.0)
     total = shares.sum(axis=1, keepdims=True)
     return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1 / scores.shape[1])

@@ -1,4 +1,4 @@
-"""Simple rivals: controls that pay nothing or for everything, filters, sparse linear models."""
+"""Simple alternatives: free or all-features controls, filters, and sparse linear models."""
 
 from dataclasses import field, replace
 from typing import Any
@@ -26,7 +26,7 @@ from .staged import TreeStages, TreeSum, check_increasing
 
 
 class _Control(WeightedFit, BudgetedEstimator):
-    """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
+    """Base of controls that acquire all features (`_acquires`) or none, and predict by `_model`."""
 
     _acquires = False
 
@@ -45,28 +45,28 @@ class _Control(WeightedFit, BudgetedEstimator):
 
     def _stages(self, X, which, want):
         stage = Stage({}, acquired=np.full(X.shape, self._acquires))
-        # What costs nothing must not look: the constant is asked about zeros.
+        # A free model must not see any feature, so it gets zeros.
         known = X if self._acquires else np.zeros(X.shape)
         if "output" in want:
             stage.output = self.model_.predict(known)
         if "probabilities" in want and hasattr(self.model_, "predict_proba"):
             stage.probabilities = self.model_.predict_proba(known)
-        # One stage, asked for once or again.
+        # The only stage, as often as it is requested.
         yield from (stage for _ in which)
 
 
 @documented
 class FreeConstantClassifier(ClassifierMixin, _Control):
-    """Predict the most frequent class, as likely as it is frequent, and acquire nothing."""
+    """Predict the most frequent class, with class shares as probabilities; acquire nothing."""
 
     def _model(self):
-        # Its probabilities are the shares: certainty would score a log-loss of no sensible guess.
+        # "prior" predicts class shares; probabilities of 0 and 1 would have an infinite log loss.
         return DummyClassifier(strategy="prior")
 
 
 @estimator_class
 class FreeConstantRegressor(RegressorMixin, _Control):
-    """Predict the mean of the targets, or the median by the mean absolute error, for free."""
+    """Predict the mean of the targets, or the median if the score is the mean absolute error."""
 
     scoring: Any = None
 
@@ -78,14 +78,14 @@ class FreeConstantRegressor(RegressorMixin, _Control):
 
 @estimator_class
 class AllFeatures(_Control):
-    """Acquire every feature and hand them to any other estimator.
+    """Acquire every feature and pass them to any other estimator.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        None: a random forest of 100 trees.
+        The estimator that predicts. None: a random forest of 100 trees.
     random_state : int, RandomState instance or None, default=None
-        Given to the estimator where it has such a parameter; None: it keeps its own.
+        Passed to the estimator if it has this parameter. None: the estimator keeps its own.
     """
 
     _acquires = True
@@ -96,7 +96,7 @@ class AllFeatures(_Control):
 
     def _model(self):
         model = self._forest() if self.estimator is None else clone(self.estimator)
-        # Not every model draws anything.
+        # Some models are not random.
         if self.random_state is not None and "random_state" in model.get_params():
             model.set_params(random_state=self.random_state)
         return model
@@ -104,7 +104,7 @@ class AllFeatures(_Control):
 
 @estimator_class
 class AllFeaturesClassifier(ClassifierMixin, AllFeatures):
-    """Acquire every feature and hand them to any classifier."""
+    """Acquire every feature and pass them to any classifier."""
 
     _forest = ensemble.RandomForestClassifier
 
@@ -113,7 +113,7 @@ class AllFeaturesClassifier(ClassifierMixin, AllFeatures):
 
 @estimator_class
 class AllFeaturesRegressor(RegressorMixin, AllFeatures):
-    """Acquire every feature and hand them to any regressor."""
+    """Acquire every feature and pass them to any regressor."""
 
     _forest = ensemble.RandomForestRegressor
 
@@ -122,31 +122,31 @@ class AllFeaturesRegressor(RegressorMixin, AllFeatures):
 class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
     """Random forests on the k features with the most mutual information per price.
 
-    Each feature is rated alone, before any model: its mutual information with the class over
-    its price, whatever the examples weigh. Free features come first.
+    Features are rated one by one, before any model is fitted, by their mutual information with the
+    class divided by their price. Weights of examples are ignored. Free features come first.
 
     Parameters
     ----------
     n_selected : sequence of int, default=None
         Numbers k of features, increasing, one model each. None: 1, 2, 3, 5, 8, 13, … and all.
     cost_exponent : float, default=1.0
-        Features are rated by information over price to this power; 0: whatever they cost.
+        Features are rated by information / price^exponent; with 0, prices are ignored.
     n_estimators : int, default=100
-        Trees of each forest.
+        Number of trees of each forest.
 
     Attributes
     ----------
     mutual_information_ : ndarray of shape (n_features,)
-        Estimate for each feature, in nats.
+        Estimated mutual information of each feature with the class, in nats.
     order_ : ndarray of int of shape (n_features,)
-        Features, the best for its price first.
+        Features, best rating first.
     stage_settings_ : list of dict
-        What tells stages apart: {"features": k}.
+        Setting that identifies each stage: {"features": k}.
 
     References
     ----------
     B. C. Ross. Mutual information between discrete and continuous data sets. PLoS ONE 9(2), 2014:
-    the estimator, as scikit-learn has it.
+    the estimator implemented in scikit-learn.
     """
 
     _groups = True
@@ -165,21 +165,21 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         check_number(self.cost_exponent, "cost_exponent", low=0)
         sizes = self._sizes(X.shape[1])
-        # One for the rating, one for each model: more sizes leave the first models as they are.
+        # A seed for the rating, and one for each model, so that more sizes do not change the first.
         random = check_random_state(self.random_state)
         rating_seed, *seeds = random.randint(INT32_MAX, size=1 + len(sizes))
         self.mutual_information_ = np.zeros(X.shape[1])
         if np.bincount(train.y).max() > 1:  # the estimate compares rows of a class
-            origin, unit = origin_and_unit(X)  # beside its noise small differences are nothing
-            with parallel_config("threading"):  # processes would first import all that this one has
+            origin, unit = origin_and_unit(X)  # else the estimator's noise hides small differences
+            with parallel_config("threading"):  # processes would be slow to start
                 self.mutual_information_ = mutual_info_classif(
                     (X - origin) / unit, train.y, random_state=rating_seed, n_jobs=self.n_jobs
                 )
         power, prices = self.cost_exponent, self.feature_costs_.alone
         per_price = self.mutual_information_ / np.where(prices > 0, prices, 1.0) ** power
-        # The last key counts first: free features, then information per price, then information.
+        # By free features, then information per price, then information (the last key is first).
         self.order_ = np.lexsort((-self.mutual_information_, -per_price, prices > 0))
-        # Coded once; each forest gets a view of its columns.
+        # Coded once for all forests.
         data = bin_features(X, n_jobs=self.n_jobs)
         self._models = [
             self._forest(train, data, np.sort(self.order_[:size]), seed)
@@ -189,7 +189,7 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
 
     def _sizes(self, n_features):
         if self.n_selected is None:
-            # Fibonacci numbers: steps grow with the size; most is at stake among small sets.
+            # Fibonacci numbers, because one feature more matters most in small sets.
             sizes = [1, 2]
             while sizes[-1] < n_features:
                 sizes.append(sizes[-2] + sizes[-1])
@@ -202,11 +202,11 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         return sizes
 
     def _forest(self, train, data, selected, seed):
-        """Return a forest on some features as a sum of trees on the whole table."""
+        """Return a forest on the selected features as a `TreeSum` on the whole table."""
         forest = RandomForestClassifier(
             n_estimators=self.n_estimators, random_state=seed, n_jobs=self.n_jobs
         ).fit(train.X[:, selected], train.y, sample_weight=train.weight, binned=data.take(selected))
-        # Features are renumbered, so that stages read the user's table and charge its prices.
+        # Features are renumbered for the original table and its feature costs.
         trees = [on_the_whole_table(tree, selected) for tree in forest.trees_]
         return TreeSum.of(trees, train.X.shape[1], shares=True)
 
@@ -215,12 +215,12 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
 class FilterBoostingClassifier(FilterForestClassifier):
     """LightGBM on the k features with the most mutual information per price.
 
-    As `FilterForestClassifier`, with boosting in place of the forest.
+    Like `FilterForestClassifier`, with boosting instead of a forest.
 
     Parameters
     ----------
     n_estimators : int, default=40
-        Boosting iterations of each model.
+        Number of boosting iterations of each model.
     """
 
     n_estimators: int = 40
@@ -229,18 +229,18 @@ class FilterBoostingClassifier(FilterForestClassifier):
     min_child_samples: int = 5
 
     def _forest(self, train, data, selected, seed):
-        """Return LightGBM's trees on some features as a sum of trees on the whole table."""
+        """Return LightGBM's trees on the selected features as a `TreeSum` on the whole table."""
         shared = ("learning_rate", "num_leaves", "min_child_samples", "n_jobs")
         own = {name: getattr(self, name) for name in shared} | {"random_state": seed}
         boosting = LightGBMCostClassifier(cost_weights=(0,), n_trees=(self.n_estimators,), **own)
         boosting.fit(train.X[:, selected], train.y, sample_weight=train.weight)
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
-        # Trees of one iteration belong together where some of them cannot be walked.
+        # The trees of an iteration are used together or not at all.
         return TreeSum.of(trees, train.X.shape[1], per_step=boosting._n_outputs)
 
 
-# A free feature is penalised like one of this share of the mean price: without any penalty it
-# would enter every model, and separable classes would have no finite solution.
+# A free feature is penalised as if it cost this share of the mean price. Without a penalty it would
+# be in every model, and separable classes would have no finite solution.
 LEAST_SHARE = 0.01
 
 
@@ -248,34 +248,35 @@ LEAST_SHARE = 0.01
 class SparseLinearClassifier(LogitPathClassifier):
     """Logistic regression with an L1 penalty of λ · price^γ for the weight of each feature.
 
-    Where logitB's path ignores prices, here a cheap feature enters before an expensive one that
-    tells as much. One path for each γ; all of their models, each priced by its features with a
-    non-zero weight, are compressed on validation data into one schedule, and the budget selects.
+    Unlike logitB's path, which ignores prices, a cheap feature enters before an expensive one that
+    is equally informative. A path is fitted for each γ. The cost of a model is that of its features
+    with non-zero weights. The models of all paths are compressed into one schedule on validation
+    data, from which the budget selects.
 
     Parameters
     ----------
     cost_exponents : sequence of float, default=(0, 0.5, 1)
-        The exponents γ >= 0; 0 is logitB's path.
+        The exponents γ >= 0; 0 gives logitB's path.
 
     Attributes
     ----------
     path_ : L1Path
-        Every model of all paths, one path after another.
+        The models of all paths, one path after another.
 
     References
     ----------
     H. Zou. The adaptive lasso and its oracle properties. Journal of the American Statistical
-    Association 101, 2006: penalties of a factor for each weight.
+    Association 101, 2006: L1 penalties with a factor for each weight.
     """
 
-    _groups = True  # in contrast to logitB's, the path knows prices
+    _groups = True  # unlike logitB's path, this one depends on prices
 
     cost_exponents: Any = (0, 0.5, 1)
 
     def _path(self, train):
         powers = list(self.cost_exponents)
         if not powers:
-            raise ParameterError("cost_exponents must be one or more numbers >= 0, got none.")
+            raise ParameterError("cost_exponents must hold at least one number >= 0, got none.")
         for power in powers:
             check_number(power, "cost_exponents (each)", low=0)
         data, weight, prices = (train.X, train.y), train.weight, self.feature_costs_.alone
@@ -284,7 +285,7 @@ class SparseLinearClassifier(LogitPathClassifier):
             fit_l1_path(*data, self.n_lambda, weight=weight, penalty_factors=each)
             for each in factors
         ]
-        # Same data, so the same scaling: the paths are one list of models to choose from.
+        # All paths have the same data and scaling, so they can be joined to one list of models.
         joined = {
             name: np.concatenate([getattr(path, name) for path in paths])
             for name in ("coef", "intercept", "penalties")
@@ -293,7 +294,7 @@ class SparseLinearClassifier(LogitPathClassifier):
 
 
 def penalty_factors(prices, power):
-    """Return the factor of λ for each feature: its share of the mean price, to a power."""
+    """Return the factor of λ for each feature: (price / mean price)^power, bounded below."""
     mean = prices.mean()
     shares = prices / mean if mean > 0 else np.ones_like(prices)
     return np.maximum(shares, LEAST_SHARE) ** power

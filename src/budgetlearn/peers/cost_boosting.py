@@ -1,7 +1,7 @@
-"""Boosted trees with prices on features, along a path of weights of the prices.
+"""Boosted trees that are charged for features, along a path of weights of the prices.
 
-LightGBM with its own feature costs is the choice of users without a budgeted method; GreedyMiser is
-stage-wise regression whose trees pay for features that they are first to use.
+LightGBM with its own feature costs is what users would try without a budgeted method. GreedyMiser
+is stage-wise regression whose trees pay for each feature that no earlier tree uses.
 """
 
 from abc import abstractmethod
@@ -25,32 +25,33 @@ from ..validation import INT32_MAX, check_choice, check_number
 from .staged import TreeStages, TreeSum, check_increasing
 
 N_TRADEOFFS = 10
-LEAST_TRADEOFF = 0.01  # of those above 0
+LEAST_TRADEOFF = 0.01  # the smallest above 0
 
 
 @estimator_class
 class CostBoosting(WeightedFit, TreeStages):
     """Boosting at several weights of the prices, each with several numbers of trees.
 
-    The prices enter as shares of what all features cost together, and a tradeoff is per training
-    example, so that it means the same whatever the unit of the prices and the size of the table.
+    Prices are shares of the full cost, and a tradeoff is per training example. The meaning of a
+    tradeoff is therefore independent of the unit of the prices and the size of the table.
 
     Parameters
     ----------
     cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
-        Tradeoffs, decreasing: what all features together cost in the loss, or the gain, of each
-        training example; at 0 prices do not matter. None: ten, from where nothing is acquired to 0.
+        Tradeoffs, decreasing: the full cost of all features in units of the loss, or the gain, of
+        one training example; 0 ignores prices. None: ten tradeoffs, from one at which nothing is
+        acquired down to 0.
     n_trees : sequence of int, default=(10, 20, 40)
-        Boosting iterations at each size, increasing: stages of one model for each tradeoff. With
-        K > 2 classes each is K trees, one for each class.
+        Numbers of boosting iterations, increasing; each is a stage for each tradeoff. With K > 2
+        classes, an iteration has K trees, one for each class.
 
     Attributes
     ----------
     trees_ : list of Tree
-        Trees of the last stage; the sum of their values is the score of each class, or of the
-        second of two; of numbers the distance from their mean.
+        Trees of the last stage. The sum of their values is the score of each class, or of the
+        second of two classes; in regression, the distance from the mean of the targets.
     stage_settings_ : list of dict
-        What tells stages apart: {"tradeoff": value, "trees": n}, the smallest model first.
+        Setting that identifies each stage, smallest model first: {"tradeoff": value, "trees": n}.
     """
 
     _groups = True
@@ -62,30 +63,28 @@ class CostBoosting(WeightedFit, TreeStages):
     scoring: Any = None
     n_jobs: int | None = None
 
-    _origin = 0.0  # what the trees' sums are added to
+    _origin = 0.0  # added to the trees' sums
 
     @abstractmethod
     def _boost(self, train, shares, cost_weights, n_iterations):
-        """Return for each tradeoff the list of its trees, the same number in each iteration.
+        """Return a list of trees for each tradeoff, with equally many trees in each iteration.
 
-        `train` are the `Examples`, `shares` the prices as shares of that of all features.
+        `train` are the `Examples`, `shares` the prices as shares of the full cost.
         """
 
     def _fit(self, train, valid, seeds):
         costs, weights = self.feature_costs_, self.cost_weights
         weights = scaled_tradeoffs(costs) if weights is None else weights
-        # Falling, so that later stages acquire more.
+        # Decreasing, so that later stages acquire more.
         weights = check_increasing(weights, "cost_weights", falling=True, low_open=False)
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
-        # Prices as shares of what all features cost together.
         shares = costs.alone / costs.full if costs.full else costs.alone
-        # Stages in the order of the path: prices matter less, models grow.
         self._models, self.stage_settings_ = [], []
         paths = self._boost(train, shares, weights, n_trees[-1])
         for tradeoff, trees in zip(weights, paths, strict=True):
             predictor, step = ForestPredictor(trees, self.n_features_in_), self._n_outputs
-            # Boosting may end early: then the larger sizes are one model.
+            # Boosting may end early; then larger sizes are the same model.
             counts = [min(step * size, len(trees)) for size in n_trees]
             self._models += [TreeSum(predictor, n, self._origin, per_step=step) for n in counts]
             self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
@@ -93,17 +92,17 @@ class CostBoosting(WeightedFit, TreeStages):
 
     @property
     def _n_outputs(self):
-        """Scores of a model: one of numbers and of two classes, else one for each class."""
+        """Number of scores of a model: one for each class if there are more than two, else one."""
         return self.classes_.size if is_classifier(self) and self.classes_.size > 2 else 1
 
 
 def scaled_tradeoffs(costs):
-    """Return `N_TRADEOFFS` from where nothing is acquired to where prices do not matter.
+    """Return `N_TRADEOFFS` tradeoffs, from one at which nothing is acquired down to 0.
 
-    From full price over the cheapest that is paid, which no gain of a split repays, in equal ratios
-    down to `LEAST_TRADEOFF`; then 0.
+    The first is the full cost over the cheapest price above 0. The others fall in equal ratios to
+    `LEAST_TRADEOFF`; the last is 0.
     """
-    # A perfect first split gains 1 an example: beyond full / cheapest no price is repaid.
+    # A perfect first split gains 1 for each example, less than any price beyond full / cheapest.
     paid = costs.alone[costs.alone > 0]
     most = max(costs.full / paid.min(), 1.0) if paid.size else 1.0
     return [*np.geomspace(most, LEAST_TRADEOFF, N_TRADEOFFS - 1).tolist(), 0.0]
@@ -114,16 +113,17 @@ _MAX_BINS = 255
 
 @estimator_class
 class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
-    """Stage-wise regression with shallow trees and prices on new features.
+    """Stage-wise regression with shallow trees that pay for new features.
 
-    Each tree h is grown greedily for Σ w (residual − h(x))², w being the examples' weights, plus
-    the tradeoff times the price of every feature that no earlier split of the ensemble uses; such a
-    feature is free from then on. The split with the largest net gain of all comes next.
+    Each tree h is grown greedily to minimise Σ w (residual − h(x))², with the weights w of the
+    examples, plus the tradeoff times the price of every feature that no earlier split of the
+    ensemble uses. Such a feature is free afterwards. The next split is always the one with the
+    largest net gain.
 
     Parameters
     ----------
     max_depth : int, default=4
-        Depth of the trees, the paper's.
+        Depth of the trees; the default is the paper's.
 
     References
     ----------
@@ -135,19 +135,19 @@ class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
     class_weight: Any = None
 
     def _boost(self, train, shares, cost_weights, n_iterations):
-        # Depth 8 is 256 leaves: deeper trees are not of limited depth any more.
+        # Depth 8 means 256 leaves: deeper trees are no longer shallow.
         check_number(self.max_depth, "max_depth", low=1, high=8, integer=True)
         coded, n = CodedRows.of(train.X, _MAX_BINS), len(train.y)
         members = train.y == np.arange(self.classes_.size)[:, None]
-        # Two classes have one score, of the second class: its row is the last.
+        # Two classes have one score, that of the second class, which is the last row.
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
         learned = coded, targets, None, np.arange(n), train.weight
         sizes = {"n_leaves": min(2**self.max_depth, n), "min_leaf": 1, "max_depth": self.max_depth}
 
         def path(tradeoff):
             boosting = Boosting(*learned, rate=self.learning_rate, **sizes)
-            # A tradeoff is per example, the squared error a sum over all of them. All trees and
-            # classes of the ensemble share the prices: a feature is paid for once.
+            # A tradeoff is per example, the squared error a sum over examples. All trees and
+            # classes share the prices, so that each feature is paid for once.
             boosting.prices[:] = tradeoff * n * shares
             for _ in range(n_iterations):
                 boosting.step()
@@ -158,20 +158,20 @@ class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
 
 @estimator_class
 class LightGBMCost(CostBoosting):
-    """Gradient boosting by LightGBM that charges its splits for features.
+    """Gradient boosting by LightGBM with feature costs.
 
     Parameters
     ----------
     penalty : {"coupled", "lazy"}, default="coupled"
-        "coupled": the model pays for a feature once, at its first split on it. "lazy": it pays for
-        each training example in a node that had not met the feature before.
+        "coupled": the model pays for a feature once, at its first split on the feature. "lazy": it
+        pays for each training example in a node that has not used the feature before.
     random_state : int, RandomState instance or None, default=None
-        Given to LightGBM, which draws nothing here on fewer than 200,000 examples.
+        Passed to LightGBM, which is deterministic here below 200,000 examples.
 
     Notes
     -----
     The penalty of a split is tradeoff × n_samples × share ("coupled"), or tradeoff × share for
-    each example ("lazy"), where share is the feature's price over the full price.
+    each example ("lazy"), where share is the feature's price divided by the full cost.
 
     References
     ----------
@@ -191,7 +191,7 @@ class LightGBMCost(CostBoosting):
         check_choice(self.penalty, "penalty", ("coupled", "lazy"))
         check_number(self.num_leaves, "num_leaves", low=2, integer=True)
         check_number(self.min_child_samples, "min_child_samples", low=1, integer=True)
-        # Gains are sums over examples: "coupled" must be, too; "lazy" is charged an example.
+        # Gains are sums over examples, so "coupled" is multiplied by their number.
         penalties = shares * (len(train.y) if self.penalty == "coupled" else 1)
         classes = "binary" if self._n_outputs == 1 else "multiclass"
         parameters = {
@@ -204,17 +204,17 @@ class LightGBMCost(CostBoosting):
             "num_threads": effective_n_jobs(self.n_jobs),
             "seed": int(check_random_state(self.random_state).randint(INT32_MAX)),
             "deterministic": True,
-            "force_row_wise": True,  # else LightGBM times both ways, and picks one
+            "force_row_wise": True,  # else LightGBM chooses by timing, which is not reproducible
             "verbose": -1,
         }
-        # Coded once for all cost_weights.
+        # Binned once for all cost_weights.
         options = {"params": dict(parameters), "free_raw_data": False}
         data = lightgbm.Dataset(train.X, train.y, weight=train.weight, **options)
         paths = []
         for tradeoff in progress(cost_weights, "models"):
             count_fit()
             charged = {**parameters, "cegb_tradeoff": tradeoff}
-            # Kept as it is: else LightGBM writes all trees to text, and reads them again.
+            # Otherwise LightGBM would write all trees to text and read them again.
             booster = lightgbm.train(charged, data, n_iterations, keep_training_booster=True)
             paths.append(from_lightgbm(booster))
         return paths
@@ -222,23 +222,23 @@ class LightGBMCost(CostBoosting):
 
 @estimator_class
 class LightGBMCostClassifier(ClassifierMixin, LightGBMCost):
-    """Gradient boosting of classes by LightGBM that charges its splits for features."""
+    """Classification by LightGBM's gradient boosting with feature costs."""
 
     class_weight: Any = None
 
 
 @estimator_class
 class LightGBMCostRegressor(RegressorMixin, LightGBMCost):
-    """Gradient boosting of numbers by LightGBM that charges its splits for features.
+    """Regression by LightGBM's gradient boosting with feature costs.
 
-    LightGBM learns from the targets in standard deviations from their mean, so that a tradeoff is a
-    share of the variance, whatever their unit.
+    LightGBM is fitted to standardised targets, so that a tradeoff is a share of their variance,
+    independent of their unit.
     """
 
     def _boost(self, train, *path):
         self._origin = np.average(train.y, weights=train.weights)
         away = train.y - self._origin
-        most = np.abs(away).max() or 1.0  # else squares may vanish, or overflow
+        most = np.abs(away).max() or 1.0  # else squares may underflow or overflow
         unit = most * np.sqrt(np.average((away / most) ** 2, weights=train.weights)) or 1.0
         paths = super()._boost(replace(train, y=away / unit), *path)
         return [[replace(tree, value=unit * tree.value) for tree in trees] for trees in paths]

@@ -1,4 +1,4 @@
-"""Ensembles at several sizes, of so many trees or within node budgets, charged like our forests."""
+"""Ensembles at several sizes, given by numbers of trees or node budgets, with feature costs."""
 
 from dataclasses import field, replace
 from typing import Any
@@ -14,7 +14,6 @@ from ..cascade.mixture import origin_and_unit
 from ..fit_counts import fit_counted
 from ..protocol.checked_data import stage_of
 from ..protocol.documenting import documented, estimator_class
-from ..protocol.prediction import requests_of
 from ..tree import convert
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, all_or_nothing, check_classes, check_number
@@ -22,24 +21,22 @@ from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
 
 
 def averages(estimator):
-    """Return True if the trees of an ensemble average, rather than add up as in boosting."""
+    """Return whether an ensemble averages its trees instead of adding them up, as boosting does."""
     return not hasattr(estimator, "learning_rate")
 
 
 def first_trees(estimator, n_features, sizes=None, node_budgets=None):
-    """Return the models (`TreeSum`) that the first members of a fitted ensemble make.
+    """Return the models (`TreeSum`) of the first members of a fitted ensemble.
 
-    `sizes` are the members at each stage: trees, or boosting iterations, which are one tree for
-    each class in gradient boosting of more than two. Boosting that ended early has no more than it
-    has. Instead of them `node_budgets`: as many members as have at most so many nodes together.
+    A member is a tree or, in gradient boosting of more than two classes, an iteration with a tree
+    for each class. `sizes` are the numbers of members of the models; boosting that ended early may
+    have fewer. Alternatively, `node_budgets` limit the number of nodes of each model.
     """
     trees = estimator.trees_ if hasattr(estimator, "trees_") else convert.from_sklearn(estimator)
     members = len(estimator.estimators_)
-    # Gradient boosting of K > 2 classes has K trees an iteration.
     per_member = len(trees) // members
     predictor, intercept = ForestPredictor(trees, n_features), convert.sklearn_intercept(estimator)
     if sizes is None:
-        # The most members whose nodes together are within each budget.
         nodes = [predictor.node_count(per_member * (member + 1)) for member in range(members)]
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
     mean = averages(estimator)
@@ -48,7 +45,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
 
 
 def check_ensemble(estimator):
-    """Refuse all but ensembles of scikit-learn that can be read as sums of trees."""
+    """Raise unless an estimator is an ensemble that can be converted to sums of trees."""
     own = isinstance(estimator, SAMMERClassifier)
     if not own and not (convert.holds_trees(estimator) and hasattr(estimator, "n_estimators")):
         raise ParameterError(
@@ -60,15 +57,15 @@ def check_ensemble(estimator):
 
 
 class SklearnStages(TreeStages):
-    """Stages that read their scores as scikit-learn reads those of `estimator`."""
+    """Base of stages that interpret scores as scikit-learn does for `estimator`."""
 
-    _dtypes = (np.float32,)  # what scikit-learn's trees compare
+    _dtypes = (np.float32,)  # the precision of scikit-learn's trees
 
     def _can_predict_proba(self):
         return averages(self.estimator) or hasattr(self.estimator, "loss")
 
     def _decided(self, scores):
-        # scikit-learn gives a score of exactly 0 to the second class, our forests to the first.
+        # At a score of exactly 0, scikit-learn predicts the second class, our forests the first.
         if is_classifier(self) and scores.shape[1] < self.classes_.size:
             return self.classes_[(scores[:, 0] >= 0).astype(np.intp)]
         return super()._decided(scores)
@@ -79,7 +76,7 @@ class SklearnStages(TreeStages):
 
 @estimator_class
 class ForestStages(SklearnStages, MetaStaged):
-    """A forest or boosting of scikit-learn, and the models of its first trees.
+    """A forest or boosting ensemble of scikit-learn, with stages of its first trees.
 
     Parameters
     ----------
@@ -88,14 +85,14 @@ class ForestStages(SklearnStages, MetaStaged):
         constant (`init=None` or "zero"), AdaBoostClassifier over decision trees, or
         `SAMMERClassifier`. Its `n_estimators` is replaced by the last of `n_trees`.
     n_trees : sequence of int, default=(10, 100, 1000)
-        Trees at each size, increasing; in gradient boosting of more than two classes, iterations.
+        Numbers of trees, increasing; of iterations in gradient boosting of more than two classes.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted ensemble.
     stage_settings_ : list of dict
-        What tells each size apart: {"trees": n}.
+        Setting that identifies each stage: {"trees": n}.
     """
 
     estimator: Any = field(kw_only=False)
@@ -110,7 +107,7 @@ class ForestStages(SklearnStages, MetaStaged):
         model = clone(self.estimator)
         known = model.get_params()
         for name in ("n_jobs", "random_state"):
-            # None: as the estimator has it.
+            # None keeps the estimator's own value.
             if name in known and getattr(self, name) is not None:
                 model.set_params(**{name: getattr(self, name)})
         model.set_params(n_estimators=n_trees[-1])
@@ -119,7 +116,7 @@ class ForestStages(SklearnStages, MetaStaged):
         self.stage_settings_ = [{"trees": n} for n in n_trees]
 
 
-# What a share counts as at least before its logarithm is taken; the paper leaves it open.
+# Smallest share before the logarithm; the paper leaves it open.
 _LEAST_SHARE = np.finfo(np.float64).eps
 
 
@@ -128,16 +125,18 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     """AdaBoost of decision trees by SAMME.R (Zhu, Zou, Rosset and Hastie, 2009, algorithm 4).
 
     A tree votes for class k with h_k(x) = (K - 1) (log p_k(x) - mean_l log p_l(x)), where p are
-    the class shares of its leaf; an example's weight is then multiplied by
-    exp(-h_y(x) / (K - 1)). A learning rate below 1 shrinks that exponent, as scikit-learn did
-    while it had this algorithm. An engine: `BoostingNodeShares` and `ForestStages` charge it.
+    the class shares of its leaf. The weight of an example is then multiplied by
+    exp(-h_y(x) / (K - 1)). A learning rate below 1 shrinks this exponent, as scikit-learn did
+    while it had this algorithm. The class has no feature costs itself: use it in
+    `BoostingNodeShares` or `ForestStages`.
 
     Parameters
     ----------
     estimator : DecisionTreeClassifier, default=None
-        What is boosted; None: stumps.
+        The tree to boost; None: stumps.
     n_estimators : int, default=50
-        Trees. Fewer when one makes no error on the training data: it would only be repeated.
+        Number of trees. Boosting stops early after a tree without training errors, which would
+        only be repeated.
     learning_rate : float, default=1.0
         Factor of the exponent, > 0.
 
@@ -148,7 +147,7 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     estimators_ : list of DecisionTreeClassifier
         The fitted trees.
     trees_ : list of Tree
-        The same trees with their votes as values.
+        The same trees with votes as values.
 
     References
     ----------
@@ -162,7 +161,7 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     random_state: Any = None
 
     def fit(self, X, y):
-        """Fit the trees one after another, each on the weights that the last one leaves."""
+        """Fit the trees one after another, each with the weights updated by the last one."""
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
         with all_or_nothing(self):
@@ -179,59 +178,58 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
             member = clone(base).set_params(random_state=random.randint(INT32_MAX))
             member.fit(X, labels, sample_weight=weights, check_input=False)
             (tree,) = convert.from_sklearn(member)
-            # h_k(x) of the class docstring, once for each leaf.
+            # h_k(x), as in the class docstring, for each leaf.
             logs = np.log(np.maximum(tree.value, _LEAST_SHARE))
             votes = (self.classes_.size - 1) * (logs - logs.mean(axis=1, keepdims=True))
             self.estimators_.append(member)
             self.trees_.append(replace(tree, value=votes))
             reached = votes[member.apply(X, check_input=False)]
-            # Without an error the weights keep their ratios: the next tree would be the same.
+            # Without errors, the next tree would be the same.
             if (reached.argmax(axis=1) == labels).all():
                 break
-            # The more a tree's vote for the true class, the less the example weighs next.
             own = reached[np.arange(len(X)), labels] / (self.classes_.size - 1)
             weights *= np.exp(-self.learning_rate * own)
             weights /= weights.sum()
 
     def decision_function(self, X):
-        """Return the sums of the votes for each class; of two classes those for the second."""
+        """Return the sums of the votes for each class; with two classes, for the second."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
         votes = ForestPredictor(self.trees_, self.n_features_in_).walk(X, values=True).values
         return votes[:, 1] if self.classes_.size == 2 else votes
 
     def predict(self, X):
-        """Return the class with most votes."""
+        """Return the class with the most votes."""
         votes = self.decision_function(X)
         return self.classes_[(votes > 0).astype(int) if votes.ndim == 1 else votes.argmax(axis=1)]
 
 
-N_PROBES = 20  # fully grown trees that the number of nodes is estimated from
+N_PROBES = 20  # number of fully grown trees used to estimate the number of nodes
 
 
 @estimator_class
 class NodeShares(MetaStaged):
-    """Base of models under node budgets in percent of fully grown extra trees.
+    """Base of models with node budgets in percent of the nodes of fully grown extra trees.
 
-    A subclass fits the largest of `node_budgets_` in `_fit_budgets`.
+    A subclass fits models to the `node_budgets_` in `_fit_budgets`.
 
     Parameters
     ----------
     estimator : estimator
-        The model; its size is set by the budgets.
+        The model, whose size is set by the budgets.
     percents : sequence of float, default=(1, 10)
         Node budgets in percent, increasing.
     n_full_trees : int, default=1000
-        Number of the fully grown extra trees that the percents refer to.
+        Number of fully grown extra trees that the percentages refer to.
 
     Attributes
     ----------
     n_full_ : float
-        Estimated nodes of the fully grown extra trees.
+        Estimated number of nodes of the fully grown extra trees.
     node_budgets_ : list of int
-        The budgets.
+        Node budgets as numbers of nodes.
     stage_settings_ : list of dict
-        What tells each size apart: {"budget_percent": share}.
+        Setting that identifies each stage: {"budget_percent": share}.
 
     References
     ----------
@@ -249,13 +247,13 @@ class NodeShares(MetaStaged):
         X, y = train.X, train.targets
         percents = check_increasing(self.percents, "percents", high=100)
         check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
-        # One for the probes and one for the model.
+        # A seed for the probes, and one for the model.
         seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
         forest, targets = ExtraTreesClassifier, y
         if not is_classifier(self):
             forest, (origin, unit) = ExtraTreesRegressor, origin_and_unit(y)
             targets = (y - origin) / unit
-        origins, units = origin_and_unit(X)  # else small differences are none
+        origins, units = origin_and_unit(X)  # else trees ignore small differences
         probes = forest(N_PROBES, random_state=seeds[0])
         probes = fit_counted(probes, (X - origins) / units, targets).estimators_
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
@@ -267,16 +265,16 @@ class NodeShares(MetaStaged):
 
 @documented
 class GIFNodeShares(NodeShares):
-    """A globally induced forest whose node budgets are shares of fully grown extra trees.
+    """A globally induced forest with node budgets in percent of fully grown extra trees.
 
-    The paper's way to state budgets: 10 % is a tenth of the nodes of 1000 extremely randomized
-    trees, grown to the end on the same training data. Their number is estimated from a few trees.
+    This is how the paper states budgets: 10 % is a tenth of the nodes of 1000 fully grown extremely
+    randomized trees on the same training data. Their number is estimated from a few trees.
 
     Parameters
     ----------
     estimator : GIFRegressor or GIFClassifier
-        Its `node_budget` is replaced. With `joint_fit` one forest is grown for each budget, else
-        the smaller ones are the largest as it was at so many nodes.
+        The forest; its `node_budget` is replaced. With `joint_fit`, a forest is grown for each
+        budget. Otherwise smaller forests are earlier states of the largest one.
 
     Attributes
     ----------
@@ -288,7 +286,7 @@ class GIFNodeShares(NodeShares):
 
     def _fit_budgets(self, X, y, seed):
         own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
-        # Weights of a refitted forest are right for its own size only: one fit for each budget.
+        # Jointly fitted values are valid for one size only, so fit a forest for each budget.
         grown = self.node_budgets_ if own.joint_fit else self.node_budgets_[-1:]
         self.forests_ = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
         self.estimator_ = self.forests_[-1]
@@ -307,21 +305,21 @@ class GIFNodeShares(NodeShares):
 
     def _acquisitions(self, n_samples, stage, ledger):
         forest = self.forests_[stage]
-        return (yield from requests_of(forest, n_samples, forest.n_stages_ - 1, ledger))
+        return (yield from forest._acquisitions(n_samples, forest.n_stages_ - 1, ledger))
 
 
 @documented
 class BoostingNodeShares(SklearnStages, NodeShares):
-    """Boosting of shallow trees, as many as fit into node budgets in shares of extra trees.
+    """Boosting of shallow trees within node budgets in percent of fully grown extra trees.
 
-    The paper's Table 9 has stumps at a learning rate of 10^-1.5.
+    The paper's Table 9 uses stumps with a learning rate of 10^-1.5.
 
     Parameters
     ----------
     estimator : estimator of scikit-learn
         GradientBoostingRegressor, GradientBoostingClassifier, AdaBoostClassifier over decision
-        trees, or `SAMMERClassifier`. Its `n_estimators` is replaced: as many trees as fit into the
-        largest budget if each were as large as its `max_depth` allows.
+        trees, or `SAMMERClassifier`. Its `n_estimators` is replaced by the number of trees that fit
+        into the largest budget if all are as large as `max_depth` allows.
 
     Attributes
     ----------
@@ -331,19 +329,19 @@ class BoostingNodeShares(SklearnStages, NodeShares):
 
     def _fit_budgets(self, X, y, seed):
         check_ensemble(self.estimator)
-        # As if every tree were as large as it may be: the budget is kept whatever is grown.
+        # Assumes trees of the largest possible size, so that the budget is always kept.
         base = getattr(self.estimator, "estimator", self.estimator)
         max_depth = 1 if base is None else base.max_depth
         check_number(max_depth, "max_depth of the boosted trees", low=1, integer=True)
         most = 2 ** (max_depth + 1) - 1
-        # Gradient boosting grows a tree for each class, AdaBoost one for all.
+        # Gradient boosting grows a tree for each class, AdaBoost one for all classes.
         if base is self.estimator and is_classifier(self) and np.unique(y).size > 2:
             most *= np.unique(y).size
         smallest, largest = self.node_budgets_[0], self.node_budgets_[-1]
         if smallest < most:
             raise ParameterError(
-                f"a boosting iteration has up to {most} nodes, and the smallest budget, "
-                f"{self.percents[0]} % of {self.n_full_:.0f} (n_samples={len(X)}), is {smallest}. "
+                f"a boosting iteration has up to {most} nodes, but the smallest budget is only "
+                f"{smallest}, {self.percents[0]} % of {self.n_full_:.0f} (n_samples={len(X)}). "
                 "Raise percents, or lower max_depth."
             )
         own = {"n_estimators": largest // most, "random_state": seed}

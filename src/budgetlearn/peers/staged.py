@@ -1,4 +1,4 @@
-"""Models in several stages from one fit, so that a study can set error against cost or memory."""
+"""Models with several stages from one fit, which trade error for cost or memory."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -17,40 +17,40 @@ from ..validation import ParameterError, check_number
 
 @dataclass(frozen=True, eq=False)
 class TreeSum:
-    """The first trees of a forest as a model: scores are the sums of their leaves, or the means."""
+    """The first trees of a forest as a model, whose scores are sums or means of leaf values."""
 
     forest: ForestPredictor
-    n_trees: int  # how many of its trees belong to the model
+    n_trees: int  # number of trees of the model
     intercept: float | np.ndarray = 0.0  # added to the sum
-    averages: bool = False  # whether the trees are averaged, rather than added up
-    # Trees that one boosting step adds together; 0 where the trees are votes of equal weight.
+    averages: bool = False  # whether trees are averaged instead of added
+    # Number of trees of a boosting step; 0 if trees are independent votes.
     per_step: int = 0
 
     @classmethod
     def of(cls, trees, n_features, shares=False, **how):
-        """Return the model that all of `trees` make, with class shares for counts if wanted."""
+        """Return the model of all `trees`; `shares` turns class counts into shares."""
         return cls(ForestPredictor(trees, n_features, shares=shares), len(trees), **how)
 
     def scores(self, totals, n_counted):
-        """Return scores of shape (n_samples, n_values), given the sums of the leaves reached.
+        """Return scores, (n_samples, n_values), from the sums of the values of reached leaves.
 
-        `n_counted` is in how many trees, for each example or for all: not all may be walked.
+        `n_counted` is the number of trees in the sums, for each example or for all, as some trees
+        may not be evaluated.
         """
-        # Votes are averaged over the trees walked; boosting adds up, and lacks what was not.
         if self.averages:
             totals = np.reshape(1 / np.maximum(n_counted, 1), (-1, 1)) * totals
         return totals + self.intercept
 
 
 class TreeStages(BudgetedEstimator):
-    """Stages that are sums of trees: a subclass sets `_models`, a `TreeSum` for each stage."""
+    """Base of estimators with trees; a subclass sets `_models`, a `TreeSum` for each stage."""
 
     def _stages(self, X, which, want):
         for index in which:
             model = self._models[index]
             nodes = model.forest.node_count(model.n_trees)
             stage = Stage(dict(self.stage_settings_[index]), nodes=nodes)
-            # A walk is what costs: one gathers all that is wanted.
+            # A single walk, as it takes most of the time.
             scored = bool(want & {"output", "probabilities"})
             parts = {"values": scored, "acquired": "acquired" in want, "n_jobs": self.n_jobs}
             walk = model.forest.walk(X, trees=(0, model.n_trees), **parts)
@@ -67,7 +67,7 @@ class TreeStages(BudgetedEstimator):
     def stored_bytes(self, stage):
         model = self._models[stage]
         n_columns = model.forest.n_values
-        # A tree of a step of several speaks for one class; two classes have opposite scores.
+        # One of several trees of a step has values of one class; two classes have opposite scores.
         if model.per_step > 1 or (is_classifier(self) and n_columns == 2):
             n_columns = 1
         return stored_bytes(model.forest.trees[: model.n_trees], model.forest.n_features, n_columns)
@@ -78,7 +78,7 @@ class TreeStages(BudgetedEstimator):
         return self._decided(scores), self._shares(model, scores) if shows else None
 
     def _decided(self, scores):
-        """Return the class labels or numbers that scores stand for."""
+        """Return the class labels or numbers for scores."""
         if not is_classifier(self):
             return scores[:, 0]
         if scores.shape[1] < self.classes_.size:
@@ -86,11 +86,11 @@ class TreeStages(BudgetedEstimator):
         return self.classes_[scores.argmax(axis=1)]
 
     def _shares(self, model, scores):
-        """Return class shares, (n_samples, n_classes): scores are sums of votes, or log-odds."""
+        """Return class probabilities, (n_samples, n_classes), from sums of votes or log-odds."""
         if not model.per_step:
             return scores / scores.sum(axis=1, keepdims=True)
         if scores.shape[1] < self.classes_.size:
-            # Both from their own sign: 1 − expit would lose digits.
+            # Not as 1 − expit(scores), which would lose digits.
             return np.hstack([expit(-scores), expit(scores)])
         return softmax(scores, axis=1)
 
@@ -101,10 +101,9 @@ class TreeStages(BudgetedEstimator):
 
 
 class MetaStaged(MetaEstimatorMixin, BudgetedEstimator):
-    """Stages that one fit of another estimator gives: classifier or regressor as that is."""
+    """Base of meta-estimators with stages; a classifier or regressor like their `estimator`."""
 
     def __sklearn_tags__(self):
-        # Classifier or regressor is not known before the estimator is given: tags follow it.
         tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.estimator_type = own.estimator_type
         tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
@@ -116,10 +115,10 @@ class MetaStaged(MetaEstimatorMixin, BudgetedEstimator):
 
 
 def check_increasing(values, name, *, falling=False, low_open=True, high=None, integer=False):
-    """Return numbers as a list if each is larger (or with `falling` smaller) than the one before.
+    """Return numbers as a list if each is larger than the one before (with `falling`, smaller).
 
-    Messages call them `name`; they are above 0 (`low_open` False: or 0), `high` at most, and with
-    `integer` whole.
+    The numbers must be above 0 (or at least 0 if `low_open` is False), at most `high`, and integers
+    if `integer` is set. Error messages call them `name`.
     """
     values = list(values)
     for value in values:

@@ -1,4 +1,4 @@
-"""Policies that learn what to acquire next (the extra `policies`): AACO, DIME, GDFS."""
+"""Policies that learn which feature to acquire next (extra `policies`): AACO, DIME, GDFS."""
 
 from .aaco import AACOClassifier as AACOClassifier
 from .gdfs_dime import DIMEClassifier as DIMEClassifier

@@ -1,4 +1,4 @@
-"""AACO (Valancius et al. 2024): acquire what would have told most of similar training examples."""
+"""AACO (Valancius et al. 2024): acquire the most informative features of similar examples."""
 
 import numpy as np
 from scipy.special import log_softmax
@@ -8,24 +8,24 @@ from ..protocol.documenting import documented
 from .classifier import PolicyClassifier, divisors
 from .networks import forward
 
-MEMORY = 2000  # most training rows that stand for examples
-NEIGHBOURS = 5  # of an example of which something is known
-STRANGERS = 500  # that stand for an example of which nothing is known
-SETS, SINGLES = 64, 64  # sets of features, and most single ones, that are tried at each step
-LEAST = 1e-9  # what sets that promise nothing count as: thresholds end above it, or never
-BLOCK = 20_000  # predictions that are made together: bounds the memory
+MEMORY = 2000  # most training rows that can be neighbours
+NEIGHBOURS = 5  # number of neighbours of an example with acquired features
+STRANGERS = 500  # number of training rows that represent an example without acquired features
+SETS, SINGLES = 64, 64  # number of random sets, and most single features, tried at each step
+LEAST = 1e-9  # smallest rating of a set; thresholds are above it, or never stop
+BLOCK = 20_000  # predictions made at a time, which bounds the memory
 
 
 @documented
 class AACOClassifier(PolicyClassifier):
-    """Acquire a feature of the set that would have told most of similar training examples.
+    """Acquire a feature of the set that is most informative about similar training examples.
 
-    No network chooses. The training examples nearest in what is known stand for an example; single
-    features and random sets are tried on them. The set by which their cross-entropy falls most per
-    price names the next feature: the one that it can spare least. A stage is a threshold:
-    acquisitions end where no set promises as much per price. (The paper stops where the empty set
-    has the least cross-entropy plus weighted price, which is the same rule; among sets it takes the
-    best one at that weight.)
+    Unlike GDFS and DIME, the choice needs no network. Single features and random sets are evaluated
+    on the training examples nearest in the known features. The set that reduces their cross-entropy
+    most per price is selected, and its most important feature per price is acquired next. A stage
+    is a threshold: acquisitions end when no set reaches it. (The paper stops when the empty set has
+    the least cross-entropy plus weighted price, which is the same rule, and selects the best set
+    with that weight.)
 
     References
     ----------
@@ -44,7 +44,7 @@ class AACOClassifier(PolicyClassifier):
 
     def _rating(self, walk, rows, max_cost):
         state = np.hstack([part[rows] for part in (walk.known, walk.acquired, walk.refused)])
-        # Examples that know the same are rated once: at the start all of them.
+        # Examples with the same known values are rated once; at the start, that is all of them.
         _, first, same = np.unique(state, axis=0, return_index=True, return_inverse=True)
         rows = rows[first]
         rating = np.full((rows.size, self.n_features_in_), -np.inf)
@@ -52,7 +52,7 @@ class AACOClassifier(PolicyClassifier):
         share = np.where(walk.acquired[rows].any(axis=1), NEIGHBOURS, STRANGERS)
         share = share.clip(max=len(self._memory))
         for number, n_near in np.unique([asked, share], axis=1).T:
-            # All with as many answers try the same sets: an example alone, or among others.
+            # The sets depend on the number of answers only, so that batches do not matter.
             sets = self._sets(number)
             places = np.flatnonzero((asked == number) & (share == n_near))
             step = max(1, BLOCK // (n_near * len(sets)))
@@ -62,7 +62,7 @@ class AACOClassifier(PolicyClassifier):
         return rating[same]
 
     def _rated(self, walk, rows, sets, n_near, max_cost):
-        """Return ratings of a block of examples: that of the best set at one of its features."""
+        """Return ratings of a block of examples, -inf except at one feature of the best set."""
         known, acquired = walk.known[rows], walk.acquired[rows]
         near = self._nearest(known, acquired, n_near)
         more = sets & ~acquired[:, None] & ~walk.refused[rows][:, None]
@@ -80,11 +80,11 @@ class AACOClassifier(PolicyClassifier):
         return found
 
     def _indispensable(self, known, acquired, chosen, near):
-        """Return the feature of each chosen set that it can spare least, per price."""
+        """Return the feature of each chosen set whose removal loses most per price."""
         order = np.argsort(~chosen, axis=1, kind="stable")[:, : max(1, chosen.sum(axis=1).max())]
-        own = np.take_along_axis(chosen, order, axis=1)  # others fill up rows of fewer features
+        own = np.take_along_axis(chosen, order, axis=1)  # False: padding of smaller sets
         less = chosen[:, None] & ~(self._with[order] & own[:, :, None])
-        # The whole set too, in each row: how many features others have is of no matter.
+        # The whole set comes first; padded sets are equal to it.
         kept = self._gains(known, acquired, np.insert(less, 0, chosen, axis=1), near)
         prices = np.take_along_axis(self.feature_costs_.marginal(acquired), order, axis=1)
         loss = kept.max(axis=1, keepdims=True) - kept[:, 1:]
@@ -92,7 +92,7 @@ class AACOClassifier(PolicyClassifier):
         return order[np.arange(len(order)), np.where(own, loss, -np.inf).argmax(axis=1)]
 
     def _sets(self, asked):
-        """Return sets of features to try, as masks: single ones, and random ones of every size."""
+        """Return masks of the sets to try: single features, and random sets of every size."""
         random, d = np.random.default_rng([self._seed, asked]), self.n_features_in_
         singles = np.eye(d, dtype=bool)[random.permutation(d)[:SINGLES]]
         sizes = random.integers(1, max(2, self._most - asked + 1), SETS)
@@ -100,9 +100,9 @@ class AACOClassifier(PolicyClassifier):
         return np.vstack([singles, several]) @ self._with
 
     def _nearest(self, known, acquired, number):
-        """Return the nearest training rows by what is known, (n_samples, number)."""
+        """Return the nearest training rows by the known features, (n_samples, number)."""
         distance = np.zeros((len(known), len(self._memory)))
-        # Feature by feature: sums that do not depend on how many examples there are.
+        # Summed feature by feature, so that rounding does not depend on the number of examples.
         for feature in np.flatnonzero(acquired.any(axis=0)):
             mine = np.flatnonzero(acquired[:, feature])
             apart = known[mine, feature][:, None] - self._memory[:, feature]
@@ -110,14 +110,14 @@ class AACOClassifier(PolicyClassifier):
         return distance.argsort(axis=1, kind="stable")[:, :number]
 
     def _gains(self, known, acquired, more, near):
-        """Return by how much the neighbours' cross-entropy falls with each set, (n, n_sets)."""
+        """Return the reduction of the neighbours' cross-entropy by each set, (n, n_sets)."""
         n, n_sets, d = more.shape
         none = np.zeros((n, 1, d), dtype=bool)
         more = np.concatenate([none, more], axis=1)[:, None]  # (n, 1, n_sets + 1, d)
         acquired, known = acquired[:, None, None], known[:, None, None]
         values = np.where(acquired, known, np.where(more, self._memory[near][:, :, None], 0))
         mask = np.broadcast_to(acquired | more, values.shape)
-        # In double: in single precision the number of rows would decide who is above a threshold.
+        # In double precision, so that rounding in batches does not affect comparisons.
         scores = forward(self._predictor, values.reshape(-1, d), mask.reshape(-1, d))
         gain = log_softmax(scores, axis=1).reshape(n, near.shape[1], n_sets + 1, -1)
         answers = self._answers[near][:, :, None, None]
@@ -126,7 +126,7 @@ class AACOClassifier(PolicyClassifier):
 
 
 def free_with(costs):
-    """Return the mask of what comes with each feature for its price, itself included, (d, d)."""
+    """Return the mask of features that are free with each feature, including itself, (d, d)."""
     free = np.eye(costs.n_features, dtype=bool)
     if costs.groups is not None:
         same = (costs.groups[:, None] == costs.groups) & (costs.groups >= 0)

@@ -1,4 +1,4 @@
-"""The base of policies: acquire what is rated best, predict what is known with a network."""
+"""The base of policies: acquire the best-rated feature, and predict with a network."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from ..protocol.feature_requests import requests_by_feature, walked
 from ..validation import INT32_MAX, check_number
 from .networks import RankCode, Training, evaluate, one_thread, trained
 
-FREE = 1e-9  # the share of the full cost that a free feature counts as: it comes before all others
-EQUAL = 1e-9  # ratings that differ by a smaller share are equal: their rounding must not matter
+FREE = 1e-9  # price of a free feature as a share of the full cost, so that it comes first
+EQUAL = 1e-9  # ratings are equal if they differ by a smaller share, so that rounding is irrelevant
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Walk:
 
     known: np.ndarray  # (n, d): codes of acquired features, 0 for the others
     acquired: np.ndarray  # (n, d) bool
-    refused: np.ndarray  # (n, d) bool: cannot be had
+    refused: np.ndarray  # (n, d) bool: unavailable
     order: np.ndarray  # (n, d) int: acquired features in their order, -1 after the last one
     rating: np.ndarray  # (n, d): worth per price of each acquisition; -inf after the last one
 
@@ -36,7 +36,7 @@ class Walk:
         return cls(np.zeros(shape), acquired, refused, order, np.full(shape, -np.inf))
 
     def take(self, rows, features, ratings, codes, refused):
-        """Write down what was asked for: the code where it was had, else the refusal."""
+        """Record the answers to requests: codes of acquired features, or refusals."""
         self.refused[rows[refused], features[refused]] = True
         rows, features = rows[~refused], features[~refused]
         place = self.acquired[rows].sum(axis=1)
@@ -44,8 +44,8 @@ class Walk:
         self.acquired[rows, features], self.known[rows, features] = True, codes[~refused]
 
     def until(self, most, threshold):
-        """Return the mask of the features acquired by walks that stop earlier."""
-        # Once below the threshold a walk has ended, whatever would come after.
+        """Return the mask of the features acquired if the walks stop at some limits."""
+        # A walk ends at its first rating below the threshold.
         lowest = np.minimum.accumulate(self.rating, axis=1)
         counts = ((self.order >= 0) & (lowest >= threshold)).sum(axis=1).clip(max=most)
         rows, places = np.nonzero(np.arange(self.order.shape[1]) < counts[:, None])
@@ -56,29 +56,29 @@ class Walk:
 
 @estimator_class
 class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
-    """Base of classifiers that acquire one feature after the other, and predict by a network.
+    """Base of classifiers that acquire one feature after another, and predict with a network.
 
-    A subclass learns in `_train` what to acquire next, and says it in `_rating`.
+    A subclass learns the order of acquisition in `_train`, and rates features in `_rating`.
 
     Parameters
     ----------
     max_acquired : int, default=20
-        Most features that an example acquires, and the length of the walks in training.
+        Largest number of features of an example, and length of the walks in training.
     n_steps : int, default=4000
-        Gradient steps of the joint training.
+        Number of gradient steps in the joint training.
     n_walks : int, default=256
-        Examples in each step.
+        Number of examples in each step.
     n_hidden : int, default=128
-        Units in each of the two hidden layers of a network.
+        Number of units in each of the two hidden layers of a network.
 
     Attributes
     ----------
     stage_settings_ : list of dict
-        What tells stages apart.
+        Setting that identifies each stage.
     """
 
     _groups = True
-    _threshold_rows = 2000  # training rows, or nearly twice as many, whose walks set thresholds
+    _threshold_rows = 2000  # thresholds are set on this to nearly twice this number of rows
 
     max_acquired: int = 20
     n_steps: int = 4000
@@ -89,15 +89,15 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
 
     @abstractmethod
     def _train(self, training, predictor, most):
-        """Learn what to acquire next, `most` features at most; the predictor knows random masks."""
+        """Learn the order of acquisition, up to `most` features, with a pretrained predictor."""
 
     def _stops(self, X, most):
-        """Return the setting of each stage, and its limits: most features, least worth per price.
+        """Return the setting and the limits (most features, least rating) of each stage.
 
-        Here stages are thresholds: by them training rows acquire 1, 2, … features on average, and
-        the last stage never ends.
+        By default, stages are thresholds with which training rows acquire 1, 2, … features on
+        average. The last stage does not stop early.
         """
-        # Of all parts: tables may be sorted.
+        # Rows are spread over the table, which may be sorted.
         walk = self._walk(X[:: max(1, len(X) // self._threshold_rows)], most, 0.0)
         lowest = np.minimum.accumulate(walk.rating[:, :most], axis=1)
         ratings = -np.sort(-lowest, axis=None)
@@ -114,7 +114,7 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         with one_thread(type(self).__name__) as torch:
             training = Training(torch, coded, train.y, int(seeds.randint(INT32_MAX)))
             predictor = training.network(self.n_hidden, self.classes_.size)
-            # A policy would learn nothing from predictions that mean nothing yet.
+            # A policy cannot learn from an untrained predictor.
             training.pretrain(predictor, self.n_steps // 2, self.n_walks, most)
             self._train(training, predictor, most)
         self._predictor = trained(predictor)
@@ -158,7 +158,7 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
 
     @abstractmethod
     def _rating(self, walk, rows, max_cost):
-        """Return the worth per price of each feature that can be acquired, -inf of the others."""
+        """Return the worth per price of each feature, -inf if it cannot be acquired."""
 
     def _acquisitions(self, n_samples, stage, ledger):
         walking = self._walking(n_samples, *self._limits[stage], ledger.max_cost)
@@ -171,5 +171,5 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
 
 
 def divisors(prices, costs):
-    """Return prices to divide by: those of free features are small, not 0."""
+    """Return prices to divide by, which are small but not 0 for free features."""
     return prices.clip(FREE * costs.full or 1.0)

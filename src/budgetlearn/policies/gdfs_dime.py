@@ -12,15 +12,15 @@ from .networks import Walks, evaluate, forward, trained
 
 HOT, COLD = 1.0, 0.1  # temperatures of the relaxed choice, at the start and at the end
 TINY = 1e-10
-BOLD, TIMID = 1.0, 0.1  # shares of walks that go on at random, at the start and at the end
-LEAST = 1e-9  # share of the entropy that a worthless feature counts as: the cheapest comes first
+BOLD, TIMID = 1.0, 0.1  # shares of random acquisitions, at the start and at the end
+LEAST = 1e-9  # smallest worth as a share of the entropy; of worthless features, the cheapest wins
 
 
 class NetworkPolicy(PolicyClassifier):
     """Base of policies in which a network rates the features.
 
-    A subclass descends in `_descend`, and says in `_worth` what the network's outputs mean. The
-    feature with the most worth per price is acquired.
+    A subclass trains the network in `_descend`, and turns its outputs into the worth of features in
+    `_worth`. The feature with the largest worth per price is acquired.
     """
 
     def _train(self, training, predictor, most):
@@ -34,7 +34,7 @@ class NetworkPolicy(PolicyClassifier):
 
     @abstractmethod
     def _worth(self, known, acquired):
-        """Return the worth of each feature that is not acquired yet, above 0."""
+        """Return the worth, above 0, of each feature that is not acquired yet."""
 
     def _rating(self, walk, rows, max_cost):
         acquired, costs = walk.acquired[rows], self.feature_costs_
@@ -50,12 +50,12 @@ class NetworkPolicy(PolicyClassifier):
 
 @documented
 class GDFSClassifier(NetworkPolicy):
-    """Acquire the feature that a network finds best for the next prediction.
+    """Acquire the feature that a network rates best for the next prediction.
 
-    The policy gives each feature a probability, the predictor classifies what is known. Both are
-    trained together to predict well after each single acquisition, which is drawn from the policy
-    in a relaxed form that lets gradients through; to predict, the feature with the largest
-    probability per price is acquired. Stage k has acquired k + 1 features.
+    The policy network gives each feature a probability, and the predictor network classifies the
+    known features. Both are trained together to predict well after each single acquisition. In
+    training, acquisitions are drawn from the policy in a relaxed, differentiable form. To predict,
+    the feature with the largest probability per price is acquired. Stage k acquires k + 1 features.
 
     References
     ----------
@@ -68,7 +68,7 @@ class GDFSClassifier(NetworkPolicy):
             X, y = walks.examples
             scores = _perturbed(training, policy, X, walks.mask)
             temperature = HOT * (COLD / HOT) ** done
-            # Known features have -inf, and no part in the choice.
+            # Known features have a score of -inf, so they are never chosen.
             chosen = walks.mask + (scores / temperature).softmax(dim=1)
             training.loss(predictor, X, chosen, y).backward()
             walks.advance(scores.argmax(dim=1))
@@ -82,20 +82,20 @@ class GDFSClassifier(NetworkPolicy):
 
 
 def _perturbed(training, policy, X, mask):
-    """Return the policy's scores with Gumbel noise: the largest is a draw from the policy."""
+    """Return the policy's scores with Gumbel noise, so that the largest is a random draw."""
     scores = forward(policy, X * mask, mask, training.drop)
     exponential = -training.uniform(scores.shape).clip(TINY).log()
-    noise = -exponential.clip(TINY).log()  # both ends of a uniform draw would be infinite
+    noise = -exponential.clip(TINY).log()  # clipped, as 0 and 1 would give infinite noise
     return (scores + noise).masked_fill(mask > 0, -np.inf)
 
 
 @documented
 class DIMEClassifier(NetworkPolicy):
-    """Acquire the feature with the largest expected gain per price, while that is large enough.
+    """Acquire the feature with the largest expected gain per price, while it is large enough.
 
-    The policy estimates how much each feature would lower the cross-entropy of the predictor,
-    which is its mutual information with the class, given what is known. A stage is a threshold:
-    acquisitions end where no feature promises as much per price.
+    The policy estimates how much each feature would reduce the cross-entropy of the predictor. This
+    is the feature's mutual information with the class, given the known features. A stage is a
+    threshold: acquisitions end when no feature has as large an expected gain per price.
 
     References
     ----------
@@ -118,25 +118,25 @@ class DIMEClassifier(NetworkPolicy):
             walks.advance(chosen[:, 0])
 
     def _worth(self, known, acquired):
-        # Of what there is to know a feature tells between nothing and all.
+        # The network's outputs are shares of the remaining entropy.
         shares = evaluate(self._policy, known, acquired).clip(LEAST, 1.0)
         return shares * _entropy(self._probabilities(known, acquired))[:, None]
 
 
 def _entropy(probabilities):
-    # Above 0, where rounding has left no doubt.
+    # Above 0, even if rounding makes a prediction certain.
     return entr(probabilities).sum(axis=1).clip(LEAST)
 
 
 def _next(training, rating, mask, boldness):
-    """Return the next feature of each walk: the best one, or for a share of them any."""
+    """Return the next feature of each walk: the best one or, for a share of walks, a random one."""
     bold = training.uniform((len(mask), 1)) < boldness
     rating = training.torch.where(bold, training.uniform(mask.shape), rating)
     return rating.masked_fill(mask > 0, -np.inf).argmax(dim=1, keepdim=True)
 
 
 def _entropy_and_gain(training, predictor, X, y, mask, more):
-    """Return the entropy of predictions by one mask, and how much more features lower the loss."""
+    """Return the entropy of predictions with a mask, and the gain of a larger mask in log loss."""
     with training.torch.no_grad():
         before, after = (forward(predictor, X * m, m).log_softmax(dim=1) for m in (mask, more))
         gain = (after - before).gather(1, y[:, None])[:, 0]

@@ -1,6 +1,6 @@
-"""Small networks of what is known of an example, and the walks that they are trained on.
+"""Small networks of partly known examples, and the walks that they are trained on.
 
-PyTorch trains them; what they predict takes NumPy alone, so that a fitted model does without it.
+PyTorch is needed for training only; predictions use NumPy.
 """
 
 from contextlib import contextmanager
@@ -12,26 +12,26 @@ from ..exceptions import extra
 from ..fit_counts import count_fit
 
 DROPOUT, LEARNING_RATE = 0.3, 1e-3
-POINTS = 256  # most points of a feature's code, between which it is linear
-BLOCK_ROWS = 2048  # that are evaluated together: bounds the memory
+POINTS = 256  # most points of the piecewise linear code of a feature
+BLOCK_ROWS = 2048  # rows evaluated at a time, which bounds the memory
 
 
 class RankCode:
     """Features as their ranks in the training data, scaled to about unit spread.
 
-    Ranks tame long tails, and leave nothing to choose: the mean of all features is 0.
+    Ranks are robust to long tails, and the mean of each feature is 0.
     """
 
     def __init__(self, X):
         self._curves = [_ranks(column) for column in X.T]
 
     def table(self, X):
-        """Return a complete table in code."""
+        """Return the codes of a complete table."""
         pairs = zip(X.T, self._curves, strict=True)
         return np.column_stack([np.interp(column, *curve) for column, curve in pairs])
 
     def cells(self, features, values):
-        """Return the code of single values, each of its feature."""
+        """Return the codes of single values, one for each of `features`."""
         coded = np.empty(values.size)
         for feature in np.unique(features):
             mine = features == feature
@@ -40,9 +40,9 @@ class RankCode:
 
 
 def _ranks(column):
-    """Return distinct values of a column, ascending, and the code of each."""
+    """Return distinct values of a column, ascending, and their codes."""
     distinct, counts = np.unique(column, return_counts=True)
-    below = np.cumsum(counts) - counts / 2  # rows of the same value count half
+    below = np.cumsum(counts) - counts / 2  # rows with the same value count half
     kept = np.unique(np.linspace(0, distinct.size - 1, POINTS).round().astype(np.intp))
     return distinct[kept], sqrt(3) * (2 * below[kept] / column.size - 1)
 
@@ -50,7 +50,7 @@ def _ranks(column):
 def forward(layers, known, mask, drop=None):
     """Return the outputs of a network, whose layers are arrays or tensors.
 
-    `known` has the codes of known features and 0 for the others, `mask` says which are known.
+    `known` has the codes of known features and 0 for the others; `mask` marks the known ones.
     """
     first, by_mask, bias, *rest = layers
     out = known @ first + mask @ by_mask + bias
@@ -69,9 +69,9 @@ def evaluate(layers, known, acquired):
 
 @contextmanager
 def one_thread(user):
-    """Yield PyTorch, held to one thread: sums then do not depend on how many there are."""
+    """Yield PyTorch, limited to one thread so that sums do not depend on the number of threads."""
     with extra("policies", user):
-        import torch  # costs seconds, and only fits need it
+        import torch  # here, because it takes seconds and is needed for fits only
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -101,11 +101,11 @@ class Training:
         return layers
 
     def uniform(self, shape):
-        """Draw numbers between 0 and 1."""
+        """Draw random numbers between 0 and 1."""
         return self.torch.rand(shape, generator=self.random)
 
     def drop(self, hidden):
-        """Set part of a hidden layer to 0."""
+        """Apply dropout to a hidden layer."""
         return hidden * (self.uniform(hidden.shape) > DROPOUT) / (1 - DROPOUT)
 
     def rows(self, number):
@@ -116,20 +116,21 @@ class Training:
         """Train a predictor on random masks."""
         for _ in self.descend([predictor], n_steps):
             rows = self.rows(n_rows)
-            # Of 0 to `most` features, each number as likely as another.
+            # The number of features is uniform between 0 and `most`.
             sizes = self.torch.randint(most + 1, (n_rows, 1), generator=self.random)
             mask = (self.uniform((n_rows, self.X.shape[1])).argsort(dim=1) < sizes).float()
             self.loss(predictor, self.X[rows], mask, self.y[rows]).backward()
 
     def loss(self, predictor, X, mask, y):
-        """Return the cross-entropy of predictions from what a mask leaves of examples."""
+        """Return the cross-entropy of predictions from masked examples."""
         scores = forward(predictor, X * mask, mask, self.drop)
         return self.torch.nn.functional.cross_entropy(scores, y)
 
     def descend(self, networks, n_steps):
-        """Yield the share of the way that is done before each of a number of Adam steps.
+        """Yield the share of completed steps before each of `n_steps` Adam steps.
 
-        Gradients must be there when the next step is asked for. The learning rate falls to 0.
+        The caller must compute gradients before it resumes the generator. The learning rate falls
+        linearly to 0.
         """
         parameters = [each for layers in networks for each in layers]
         adam = self.torch.optim.Adam(parameters, lr=LEARNING_RATE)
@@ -142,9 +143,9 @@ class Training:
 
 
 class Walks:
-    """Examples in the course of their acquisitions, each replaced when it has `most` features.
+    """A batch of examples that acquire features, each replaced when it has `most` of them.
 
-    They start at different places, so that a batch has states of every length.
+    They start with different remaining lengths, so that a batch has walks of every length.
     """
 
     def __init__(self, training, n_walks, most):

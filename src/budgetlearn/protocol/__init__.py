@@ -1,6 +1,6 @@
 """The protocol of all budgeted estimators: stages, budgets, and acquiring while predicting.
 
-A subclass of `BudgetedEstimator` defines `_fit` and `_stages`; all that users call is derived.
+A subclass of `BudgetedEstimator` defines `_fit` and `_stages`; the public methods build on them.
 """
 
 from .estimator import BudgetedEstimator as BudgetedEstimator

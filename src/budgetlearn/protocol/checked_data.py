@@ -1,10 +1,11 @@
-"""Checked training and validation data, and tables to predict from; words coded in both.
+"""Checks of training and validation data and of tables to predict; codes of words.
 
-Words (pandas' type category) have no order for a threshold to part: one is learned from the target.
-Of two classes, or one number, the best part of a node's words is a beginning of their order by the
-mean target (Fisher 1958); of several, the order along the first principal component of their mean
-targets comes close (Coppersmith et al. 1999). It is learned once, not at each node, and predicts
-as well (Wright and König 2019). Rows held out do not teach it: a rare word would tell of them.
+Words are the values of columns with pandas' type category. They have no order in which a threshold
+could split them, so one is learned from the target. With two classes or one number, the best split
+of a node's words is a prefix of their order by mean target (Fisher 1958). With several, the order
+along the first principal component of the mean targets comes close (Coppersmith et al. 1999). It is
+learned once rather than at each node, which predicts as well (Wright and König 2019), and never
+from held-out rows, because the code of a rare word would reveal their targets.
 """
 
 import warnings
@@ -32,19 +33,19 @@ from ..validation import ParameterError, check_classes, codes_of_groups, holdout
 from .feature_requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
-LARGEST_DENSE = 2**32  # bytes that a sparse table may take once its zeros are written out
-# Average examples that are added to those of each word: rare ones stay near the middle.
+LARGEST_DENSE = 2**32  # most bytes that a sparse table may take as a dense array
+# Pseudo-examples with the mean target, added to each word, so that rare words stay in the middle.
 SMOOTHING = 10.0
-MOST_WORDS = 10  # named in a message
+MOST_WORDS = 10  # most words listed in a message
 
 
 def working_dtype(estimator):
-    """Return the type of number that an estimator computes with where it may choose."""
+    """Return the dtype that an estimator uses if it has a choice."""
     return estimator._dtypes[0]
 
 
 def _validated(estimator, X, *y, **how):
-    """Return what scikit-learn's check returns; where a cell is no number, say which one."""
+    """Return the result of scikit-learn's check; its error for a bad cell names the cell."""
     try:
         return validate_data(estimator, X, *y, **how)
     except (TypeError, ValueError, OverflowError) as error:
@@ -55,31 +56,31 @@ def _validated(estimator, X, *y, **how):
             cells = cells.to_numpy(np.float64, na_value=np.nan)
             if (rows := np.flatnonzero(np.isinf(cells))).size:
                 raise ParameterError(
-                    f"feature {name!r} holds {str(column.iloc[rows[0]])!r:.40} {in_row(rows)}, no "
-                    "finite number, but a word or infinity. Words need pandas' type category, or a "
+                    f"feature {name!r} is {str(column.iloc[rows[0]])!r:.40} {in_row(rows)}, which "
+                    "is not a finite number. Words need pandas' type category, or a "
                     "BudgetPreprocessor."
                 ) from error
         raise
 
 
 def dense(estimator, X):
-    """Return a sparse table with its zeros written out, where the estimator takes such; else X."""
-    # Of complex numbers scikit-learn's check says what is wrong.
+    """Return a sparse table as a dense array if the estimator accepts sparse tables, else X."""
+    # Complex numbers are left to scikit-learn's check, which explains the error.
     if not estimator._takes_sparse or not issparse(X) or np.iscomplexobj(X):
         return X
-    # Single precision stays as it is where the estimator has the choice, as in dense tables.
+    # As in dense tables, single precision is kept if the estimator accepts it.
     dtype = np.dtype(X.dtype if X.dtype in estimator._dtypes else working_dtype(estimator))
     n_bytes = np.prod(X.shape, dtype=float) * dtype.itemsize
     if n_bytes > LARGEST_DENSE:
         raise ParameterError(
-            f"X is sparse, of shape {X.shape}, and takes {n_bytes:.3g} bytes with its zeros "
-            f"written out, more than {LARGEST_DENSE}: choose fewer rows or columns."
+            f"X is sparse, of shape {X.shape}, and would take {n_bytes:.3g} bytes as a dense "
+            f"array, more than {LARGEST_DENSE}: choose fewer rows or columns."
         )
     return X.astype(dtype).toarray()
 
 
 def checked_table(estimator, X):
-    """Return X as an array, and the names of the columns that it lacks, filled with NaN."""
+    """Return X as an array, and the names of the absent columns, which are filled with NaN."""
     if _passes_as_it_is(estimator, X):
         return X, []
     check_is_fitted(estimator)
@@ -87,7 +88,7 @@ def checked_table(estimator, X):
     if hasattr(X, "reindex") and hasattr(X, "columns") and names is not None:
         known = set(X.columns)
         absent = [name for name in names if name not in known]
-        # Other columns in their stead are a mistake, which scikit-learn's check names.
+        # If there are unknown columns, too, leave the error to scikit-learn's check.
         if absent and known < set(names) and len(known) == len(X.columns):
             X = X.reindex(columns=list(names))
     check_same_columns(X, names)
@@ -97,19 +98,19 @@ def checked_table(estimator, X):
 
 
 def _passes_as_it_is(estimator, X):
-    """Return whether X is an array that all checks, longer than one row's models, hand back."""
+    """Return whether X needs no check: checks take longer than the models of a single row."""
     known = vars(estimator)
     if "n_features_in_" not in known or "feature_names_in_" in known or estimator.categories_:
         return False
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in estimator._dtypes:
         return False
-    # A sum, unlike a mask, takes no memory; it is finite only where all numbers are.
+    # A sum is finite only if all numbers are and, unlike a mask, takes no memory.
     with np.errstate(over="ignore", invalid="ignore"):
         return len(X) > 0 and X.shape[1] == known["n_features_in_"] and isfinite(X.sum())
 
 
 def complete_table(estimator, X):
-    """Return X, checked, once it is sure that the default stage looks at no missing cell."""
+    """Return X, checked; raise `MissingValueError` if the default stage needs a missing cell."""
     X, absent = checked_table(estimator, X)
     refuse_missing(estimator, missing_cells(estimator, X, estimator._default_stage()), absent)
     return X
@@ -120,7 +121,7 @@ def one_row(estimator, x):
     if not hasattr(x, "columns"):
         check_is_fitted(estimator)
         labels, values = _EXAMPLE.labelled(x)
-        # Of any type: beside words numbers would become words.
+        # As objects: in an array with words, numbers would become text.
         x = np.atleast_2d(np.array(values, dtype=object))
         if labels is not None:
             names = estimator.feature_costs_.names
@@ -137,13 +138,13 @@ def stage_of(estimator, X, index, want):
 
 
 def missing_cells(estimator, X, index):
-    """Return the mask of the missing cells that a stage looks at; None where there are none."""
-    # Most tables are complete: then no stage has to say what it looks at.
+    """Return the mask of the missing cells that a stage needs, or None if there are none."""
+    # Most tables are complete; then the stage need not be applied.
     missing = np.isnan(X)
     if not missing.any():
         return None
     stage = stage_of(estimator, X, index, {"acquired"})
-    # Where training had missing values, they are values like others to the model.
+    # Features with missing values in training may be missing: the model has learned from them.
     missing &= stage.acquired & ~estimator.missing_in_training_
     return missing if missing.any() else None
 
@@ -152,7 +153,7 @@ def refuse_missing(estimator, missing, absent):
     """Raise `MissingValueError` for cells, as from `missing_cells`, and for absent columns."""
     if missing is None:
         return
-    # The first cell in reading order is named; the message counts the others.
+    # The message names the first cell in reading order and counts the others.
     rows, features = np.nonzero(missing)
     labels = estimator.feature_costs_.labels
     if labels[features[0]] not in absent:
@@ -161,45 +162,45 @@ def refuse_missing(estimator, missing, absent):
     raise MissingValueError(
         "The feature names should match those that were passed during fit.\n"
         f"Feature names seen at fit time, yet now missing:\n- {min(absent, key=str)}\n"
-        f"The prediction has to look at {listed(needed, form=repr)}: add what is missing, or pass "
+        f"The prediction needs {listed(needed, form=repr)}: add what is missing, or pass "
         "fallback=True to predict with the next best model that does without."
     )
 
 
 def refuse_unlearned(estimator, valid):
-    """Return validation examples, or raise where one lacks what training ones always have."""
+    """Return validation examples; raise if a feature that training always has is missing."""
     rows, features = np.nonzero(np.isnan(valid.X) & ~estimator.missing_in_training_)
     if rows.size:
         name = estimator.feature_costs_.labels[features[0]]
         raise MissingValueError(
-            f"X_val has no value (NaN) of feature {name!r} {in_row(rows, 'cells')}, and no "
-            "training example lacks it, so that no model has learned what to do with such "
-            "examples: fill it in, or leave those rows out."
+            f"X_val has no value (NaN) of feature {name!r} {in_row(rows, 'cells')}, but no "
+            "training example lacks it, so no model has learned to do without it: fill it in, or "
+            "leave those rows out."
         )
     return valid
 
 
-ROWS = 2**16  # that are looked at together
-# A row that weighs less, as a share of the heaviest one, is lost in the rounding of their sum.
+ROWS = 2**16  # rows in a block
+# Least ratio of two weights: below it, the smaller one is lost in the rounding of their sum.
 LIGHTEST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Rows to learn from or to choose by."""
+    """Training or validation rows."""
 
     X: np.ndarray  # checked, of shape (n_samples, n_features)
     # Index of each class among `classes_`, -1 for one unknown in training; numbers in regression.
     y: np.ndarray
-    targets: np.ndarray  # y as it was given
+    targets: np.ndarray  # y as the caller gave it
     weight: np.ndarray | None = None  # positive, 1 on average in training; None: 1 each
-    # Of columns of words that the targets order, by place: where each code's word was given.
+    # For each column of words without an order, by index: the original place of each code's word.
     given: dict[int, np.ndarray] = field(default_factory=dict)
-    groups: np.ndarray | None = None  # whole numbers: what a row belongs to; None: no groups
+    groups: np.ndarray | None = None  # int (n_samples,): group of each row; None: no groups
 
     @property
     def n_groups(self):
-        """Number of independent parts: of groups, or of rows."""
+        """Number of groups, or of rows if there are no groups."""
         return len(self.y) if self.groups is None else np.unique(self.groups).size
 
     def take(self, rows):
@@ -209,9 +210,9 @@ class Examples:
         return Examples(self.X[rows], self.y[rows], self.targets[rows], weight, self.given, groups)
 
     def codes_by_target(self, n_classes):
-        """Return the code of each word in the order that these examples teach, by its column.
+        """Return, for each column of words, the codes in the order learned from these examples.
 
-        A word that no example has comes where the average target is.
+        A word without examples is placed at the average target.
         """
         codes = {}
         for at, ranks in self.given.items():
@@ -223,29 +224,29 @@ class Examples:
         return codes
 
     def ordered_by(self, rows, n_classes):
-        """Return the examples with their words in the order that some of the rows teach."""
+        """Return the examples with words coded in the order learned from some of the rows."""
         return self.recoded(self.take(rows).codes_by_target(n_classes)) if self.given else self
 
     def recoded(self, codes):
-        """Return the examples with other codes of their words: by column, the new one of each."""
+        """Return the examples with new codes of words; `codes` has an array for each column."""
         given = {at: self.given[at][np.argsort(new)] for at, new in codes.items()}
         return replace(self, X=recoded(self.X, codes), given={**self.given, **given})
 
     def held_out(self, fraction, random, estimator):
-        """Split into training and validation examples, classes each in proportion."""
+        """Split into training and validation examples, stratified by class."""
         return tuple(map(self.take, holdout(self.y, fraction, random, is_classifier(estimator))))
 
     def joined(self, other):
         """Return these and the other examples, without those of classes unknown in training."""
-        # Nothing can be learned from a class that the models have no column for; -1 among numbers,
-        # which validation data have as floats, is one like others.
+        # Models have no column for an unknown class. Only integer targets are classes: in
+        # regression, -1 is a number like others.
         if other.y.dtype.kind == "i":
             other = other.take(np.flatnonzero(other.y != -1))
         weighed = self.weight is not None or other.weight is not None
         weight = np.concatenate([self.weights, other.weights]) if weighed else None
         pairs = zip((self.X, self.y, self.targets), (other.X, other.y, other.targets), strict=True)
-        groups = self.groups  # the other examples are none of these
-        if groups is not None:
+        groups = self.groups
+        if groups is not None:  # each of the other examples is a group of its own
             groups = np.append(groups, groups.max() + 1 + np.arange(len(other.y)))
         return Examples(*map(np.concatenate, pairs), weight, self.given, groups)
 
@@ -259,12 +260,12 @@ class Examples:
 
     @property
     def weights(self):
-        """The weight of each example, also where all weigh 1."""
+        """The weight of each example, an array even if all are 1."""
         return np.ones(len(self.y)) if self.weight is None else self.weight
 
 
 def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
-    """Return checked training and validation examples (or None); set what follows from them."""
+    """Return checked training and validation examples (or None), and set fitted attributes."""
     takes_missing, classifies = estimator._takes_missing, is_classifier(estimator)
     finite = "allow-nan" if takes_missing else True
     checks = {"dtype": estimator._dtypes, "ensure_all_finite": finite}
@@ -274,38 +275,38 @@ def checked_examples(estimator, X, y, X_val, y_val, weight, groups=None):
     X, y, weight, groups = _weighed(X, y, weight, codes_of_groups(groups, X))
     if classifies:
         estimator.classes_, codes = check_classes(y)
-    else:  # sums and differences of small whole numbers overflow, of truth values there are none
+    else:  # small integers overflow in sums and differences, which booleans lack
         codes = y = y.astype(np.float64, copy=False)
-    names = columns_of(given)  # scikit-learn forgets names that are numbers
+    names = columns_of(given)  # scikit-learn ignores names that are numbers
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
-    # Of features that lacked values in training, missing ones are values like others.
+    # A feature with missing values in training may also be missing later.
     estimator.missing_in_training_ = missing = np.zeros(X.shape[1], dtype=bool)
-    # By blocks of rows: a mask of the whole table may not fit into memory.
+    # In blocks of rows, because a mask of the whole table may not fit into memory.
     for start in range(0, len(X) if takes_missing else 0, ROWS):
         missing |= np.isnan(X[start : start + ROWS]).any(axis=0)
     X, words = without_absent(X, kinds)
     labels = estimator.feature_costs_.labels
     estimator.categories_ = {labels[at]: each for at, each in words.items()}
     ranks = {at: np.arange(len(words[at])) for at, kind in kinds.items() if not kind.ordered}
-    # Class weights come in by `weighed_for`, once it is settled which examples are learned from.
+    # `weighed_for` adds class weights later, when the training rows are known.
     train = Examples(X, codes, y, weight, ranks, groups)
     if groups is not None and train.n_groups == 1:
-        raise ParameterError("groups must be two or more, got one: it could not be left out.")
+        raise ParameterError("groups must be two or more, got one, which cannot be held out.")
     estimator.constant_ = _constant(train, estimator)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
     if X_val is None:
         return train, None
-    # Before scikit-learn's check, which overlooks names that are no text.
+    # Before scikit-learn's check, which ignores names that are not text.
     check_same_columns(X_val, names)
     X_val = learned_codes(estimator, dense(estimator, X_val))
-    # Of missing values `refuse_unlearned` says more.
+    # Missing values are left to `refuse_unlearned`, which explains the error.
     X_val = _validated(estimator, X_val, reset=False, **checks | {"ensure_all_finite": "allow-nan"})
     return train, _validation(estimator, X_val, y_val)
 
 
 def _labels(y):
-    """Return labels, none missing; scikit-learn makes decimals of pandas' nullable ones."""
+    """Return labels, none missing; scikit-learn would turn pandas' nullable ones into floats."""
     if (rows := np.flatnonzero(y is not None and pd.isna(y))).size:
         raise ParameterError(f"y contains NaN or None {in_row(rows)}. Leave these rows out.")
     y = y.iloc[:, 0] if hasattr(y, "iloc") and y.shape[1:] == (1,) else y
@@ -314,7 +315,7 @@ def _labels(y):
 
 
 def learned_together(estimator, train, valid):
-    """Return all examples, words in order, for a method that learns from validation ones too."""
+    """Return all examples with ordered words, for a method that also trains on validation data."""
     if valid is not None:
         train = train.joined(valid)
         estimator.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
@@ -323,12 +324,12 @@ def learned_together(estimator, train, valid):
 
 
 def n_classes_of(estimator):
-    """Return the number of classes of training; None in regression."""
+    """Return the number of classes in training; None in regression."""
     return estimator.classes_.size if is_classifier(estimator) else None
 
 
 def words_by_target(estimator, train, valid=None):
-    """Return both examples, and set `categories_`, with words in the order of their targets."""
+    """Return both examples with words ordered by their targets, and set `categories_` likewise."""
     codes = train.codes_by_target(n_classes_of(estimator))
     labels, words = estimator.feature_costs_.labels, estimator.categories_
     estimator.categories_ = words | {
@@ -339,7 +340,7 @@ def words_by_target(estimator, train, valid=None):
 
 
 def table_for(other, estimator, X):
-    """Return a checked table of one estimator as another codes it that knows the same words."""
+    """Return a checked table of one estimator with the codes of another for the same words."""
     codes = {
         at: pd.Index(other.categories_[name]).get_indexer(estimator.categories_[name])
         for at, name in enumerate(estimator.feature_costs_.labels)
@@ -349,12 +350,12 @@ def table_for(other, estimator, X):
 
 
 def _weighed(X, y, weight, groups):
-    """Return the examples that weigh anything, and their weights, 1 on average."""
+    """Return the examples with positive weight, and their weights, 1 on average."""
     if weight is None:
         return X, y, None, groups
     weight = checked_weight(weight, X)
     counts = weight > 0
-    # A row of weight 0 must not count in medians, bins or classes either.
+    # A row with weight 0 must not affect medians, bins or classes either.
     if not counts.all():
         X, y, weight = X[counts], y[counts], weight[counts]
         groups = None if groups is None else groups[counts]
@@ -362,7 +363,7 @@ def _weighed(X, y, weight, groups):
 
 
 def checked_weight(weight, X):
-    """Return the weight of each example as a float."""
+    """Return the weights of the examples as floats, checked."""
     weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ParameterError("sample_weight must not be 0 everywhere.")
@@ -370,14 +371,14 @@ def checked_weight(weight, X):
 
 
 def _relative(weight, name="sample_weight"):
-    """Return positive weights over their mean; None where all are alike."""
-    ratio = weight / weight.max()  # sums of these do not overflow
+    """Return positive weights divided by their mean, or None if all are equal."""
+    ratio = weight / weight.max()  # so that sums do not overflow
     if ratio.min() < LIGHTEST:
         raise ParameterError(
             f"{name} must not differ by more than a factor of {1 / LIGHTEST:g}, got "
-            f"{weight.min():g} beside {weight.max():g}: leave out what weighs next to nothing."
+            f"{weight.min():g} and {weight.max():g}: leave out the examples of tiny weight."
         )
-    # In single precision: the unit of weights changes no bit, which would settle ties.
+    # Rounded to single precision, so that the unit of the weights cannot change a bit and a tie.
     single = (ratio / ratio.mean()).astype(np.float32)
     return single.astype(np.float64) if np.ptp(single) else None
 
@@ -390,14 +391,14 @@ def _class_weights(class_weight, classes, examples):
         if not (np.isfinite(weights) & (weights > 0)).all():
             raise ParameterError(
                 f"class_weight must give each class a finite number > 0, got {class_weight!r}. "
-                "Give rows that are not to count a sample_weight of 0."
+                "To ignore rows, give them a sample_weight of 0."
             )
     return weights / weights.max()
 
 
 def _constant(examples, estimator):
-    """Return the class shares; of numbers the mean of each output, or the one of least MAE."""
-    # Weighted like the models, so that the constant is the model of no feature.
+    """Return the class shares; in regression, the means of the outputs, or the median for MAE."""
+    # Weighted like the models, so that it is the model without features.
     codes, weight = examples.y, examples.weighed_for(estimator).weight
     if is_classifier(estimator):
         counts = np.bincount(codes, weight, estimator.classes_.size)
@@ -405,13 +406,13 @@ def _constant(examples, estimator):
     if str(getattr(estimator, "scoring", None)) == "neg_mean_absolute_error":
         return np.atleast_1d(weighted_quantile(codes, 0.5, weight))
     shares = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
-    return np.atleast_1d(shares @ codes)  # sums of shares do not overflow
+    return np.atleast_1d(shares @ codes)  # sums weighted by shares do not overflow
 
 
 def weighted_quantile(values, share, weight):
-    """Return the quantile of each column that is one of its values."""
+    """Return the weighted quantile of each column, always one of its values."""
     weights = None if weight is None else np.broadcast_to(weight, values.T.shape).T
-    share = share * (1 - 1e-12)  # reached exactly is reached, whatever rounding makes of the sums
+    share = share * (1 - 1e-12)  # tolerates rounding in the sums of weights
     return np.quantile(values, share, axis=0, method="inverted_cdf", weights=weights)
 
 
@@ -421,19 +422,19 @@ def _validation(estimator, X, y):
     if not is_classifier(estimator):
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y_val")
         return Examples(X, y, y)
-    # -1 equals no class, so that an unknown label is an error of every prediction.
+    # An unknown label becomes -1, which no prediction equals.
     place = {label: code for code, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
     if not (codes >= 0).any():
         raise ParameterError(
-            f"y_val has no class of y: y has {list(place)[:5]}, y_val {y[:5].tolist()}. Give the "
-            "labels of both in one form."
+            f"y_val has no class of y: y has {list(place)[:5]}, y_val {y[:5].tolist()}. Write the "
+            "labels of both in the same form."
         )
     return Examples(X, codes, y)
 
 
 def given_codes(X):
-    """Return a frame with words as numbers in their given order, and pandas' types by place."""
+    """Return a frame with words coded in their original order, and pandas' types by column."""
     kinds = dict(enumerate(X.dtypes)) if hasattr(X, "isetitem") else {}
     kinds = {at: kind for at, kind in kinds.items() if isinstance(kind, pd.CategoricalDtype)}
     if not kinds:
@@ -445,13 +446,13 @@ def given_codes(X):
 
 
 def _codes(column, words):
-    """Return the place of each word, as a number; NaN where there is none."""
+    """Return the index of each word as a float, NaN for unknown ones."""
     places = words.get_indexer(pd.Index(column)).astype(np.float64)
     return np.where(places < 0, np.nan, places)
 
 
 def without_absent(X, kinds):
-    """Return the array X without codes of absent words, and the words by place."""
+    """Return the array X without codes of absent words, and the words by column index."""
     codes, words = {}, {}
     for at, kind in kinds.items():
         present = np.unique(X[~np.isnan(X[:, at]), at]).astype(np.intp)
@@ -462,7 +463,7 @@ def without_absent(X, kinds):
 
 
 def recoded(X, codes):
-    """Return X with other codes of its words: by place of the column, the new one of each."""
+    """Return X with new codes of its words; `codes` has an array for each column index."""
     if not codes:
         return X
     X = X.copy()
@@ -473,12 +474,12 @@ def recoded(X, codes):
 
 
 def target_order(places, targets, weight, n_classes, ranks):
-    """Return the words 0, 1, … in the order of their targets, equal ones by their ranks."""
+    """Return the words 0, 1, … in the order of their targets; ties are broken by `ranks`."""
     if n_classes is not None:
         targets = np.eye(n_classes)[targets]
     targets = np.reshape(targets, (len(places), -1))
     centred = targets - weight @ targets / weight.sum()
-    # Outputs count alike whatever their units; shares of classes have one unit.
+    # Outputs are scaled, so that their units do not matter; shares of classes have the same unit.
     if n_classes is None:
         scale = np.sqrt(weight @ centred**2)
         centred = centred / np.where(scale > 0, scale, 1.0)
@@ -486,22 +487,22 @@ def target_order(places, targets, weight, n_classes, ranks):
     sums = [np.bincount(places, weight * column, ranks.size) for column in centred.T]
     means = np.transpose(sums) / (mass + SMOOTHING)[:, None]
     axis = np.linalg.eigh(means.T @ (mass[:, None] * means))[1][:, -1]
-    # Either way along the axis is right: the last of its longest parts points upwards.
+    # The sign of the axis is arbitrary: fix it by its largest component, the last one in a tie.
     longest = np.abs(axis).round(9)
     axis = axis * np.sign(axis[np.flatnonzero(longest == longest.max())[-1]])
-    # Rounding must not settle the order of words that are alike.
+    # Rounded, so that floating-point errors do not order words with equal targets.
     score = means @ axis
     return np.lexsort((ranks, (score / (np.abs(score).max() or 1.0)).round(12)))
 
 
 def learned_codes(estimator, X):
-    """Return a table with words coded as in training; unknown ones are missing, with a warning."""
+    """Return a table with words coded as in training; warn of unknown ones, which become NaN."""
     categories = estimator.categories_
     if not categories or np.ndim(X) != 2:
         return X
     labels = estimator.feature_costs_.labels
     if not hasattr(X, "isetitem"):
-        # In an array, words are known by their place.
+        # In an array, columns are identified by position.
         if np.shape(X)[1] != len(labels):
             return X
         X = pd.DataFrame(np.asarray(X, dtype=object), columns=list(labels))
@@ -513,7 +514,7 @@ def learned_codes(estimator, X):
 
 
 def column_codes(column, name, words):
-    """Return the codes of a column of words; a warning tells of the unknown ones."""
+    """Return the codes of a column of words; warn of unknown ones, which become NaN."""
     codes = _codes(column, pd.Index(words))
     unknown = np.flatnonzero(np.isnan(codes) & ~pd.isna(np.asarray(column, dtype=object)))
     if unknown.size:
@@ -521,7 +522,7 @@ def column_codes(column, name, words):
         hint = " One is a number, the other text." if str(first) in map(str, words) else ""
         warnings.warn(
             f"feature {name!r} is {str(first)!r} {in_row(unknown)}, which no training example has: "
-            f"it counts as a missing value. Training knows {listed(words, MOST_WORDS)}.{hint}",
+            f"it counts as a missing value. Training has {listed(words, MOST_WORDS)}.{hint}",
             BudgetlearnWarning,
             stacklevel=2,
         )
@@ -529,13 +530,13 @@ def column_codes(column, name, words):
 
 
 def word_code(value, name, words):
-    """Return the code of one word, NaN for a missing one; another is a `ValueError`."""
+    """Return the code of one word, NaN for a missing one; raise `ValueError` for an unknown one."""
     if pd.isna(value):
         return np.nan
     place = pd.Index(words).get_indexer([value])[0]
     if place < 0:
         raise ValueError(
-            f"feature {name!r} must be one of {listed(words, MOST_WORDS)} (NaN: it cannot be had), "
+            f"feature {name!r} must be one of {listed(words, MOST_WORDS)} (NaN: unavailable), "
             f"got {str(value)!r}."
         )
     return float(place)

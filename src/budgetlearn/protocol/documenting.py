@@ -1,4 +1,4 @@
-"""What estimators and their methods have in common: parameters, and what is said of them."""
+"""Shared parameters of estimators and their methods, and the shared parts of docstrings."""
 
 from __future__ import annotations
 
@@ -12,41 +12,42 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..validation import ParameterError, check_choice, check_number, is_flag
 
-# How a mean cost keeps a budget: as it was measured, or beyond reasonable doubt.
+# What must be within the budget: the measured mean cost, or its upper confidence bound.
 EXPECTED, GUARANTEED = "expected", "guaranteed"
 
 SHARED = """\
 X : array-like of shape (n_samples, n_features)
-    Examples. Cells that are not looked at may be NaN; columns that no example looks at may be
-    left out of a DataFrame.
+    Examples. Cells that are not acquired may be NaN. Columns that no example acquires may be
+    absent from a DataFrame.
 y : array-like of shape (n_samples,)
     Their true targets.
 groups : array-like of shape (n_samples,), default=None
-    What each example belongs to, such as a patient: standard errors are of as many groups.
+    Group of each example, such as a patient. Standard errors then treat groups, not rows, as
+    independent.
 budget : float, default=None
-    Most that a prediction may cost on average: the operating point with the best score among those
-    whose mean cost is within it, on validation data or, where `fit` had none, out of fold (see
-    `operating_points_`). None: the estimator's own choice.
+    Largest mean cost of a prediction. Selects the operating point with the best score among those
+    whose mean cost is within the budget, measured on validation data or, if `fit` had none, out of
+    fold (see `operating_points_`). None: the estimator's own choice.
 max_cost : float, default=None
-    Most that any single example may cost.
+    Largest cost of any single example.
 fallback : bool, default=False
-    Where the budget, the cap or missing values rule the chosen model out: whether to use the next
-    best model that does without, in the end the constant prediction that costs nothing, instead of
-    raising.
+    What to do if the budget, the cap or missing values rule out the chosen model. True: use the
+    next best model that is possible, in the end the constant prediction, which costs nothing.
+    False: raise an error.
 budget_mode : {"expected", "guaranteed"}, default="expected"
-    Whether the measured mean cost has to be within the budget, which new examples then exceed
-    about as often as not, or an upper bound of it with confidence 0.95."""
+    What must be within the budget. "expected": the measured mean cost, which new examples exceed
+    about as often as not. "guaranteed": an upper bound of it with confidence 0.95."""
 
 REFUSALS = """\
 BudgetError
     When no operating point is within the budget or the cap; the message names the cheapest one.
 MissingValueError
-    When a cell that has to be looked at is missing."""
+    When a cell that the prediction needs is missing."""
 
 
 @dataclass
 class Limits:
-    """Limits of the cost of a prediction, as its caller sets them."""
+    """The caller's limits on the cost of predictions."""
 
     budget: float | None = None
     max_cost: float | None = None
@@ -66,9 +67,9 @@ _LIMITS = inspect.signature(Limits).parameters
 
 
 def limited(method):
-    """Let a method whose last parameter is `limits` take the four, one by one, in its place.
+    """Replace the last parameter, `limits`, of a method by the four parameters of `Limits`.
 
-    What it is called with, and messages about that, name the method and its parameters.
+    Errors about wrong arguments name the method and its public parameters.
     """
     own = inspect.signature(method)
     before = [each for name, each in own.parameters.items() if name != "limits"]
@@ -88,10 +89,9 @@ def limited(method):
 
 
 def described(method, shared=SHARED):
-    """Complete the docstring of a method by the shared parameters, and by what budgets raise.
+    """Add the shared parameters, and errors about budgets, to the docstring of a method.
 
-    The parameters come in the order of the signature; one that the docstring describes itself is
-    left as it is.
+    Parameters come in the order of the signature. Descriptions in the docstring itself are kept.
     """
     if method.__doc__ is not None:  # python -OO has none
         sections = sections_of(method.__doc__)
@@ -105,41 +105,41 @@ def described(method, shared=SHARED):
     return method
 
 
-# What a class may leave out of its docstring although no base of its own describes it.
+# Descriptions for parameters that neither a class nor its bases describe.
 COMMON = """\
 Parameters
 ----------
 feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-    Cost of each feature; None: 1 each. What the features of a group share is paid once; where
-    features are weighed one by one, each counts with its group's charge.
+    Cost of each feature; None: 1 each. The charge of a cost group is paid once. Where features are
+    considered one by one, each counts with its group's charge.
 n_estimators : int, default=100
     Number of trees.
 max_depth : int, default=None
-    Greatest depth; None: grow until the leaves are pure.
+    Largest depth of a tree; None: grow until the leaves are pure.
 min_samples_leaf : int, default=1
-    Least examples on each side of a split: each as often as its tree drew it, and times its
-    weight.
+    Smallest number of examples on each side of a split. An example counts as often as the tree
+    drew it, times its weight.
 learning_rate : float, default=0.2
     Shrinkage of each tree.
 num_leaves : int, default=8
-    Most leaves of a tree.
+    Largest number of leaves of a tree.
 min_child_samples : int, default=5
-    Least training examples in a leaf.
+    Smallest number of training examples in a leaf.
 max_bins : int, default=None
-    Quantile bins for each feature, 255 is fast; None: exact.
+    Number of quantile bins for each feature; 255 is fast. None: exact splits.
 monotonic_cst : array-like of int of shape (n_features,) or dict, default=None
-    1 where the probability of the second of two classes must not fall as the feature rises, -1
-    where it must not rise, 0 elsewhere; or a dict of some by name. Splits that break it are not
-    taken.
+    1: the probability of the second of two classes must not fall as the feature rises; -1: it must
+    not rise; 0: no constraint. A dict by name may leave out features without a constraint. Splits
+    that violate a constraint are not made.
 budget : float, default=None
-    Budget of `predict` where its call names none.
+    Budget of `predict` when it is called without one.
 scoring : str or callable, default=None
-    Score, as in scikit-learn, of the operating points on validation data, by which `budget`
-    chooses; None: accuracy.
+    Score, as in scikit-learn, of the operating points on validation data; `budget` selects the
+    operating point by it. None: accuracy.
 class_weight : dict, "balanced" or None, default=None
     Weights of the classes in each fit, as in scikit-learn.
 validation_fraction : float, default=0.25
-    Share of each class held out to compare models when `fit` gets no validation data.
+    Share of each class held out to compare models if `fit` gets no validation data.
 random_state : int, RandomState instance or None, default=None
     Source of randomness.
 n_jobs : int, default=None
@@ -154,16 +154,16 @@ feature_costs_ : FeatureCosts
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
-    Names of the features, where X had some.
+    Names of the features, if X had names.
 categories_ : dict
-    Of each feature of words, a column of pandas' type category, the words in the order of their
-    codes 0, 1, …: that of their mean target, learned from the training examples.
+    By name of each categorical feature (pandas' type category): the categories in the order of
+    their codes 0, 1, …, which is the order of their mean targets in training.
 """
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$\n?", re.MULTILINE)
 
 
 def sections_of(doc):
-    """Return the text of each section by its heading; the summary has none."""
+    """Return the text of each section by its heading; the summary's heading is empty."""
     summary, *rest = _HEADING.split(inspect.cleandoc(doc or ""))
     return {"": summary.strip(), **dict(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))}
 
@@ -185,20 +185,19 @@ def entries_of(section):
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def estimator_class(cls):
-    """Make the fields of a class its parameters, by keyword, and complete its docstring."""
+    """Turn the fields of a class into keyword parameters, and complete its docstring."""
     return documented(dataclass(eq=False, repr=False, kw_only=True)(cls))
 
 
 def documented(estimator):
-    """Complete the docstring of a class by what its bases say of parameters and attributes.
+    """Complete the docstring of a class with parameters and attributes that its bases describe.
 
-    Parameters that the docstring leaves out are described as in the nearest base, those that
-    estimators have alike as in `COMMON`; their order is that of the constructor. The references are
-    the nearest ones.
+    Missing descriptions come from the nearest base, or else from `COMMON`. Parameters are in the
+    order of the constructor. References come from the nearest class that has some.
     """
     if estimator.__doc__ is None:  # python -OO
         return estimator
-    # As they were written: those of bases may have been completed already.
+    # The original docstrings, because those of bases may already have been completed.
     written = (vars(cls).get("_written_doc", vars(cls).get("__doc__")) for cls in estimator.__mro__)
     own, *bases = map(sections_of, written)
     common = [sections_of(COMMON)] if issubclass(estimator, BaseEstimator) else []
@@ -217,7 +216,7 @@ def documented(estimator):
         "Attributes": "\n".join(dict.fromkeys(attributes.values())),
     }
     last = {"References": references, "Examples": own.pop("Examples", "")}
-    # A base without a constructor has no parameters of its own, but its classes have them.
+    # Kept for subclasses: a base without a constructor may describe their parameters.
     estimator._written_doc = estimator.__doc__
     estimator.__doc__ = _joined(described | own | described | last)
     return estimator

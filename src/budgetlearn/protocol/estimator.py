@@ -1,6 +1,6 @@
-"""`BudgetedEstimator`: what a method defines, and what users call, the same for all.
+"""`BudgetedEstimator`: the hooks that a method defines, and the public methods built on them.
 
-The hooks of a subclass stand first (all but `_fit` and `_stages` have a default), then the methods.
+The hooks come first; all but `_fit` and `_stages` have a default.
 """
 
 from __future__ import annotations
@@ -39,44 +39,44 @@ def _has_probabilities(estimator):
 
 @estimator_class
 class BudgetedEstimator(BaseEstimator):
-    """Base of estimators whose predictions acquire features and are charged for them.
+    """Base class of estimators whose predictions acquire features and are charged for them.
 
-    A subclass learns in `_fit`, and yields its operating points in `_stages`. Combine it with
-    scikit-learn's `ClassifierMixin` or `RegressorMixin`, named first. Its parameters, beside
-    `feature_costs`, are keyword fields of a dataclass; or its own constructor stores them all.
+    A subclass learns in `_fit` and yields its operating points in `_stages`. Combine it with
+    scikit-learn's `ClassifierMixin` or `RegressorMixin`, listed before it. Declare parameters other
+    than `feature_costs` as keyword fields of a dataclass, or store all in a constructor.
     """
 
     feature_costs: Any = None
 
     def __init_subclass__(cls, **named):
         super().__init_subclass__(**named)
-        # scikit-learn's mixins stand first and would hide the score that takes a budget.
+        # scikit-learn's mixins come first and would hide the `score` that accepts a budget.
         if cls.score in (ClassifierMixin.score, RegressorMixin.score):
             cls.score = BudgetedEstimator.score
 
     @classmethod
     @cache
     def _get_param_names(cls):
-        # scikit-learn reads them from the signature at each `clone`: as long as a few small trees.
+        # Cached: scikit-learn reads the signature at each `clone`, as slow as a few small trees.
         return super()._get_param_names()
 
-    _dtypes = (np.float64,)  # of numbers that are taken as they are; others become the first
-    _takes_missing = False  # whether `fit` takes missing values, as values like others
-    _takes_sparse = False  # whether tables may be sparse; their zeros are then written out
+    _dtypes = (np.float64,)  # accepted dtypes of X; others are converted to the first
+    _takes_missing = False  # whether `fit` accepts missing values, and learns from them
+    _takes_sparse = False  # whether tables may be sparse; they are then made dense
     _multi_output = False
-    _groups = False  # whether shared charges change what the model acquires
+    _groups = False  # whether cost groups affect which features the model acquires
     _chooses_on_validation = False
     _needs_validation = False  # whether `fit` must hold out validation data if none are given
-    _spends_budgets = False  # whether of points that score alike the costliest is chosen
-    # Of features of words the words in the order of their codes, by name.
+    _spends_budgets = False  # whether the costliest of points with equal scores is chosen
+    # The words of each feature of words, by name, in the order of their codes.
     categories_: ClassVar[Mapping[Any, Any]] = MappingProxyType({})
-    _spends_caps = False  # whether the default operating point makes most of any cap
-    _caps_mean = False  # whether a cap alone also limits the mean: cut short, a model says little
+    _spends_caps = False  # whether the default operating point is the best one under any cap
+    _caps_mean = False  # whether a cap also limits the mean, as models cut short predict badly
 
     # The hooks of a subclass.
     @abstractmethod
     def _fit(self, train, valid, seeds):
-        """Learn from `Examples`; `valid` is None where no validation data are needed or given."""
+        """Learn from `Examples`; `valid` is None unless validation data are needed or given."""
 
     @abstractmethod
     def _stages(self, X, which, want) -> Iterator[Stage]:
@@ -85,17 +85,17 @@ class BudgetedEstimator(BaseEstimator):
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
-            NaN where values are missing; nothing may depend on cells that are not acquired.
+            NaN where values are missing. Predictions may not depend on cells that are not acquired.
         which : sequence of int
-            Ascending indices of stages; `_default_stage()` may lie one beyond the last stage.
+            Ascending indices of stages; `_default_stage()` may be one beyond the last stage.
         want : set of str
-            Which of "output", "probabilities", "acquired", "estimate" will be used; others may be
-            left out.
+            The parts to compute, among "output", "probabilities", "acquired" and "estimate". Others
+            may be omitted.
         """
 
     @property
     def n_stages_(self) -> int:
-        """Number of operating points; a method that has several tells them in `stage_settings_`."""
+        """Number of operating points, by default the length of `stage_settings_`, if it exists."""
         return len(getattr(self, "stage_settings_", ({},)))
 
     def _default_stage(self):
@@ -103,17 +103,17 @@ class BudgetedEstimator(BaseEstimator):
         return self.n_stages_ - 1
 
     def fixed_costs(self) -> ArrayLike | None:
-        """Return the cost of each stage where it is the same for every example.
+        """Return the cost of each stage if it is the same for every example.
 
         Returns
         -------
         array-like of shape (n_stages,) or None
-            None where examples differ.
+            None if costs differ between examples.
         """
         return
 
     def _most_costs(self):
-        """Return what no example pays more than at each stage."""
+        """Return an upper bound of the cost of any example at each stage, (n_stages,)."""
         costs = self.fixed_costs()
         return np.full(self.n_stages_, self.feature_costs_.full if costs is None else costs)
 
@@ -123,34 +123,34 @@ class BudgetedEstimator(BaseEstimator):
         Parameters
         ----------
         stage : int
-            Its index.
+            Index of the stage.
 
         Returns
         -------
         float
-            In bytes; NaN where the method has no such format.
+            Size in bytes; NaN if the method has no such format.
         """
         return np.nan
 
     def _acquisitions(self, n_samples, stage, ledger):
-        """Yield the `Request`s of a prediction without a table, and return its `Outcome`.
+        """Yield the `Request`s of a prediction that acquires features, and return its `Outcome`.
 
-        This one is right where a stage looks at the same features of every example.
+        The default works if each stage uses the same features for every example.
         """
         if self.fixed_costs() is None:
             raise NotImplementedError(f"{type(self).__name__} cannot acquire while predicting.")
         return (yield from prediction.fixed_acquisitions(self, n_samples, stage))
 
     def _seeds(self, random):
-        """Draw what `_fit` needs; return it and the source that draws a held-out part."""
+        """Return the seeds for `_fit`, and the random state that draws a held-out part."""
         return random, random
 
     def _refit(self, examples, seeds):
-        """Learn the chosen models again from training and validation data."""
+        """Fit the chosen models again, on training and validation data."""
         raise NotImplementedError
 
     def _can_predict_proba(self):
-        """Return True where a classifier's stages have probabilities."""
+        """Return whether the stages of a classifier have probabilities."""
         return True
 
     def _score_parts(self):
@@ -159,28 +159,28 @@ class BudgetedEstimator(BaseEstimator):
         return {"output", "probabilities"} if by_scoring else {"output"}
 
     def _targets(self, y, name):
-        """Return targets as an array; missing ones are refused, by the name of the argument."""
-        # A column, beside predictions in a row, would be a table.
+        """Return targets as an array; raise for missing ones, naming the argument."""
+        # Comparing a column with 1-d predictions would broadcast to a matrix.
         y = np.asarray(y) if self._multi_output else column_or_1d(y)
-        # Neither NaN nor None is a class that training lacks, and an error.
+        # Missing targets must not count as an unknown class, and thus as errors.
         assert_all_finite(np.nan if pd.isna(y).any() else y, input_name=name)
         known = getattr(self, "classes_", y)
-        # Text equals no number: each row would count as an error.
+        # Text never equals a number, so every row would count as an error.
         if len(y) and isinstance(y[0], str) != isinstance(known[0], str):
             pair = f"{y[:1].tolist()}, but training {known[:1].tolist()}"
-            raise ParameterError(f"{name} has labels as {pair}: write both in one form.")
+            raise ParameterError(f"{name} has labels as {pair}: write both in the same form.")
         return y
 
     def _score_stage(self, stage, y, weight):
         return score_outcome(self, getattr(self, "scoring", None), stage, y, weight)
 
     def _more_to_explain(self, x, max_cost):
-        """Return further columns of `explain` of a checked row: by name, the values of features."""
+        """Return additional columns of `explain` for a checked row: by name, values by feature."""
         return {}
 
     def __sklearn_tags__(self):
         own = super().__sklearn_tags__()
-        # Tags follow from what a class defines, so that none can promise more than it does.
+        # Tags are derived from the methods that a class defines, so that they cannot be wrong.
         own_way = type(self)._acquisitions is not BudgetedEstimator._acquisitions
         own_costs = type(self).fixed_costs is not BudgetedEstimator.fixed_costs
         tags = BudgetedTags(
@@ -202,20 +202,21 @@ class BudgetedEstimator(BaseEstimator):
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
-        """Learn from examples whose features are all known.
+        """Fit the estimator to examples with all features.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training examples, finite numbers; a frame's columns of pandas' type category are
-            words.
+            Training examples, finite numbers. Columns of a DataFrame with pandas' type category
+            are categorical features.
         y : array-like of shape (n_samples,)
-            Class labels, at least two classes; or numbers in regression.
+            Class labels of at least two classes, or numbers in regression.
         X_val : array-like of shape (n_valid, n_features), default=None
-            Validation examples: they measure the operating points, and choose where the method
-            chooses. None: `validation_fraction` of X where the method must choose.
+            Validation examples. They measure the operating points, and some methods choose models
+            on them. None: such methods hold out `validation_fraction` of X.
         y_val : array-like of shape (n_valid,), default=None
-            Their targets. A class that y lacks counts as an error whatever is predicted.
+            Targets of the validation examples. Examples of a class that is not in y count as
+            errors.
 
         Returns
         -------
@@ -224,45 +225,45 @@ class BudgetedEstimator(BaseEstimator):
         Raises
         ------
         ParameterError
-            When a parameter is out of its range, or y holds one class only.
+            When a parameter is out of its range, or y has only one class.
         CostError
-            When the feature costs do not fit X.
+            When the feature costs do not match X.
         BudgetError
-            When the budget affords no model.
+            When the budget pays for no model.
         """
         return self._learn(X, y, X_val, y_val)
 
     def _learn(self, X, y, X_val, y_val, weight=None, groups=None):
-        """Check the data, learn from them, and count the models that it takes.
+        """Check the data, fit the estimator, and count the fitted models.
 
-        What fails leaves the estimator as it was.
+        If this fails, the estimator is left unchanged.
         """
-        # Validation of the data is part of it: it already sets names and classes.
+        # Checks are included in `all_or_nothing`, because they already set names and classes.
         with all_or_nothing(self):
             with one_thread(), counting_fits() as count:
                 given = X, y, X_val, y_val, weight, groups
                 train, valid = checked_data.checked_examples(self, *given)
-                # Of a method that measures its own points, out of fold.
+                # For methods that measure their operating points out of fold themselves.
                 self._n_measured = train.n_groups + (0 if valid is None else len(valid.y))
                 self._learn_from(train, valid)
-            self.n_models_fitted_ = sum(count)  # those on folds, and those left out, among them
+            self.n_models_fitted_ = sum(count)  # includes models of folds, and discarded ones
         return self
 
     def _learn_from(self, train, valid):
-        """Hold out a part where it is needed, fit, measure and refit."""
-        # Before rows are held out: so seeds are the same with validation data and without.
+        """Hold out validation data if needed, fit, measure the operating points and refit."""
+        # Drawn before rows are held out, so that seeds do not depend on validation data.
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation:
             train, valid = train.held_out(self.validation_fraction, source, self)
         train, valid = checked_data.words_by_target(self, train, valid)
-        # Refused before the fit, which may take hours.
+        # Checked before the fit, which may take hours.
         refuse_unknown_score(self)
         if valid is not None:
             operating_points.refuse_alike(self, train, valid)
-        # Those of an earlier fit, where this one has no validation data.
+        # Remove the points of an earlier fit, in case this one measures none.
         self.__dict__.pop("operating_points_", None)
         self._unmeasured = train if valid is None else None
-        # Class weights by the shares of the rows that are learned from, not of those held out.
+        # "balanced" class weights use the class shares of the training rows only.
         self._fit(train.weighed_for(self), valid, seeds)
         if valid is not None:
             wanted = operating_points.scored_parts(self)
@@ -270,18 +271,18 @@ class BudgetedEstimator(BaseEstimator):
             points = operating_points.measured(self, stages, valid.targets)
             self.operating_points_ = operating_points.refuse_unscored(points, len(valid.y))
             self._n_measured = len(valid.y)
-            # After measuring: the operating points stay those of rows that no model had seen.
+            # After measuring, so that the operating points are from rows that no model had seen.
             if getattr(self, "refit", False):
                 self._refit(train.joined(valid).weighed_for(self), seeds)
 
     @cached_property
     def operating_points_(self) -> pd.DataFrame:
-        """Cost and score of each operating point, a frame of one row per stage.
+        """Cost and score of each operating point, a DataFrame with one row per stage.
 
-        Measured by `fit` on validation data where there are any. Else measured when it is first
-        read or a budget is first named, on training rows that five refits left out: that takes
-        about four times as long as `fit` did. Until then the model refers to the rows; they are
-        not stored with it.
+        If there are validation data, `fit` measures the points on them. Otherwise they are measured
+        out of fold, by five refits, when this attribute is first read or a budget is first used.
+        This takes about four times as long as `fit`. Until then the estimator refers to the
+        training rows, which are not pickled with it.
         """
         check_is_fitted(self)
         examples = vars(self).get("_unmeasured")
@@ -290,7 +291,7 @@ class BudgetedEstimator(BaseEstimator):
         return points
 
     def __getstate__(self):
-        # Rows may be large, and are not for everyone who may have the model.
+        # Training rows may be large, and may be confidential.
         state, left_out = super().__getstate__(), ("_unmeasured", "_points_as_arrays")
         return {name: state[name] for name in state if name not in left_out}
 
@@ -301,13 +302,14 @@ class BudgetedEstimator(BaseEstimator):
         Parameters
         ----------
         parts : set of str, default=all
-            Which of "output", "probabilities", "acquired" and "estimate" are needed; others may
+            The parts needed, among "output", "probabilities", "acquired" and "estimate". Others may
             be None, which saves time.
 
         Yields
         ------
         Stage
-            With the parts that the estimator has, and the acquisition cost with "acquired".
+            Has the requested parts that the estimator supports, and with "acquired" also the
+            acquisition cost.
         """
         for part in parts:
             check_choice(part, "parts (each)", sorted(EVERYTHING))
@@ -322,7 +324,7 @@ class BudgetedEstimator(BaseEstimator):
         Returns
         -------
         int or None
-            Its row in `operating_points_`; None: the constant prediction that costs nothing.
+            Its row in `operating_points_`. None: the constant prediction, which costs nothing.
         """
         check_is_fitted(self)
         return prediction.chosen_stage(self, limits)
@@ -346,13 +348,13 @@ class BudgetedEstimator(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
+            Probabilities in the order of `classes_`.
         """
         return prediction.decided(self, X, {"probabilities"}, limits).probabilities
 
     @limited
     def acquired_features(self, X: ArrayLike, limits: Limits) -> Array:
-        """Return the features that the prediction of each example looks at.
+        """Return the mask of the features that the prediction of each example acquires.
 
         Returns
         -------
@@ -367,7 +369,7 @@ class BudgetedEstimator(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            In the unit of `feature_costs`; each feature is charged once per example.
+            Costs in the unit of `feature_costs`; each feature is charged once per example.
         """
         acquired = prediction.decided(self, X, {"acquired"}, limits).acquired
         return self.feature_costs_.total(acquired)
@@ -390,7 +392,7 @@ class BudgetedEstimator(BaseEstimator):
     def score(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, limits: Limits
     ) -> float:
-        """Return the accuracy of the predictions, in regression R², or the score of `scoring`.
+        """Return the score by `scoring`, or accuracy or R² if the estimator has no `scoring`.
 
         Parameters
         ----------
@@ -428,7 +430,7 @@ class BudgetedEstimator(BaseEstimator):
 
     @described
     def staged_acquired_features(self, X: ArrayLike) -> Iterator[Array]:
-        """Yield the features that every operating point (see `stages`) looks at.
+        """Yield the mask of the features that every operating point (see `stages`) acquires.
 
         Yields
         ------
@@ -440,12 +442,12 @@ class BudgetedEstimator(BaseEstimator):
     def measure(
         self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None
     ) -> pd.DataFrame:
-        """Measure every operating point on other examples than those of `fit`.
+        """Measure every operating point on new examples.
 
         Returns
         -------
         pandas.DataFrame
-            Like `operating_points_`: one row per stage, in the same order.
+            One row per stage, as in `operating_points_`.
         """
         check_is_fitted(self)
         y = self._targets(y, "y")
@@ -462,29 +464,29 @@ class BudgetedEstimator(BaseEstimator):
         error: float | None = None,
         confidence: float = 0.95,
     ) -> Certificate:
-        """Choose the operating point that keeps limits of mean cost and error, with a guarantee.
+        """Choose an operating point whose mean cost and error keep limits, with a guarantee.
 
-        Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021, arXiv:2110.01052). `fit`
-        must have had validation data; the calibration data must be others.
+        Uses Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021, arXiv:2110.01052).
+        `fit` must have had validation data, and the calibration data must be different from them.
 
         Parameters
         ----------
         X_cal : array-like of shape (n_calibration, n_features)
-            Examples that played no part in `fit`, drawn as the future ones are, and independent
-            of each other: of rows that belong together, one.
+            Examples that were not used in `fit`, from the same distribution as future ones and
+            independent of each other. Use only one of several related rows.
         y_cal : array-like of shape (n_calibration,)
-            Their class labels.
+            Class labels of the calibration examples.
         cost : float, default=None
             Limit of the mean acquisition cost.
         error : float, default=None
-            Limit of the error rate, of classifiers.
+            Limit of the error rate, for classifiers.
         confidence : float, default=0.95
             Probability, over the draw of the calibration data, that the limits hold.
 
         Returns
         -------
         Certificate
-            With `budget`, to be passed to `predict`.
+            Pass its `budget` to `predict`.
 
         Raises
         ------
@@ -492,14 +494,14 @@ class BudgetedEstimator(BaseEstimator):
             When no operating point keeps the limits with that confidence.
         """
         check_is_fitted(self)
-        # Lazily: one stage at a time is in memory.
+        # A generator, so that only one stage at a time is in memory.
         outcomes = prediction.each_stage(self, X_cal, {"output", "acquired"})
         y = self._targets(y_cal, "y_cal")
         return operating_points.certified(self, outcomes, y, cost, error, confidence)
 
     @limited
     def decisions(self, X: ArrayLike, limits: Limits) -> Decisions:
-        """Predict, and return the acquisitions in their order.
+        """Return predictions with the acquisitions in their order.
 
         Returns
         -------
@@ -513,18 +515,19 @@ class BudgetedEstimator(BaseEstimator):
     def predict_acquiring(
         self, source: Callable[..., ArrayLike], n_samples: int, limits: Limits
     ) -> Decisions:
-        """Predict examples whose features are asked for only when they are needed.
+        """Predict examples by requesting features from a source only when they are needed.
 
-        A sum of boosted trees ends before the first one that lacks a feature. Several examples ask
-        for the features of all trees together, which takes few calls of the source: where some
-        cannot be had, they cost more than from a table, or one example at a time.
+        A sum of boosted trees ends before the first tree with an unavailable feature. For several
+        examples, the features of all trees are requested together, which takes few calls of the
+        source. If some values are unavailable, this can cost more than predicting from a table, or
+        one example at a time.
 
         Parameters
         ----------
         source : callable
-            `source(rows, feature)` returns the values of one feature for the examples of the
-            ascending indices `rows`; NaN where it cannot be had. `feature` is a name where the
-            training data had names, else an index.
+            `source(rows, feature)` returns the values of one feature for the examples with the
+            ascending indices `rows`, NaN if unavailable. `feature` is a name if the training data
+            had names, otherwise an index.
         n_samples : int
             Number of examples.
 
@@ -551,8 +554,8 @@ class BudgetedEstimator(BaseEstimator):
         Returns
         -------
         Session
-            What is given to it as NaN is done without, and not paid for; but of a feature that
-            lacked values in training, NaN is a value like others, as in `predict`.
+            NaN means that a feature is unavailable, and is not charged. If the feature had missing
+            values in training, NaN is a value like others, as in `predict`.
 
         Raises
         ------
@@ -568,23 +571,23 @@ class BudgetedEstimator(BaseEstimator):
         Parameters
         ----------
         x : array-like of shape (n_features,) or (1, n_features), dict, Series or frame of one row
-            The example; a dict or Series gives its values by feature name.
+            The example; a dict or Series has its values by feature name.
 
         Returns
         -------
         pandas.DataFrame
-            One row per acquisition: `feature` (name or index), `measured` (its value), `price`
-            (with a group's charge where it fell due), `spent` so far, and after the acquisition the
-            `prediction` and, of classifiers, its `probability`. Of FMCC, VoC and the random order
-            also `value`: what the feature was chosen for, less its weighted price; NaN of one that
-            could not be had.
+            One row per acquisition, with `feature` (name or index), `measured` (its value), `price`
+            (including a group's charge when it is due), `spent` so far, and the `prediction` after
+            the acquisition. Classifiers also have the `probability` of the prediction. FMCC, VoC
+            and the random order also have `value`: the expected benefit of the feature minus its
+            weighted price, NaN if it was unavailable.
         """
         x = checked_data.one_row(self, x)
         stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, x)
-        # Stepwise sessions do without a missing value, where predict refuses it.
-        if not limits.fallback:  # raises what predict raises
+        # A session ignores missing values that `predict` refuses, so raise what `predict` raises.
+        if not limits.fallback:
             prediction.acquired_from(self, source, 1, stage, limits)
-        # Values as people know them: numbers, and words.
+        # Replace codes by the words that they stand for.
         translate = prediction.translated(
             self, source, lambda code, name, words: code if np.isnan(code) else words[int(code)]
         )
@@ -601,7 +604,7 @@ class BudgetedEstimator(BaseEstimator):
 
 
 class WeightedFit:
-    """Mixin, named before `BudgetedEstimator`, of estimators whose `fit` takes sample weights."""
+    """Mixin for estimators whose `fit` takes sample weights, listed before `BudgetedEstimator`."""
 
     def fit(
         self,
@@ -611,7 +614,7 @@ class WeightedFit:
         y_val: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from examples whose features are all known.
+        """Fit the estimator to examples with all features.
 
         Parameters
         ----------
@@ -620,11 +623,10 @@ class WeightedFit:
             as for `BudgetedEstimator.fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the training examples, finite and >= 0; None: 1 each. Only their ratios
-            count: they are divided by their mean, so that n examples weigh as much as n rows.
-            An example of weight 0 is left out. One of weight k is as good as k such rows, but for
-            what is drawn by rows (bootstrap samples, held-out rows) or measured in rows (penalties,
-            and thresholds of class counts): there copies are further rows. Scores on validation
-            data count each row once.
+            matter: weights are divided by their mean. Examples with weight 0 are ignored. Weight k
+            has the same effect as k copies of a row, except where rows are drawn (bootstrap
+            samples, held-out rows) or counted (penalties, and thresholds of class counts). Scores
+            on validation data count each row once.
 
         Returns
         -------
@@ -634,9 +636,9 @@ class WeightedFit:
 
 
 class GroupedFit(WeightedFit):
-    """Mixin of estimators whose `fit` takes sample weights, and groups that folds keep together.
+    """Mixin for estimators whose `fit` takes sample weights, and groups that folds keep together.
 
-    They learn from validation data, too, and measure their operating points out of fold.
+    They also train on validation data, and measure their operating points out of fold.
     """
 
     # Scores on validation data would be in-sample.
@@ -657,15 +659,15 @@ class GroupedFit(WeightedFit):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Learn from examples whose features are all known, and measure out of fold.
+        """Fit the estimator to examples with all features, and measure it out of fold.
 
         Parameters
         ----------
         X, y, X_val, y_val, sample_weight : array-like
-            As for `WeightedFit.fit`; validation data are learned from, too.
+            As for `WeightedFit.fit`; validation data are also used for training.
         groups : array-like of shape (n_samples,), default=None
-            What each training row belongs to, such as a patient with several visits. Rows of one
-            group are left out together, so that scores are those of new groups.
+            Group of each training row, such as a patient with several visits. Rows of a group are
+            held out together, so that scores hold for new groups.
 
         Returns
         -------

@@ -1,8 +1,9 @@
-"""What passes between an estimator and its caller: stages, requests for features, and the bill.
+"""The interface between an estimator and its caller: stages, feature requests and the ledger.
 
-A method that predicts without a table is a generator of requests: it yields a `Request` for a
-feature of some examples, is sent an `Answer`, and returns an `Outcome`. What drives it keeps the
-ledger, asks the source, and refuses what the cap does not allow.
+An estimator that acquires features while predicting is a generator of requests. It yields a
+`Request` for a feature of some examples, receives an `Answer`, and finally returns an `Outcome`.
+`drive` runs the generator: it keeps the ledger, asks the source for values, and refuses features
+beyond the cap.
 """
 
 from collections.abc import Callable
@@ -28,23 +29,23 @@ class Stage:
     Attributes
     ----------
     setting : dict
-        Sets it apart from the other stages, as {"trees": 3}.
+        Identifies the stage among the others, such as {"trees": 3}.
     output : ndarray of shape (n_samples,) or (n_samples, n_outputs), or None
         Class labels or numbers.
     probabilities : ndarray of shape (n_samples, n_classes) or None
-        Of the classes; None in regression.
+        Class probabilities; None in regression.
     acquired : ndarray of bool of shape (n_samples, n_features), or None
-        Which features each prediction looked at.
+        Mask of the features acquired for each prediction.
     nodes : float
-        Tree nodes of the model, NaN where it has none.
+        Number of tree nodes of the model, NaN if it has no trees.
     estimate : ndarray of shape (n_samples,) or None
-        Estimated probability that each prediction is right, where the method has one.
+        Estimated probability that each prediction is right, if the method has one.
     cost : ndarray of shape (n_samples,) or None
         Acquisition cost; set by the protocol.
     incremental : bool
-        Whether the work of the stages before it is part of its own, as in a prefix of a forest.
+        Whether its work includes that of the stages before it, as in a prefix of a forest.
     facts : dict
-        What else a study may record of the stage.
+        Other facts about the stage that a study may record.
     """
 
     setting: dict
@@ -60,21 +61,21 @@ class Stage:
 
 @dataclass(slots=True)
 class BudgetedTags(Tags):
-    """Tags of scikit-learn, and what the estimator can do under a budget.
+    """Tags of scikit-learn, and capabilities of the estimator under a budget.
 
     Attributes
     ----------
     lazy : bool
-        `predict_acquiring` and `session`: features are asked for when they are needed, and
-        `max_cost`: no example pays more.
+        Supports `predict_acquiring` and `session`, which request features when they are needed,
+        and `max_cost`, which caps the cost of each example.
     groups : bool
-        Charges that several features share change what is acquired, beside being paid once.
+        Cost groups affect which features are acquired, not only what they cost.
     sample_weight : bool
-        `fit` takes weights of the examples.
+        `fit` accepts weights of the examples.
     chooses_on_validation : bool
         `fit` uses validation data to choose, not only to measure.
     ranking : bool
-        Gives class probabilities that rank documents.
+        Predicts class probabilities, which can rank documents.
     """
 
     lazy: bool = True
@@ -90,27 +91,27 @@ class Request:
 
     rows: np.ndarray  # indices of the examples, ascending
     feature: int
-    estimate: Callable  # returns the `Outcome` of all examples on what is known so far
+    estimate: Callable  # returns the `Outcome` of all examples from the values known so far
 
 
 @dataclass(frozen=True)
 class Answer:
     """Answer to a request."""
 
-    values: np.ndarray  # one for each row, NaN where it is missing or was not acquired
-    refused: np.ndarray  # mask of rows that cannot have it: beyond the cap, or unavailable
+    values: np.ndarray  # one for each row, NaN if it is missing or was not acquired
+    refused: np.ndarray  # mask of rows without the feature: beyond the cap, or unavailable
 
 
 @dataclass
 class Outcome:
-    """Predictions of a number of examples."""
+    """Predictions of a set of examples."""
 
     output: np.ndarray  # class labels, or numbers of shape (n_samples,) or (n_samples, n_outputs)
-    probabilities: np.ndarray | None  # (n_samples, n_classes); None where the method has none
-    answered: np.ndarray  # mask of examples that some model could predict with what was allowed
+    probabilities: np.ndarray | None  # (n_samples, n_classes); None if the method has none
+    answered: np.ndarray  # mask of examples that a model could predict with the allowed features
 
     def probability(self, classes):
-        """Return the probability of each predicted class; None where there are none."""
+        """Return the probability of each predicted class; None without probabilities."""
         if self.probabilities is None:
             return None
         # Classes ascend, and every output is one of them.
@@ -119,7 +120,7 @@ class Outcome:
 
     @classmethod
     def constant(cls, estimator, n_samples):
-        """Return the free prediction of a fitted estimator's training shares, as no answer."""
+        """Return the constant prediction of a fitted estimator, not marked as answered."""
         answered = np.zeros(n_samples, dtype=bool)
         rows = np.tile(estimator.constant_, (n_samples, 1))
         if is_classifier(estimator):
@@ -127,14 +128,14 @@ class Outcome:
         return cls(rows[:, 0] if estimator.constant_.size == 1 else rows, None, answered)
 
     def fill(self, rows, output, probabilities):
-        """Take the predictions of some rows, indices, a slice or a mask, as their answers."""
+        """Set the predictions of some rows (indices, a slice or a mask), and mark them answered."""
         self.output[rows], self.answered[rows] = output, True
         if self.probabilities is not None:
             self.probabilities[rows] = probabilities
 
     @classmethod
     def blank(cls, estimator, n_samples):
-        """Return an outcome to be filled in, with probabilities where the method has them."""
+        """Return an outcome to be filled in, with probabilities if the method has them."""
         outcome = cls.constant(estimator, n_samples)
         if not estimator._can_predict_proba():
             outcome.probabilities = None
@@ -144,7 +145,7 @@ class Outcome:
 def in_all_classes(probabilities, seen, n_classes):
     """Return probabilities with a column of 0 for each class that a model has not seen.
 
-    `seen` are the indices of those that it has seen, ascending.
+    `seen` are the ascending indices of the classes that it has seen.
     """
     if len(seen) == n_classes:
         return probabilities
@@ -154,23 +155,23 @@ def in_all_classes(probabilities, seen, n_classes):
 
 
 class Ledger:
-    """Acquisitions of each example, their order and their cost, within a cap for each (or none).
+    """Acquisitions of each example, their order and their cost, with an optional cap.
 
-    With the values `at_hand`, in a table, it saves no time to ask for those of many examples.
+    `at_hand` means that the values are in a table, so that batching requests saves no time.
     """
 
     def __init__(self, costs, n_samples, max_cost=None, at_hand=False):
         self.costs, self.max_cost = costs, np.inf if max_cost is None else max_cost
         self.at_hand = at_hand
-        # Kept by the kernel `_charging`, which fills all four arrays in one pass.
+        # The kernel in `_charging` updates all four arrays in one pass.
         shape = (n_samples, costs.n_features)
-        self.acquired = np.zeros(shape, dtype=bool, order="F")  # is read and written by column
+        self.acquired = np.zeros(shape, dtype=bool, order="F")  # accessed by column
         self.order = np.full(shape, -1, dtype=np.intp)
         self.cost = np.zeros(n_samples)
         self._n_acquired = np.zeros(n_samples, dtype=np.intp)
 
     def marginal(self, rows, feature):
-        """Return the price of a feature for each row, an unpaid group's charge included."""
+        """Return the price of a feature for each row, including the charge of an unpaid group."""
         price = np.full(rows.size, self.costs.costs[feature])
         members, charge = self.costs.group_of(feature)
         if members.size:  # the first member acquired pays the charge for all
@@ -179,13 +180,13 @@ class Ledger:
         return price
 
     def affordable(self, rows, feature):
-        """Return the mask of rows whose cap allows a feature."""
+        """Return the mask of rows that can pay for a feature within the cap."""
         if self.max_cost == np.inf:
             return np.ones(rows.size, dtype=bool)
         return affords(self.max_cost, self.cost[rows] + self.marginal(rows, feature))
 
     def acquire(self, rows, feature):
-        """Charge for a feature those of the rows that have not acquired it yet."""
+        """Acquire a feature for some rows, and charge those that do not have it yet."""
         members, group_price = self.costs.group_of(feature)
         charge(
             *(rows, feature, self.costs.costs[feature], members, group_price),
@@ -195,22 +196,22 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Predictions of n examples, and their acquisitions.
+    """Predictions of examples, and their acquisitions.
 
     Attributes
     ----------
     prediction : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Class labels or numbers.
     probabilities : ndarray of shape (n_samples, n_classes) or None
-        Of the classes; None where the method has none.
+        Class probabilities; None if the method has none.
     probability : ndarray of shape (n_samples,) or None
-        Of the predicted class.
+        Probability of the predicted class.
     acquired : ndarray of bool of shape (n_samples, n_features)
         Which features were acquired.
     order : ndarray of int of shape (n_samples, n_features)
         The acquired features in the order of acquisition, -1 after the last one.
     cost : ndarray of shape (n_samples,)
-        What each example paid, in the unit of the feature costs.
+        Acquisition cost of each example, in the unit of the feature costs.
     """
 
     prediction: np.ndarray
@@ -222,41 +223,41 @@ class Decisions:
 
 
 def answer(request, source, ledger, describe, fallback, missing_ok):
-    """Ask `source(rows, feature)` for what the cap allows, charge it, and return the `Answer`."""
+    """Get the affordable values from `source(rows, feature)`, charge them, return the `Answer`."""
     rows, name = request.rows, describe(request.feature)
-    # The source is asked only for rows that can pay: a value is never seen for free.
+    # Only rows that can pay are asked for, so that no value is seen for free.
     allowed = ledger.affordable(rows, request.feature)
     values, asked = np.full(rows.size, np.nan), rows[allowed]
     if asked.size:
         values[allowed] = delivered(source(asked, name), asked, name)
-    # NaN beyond the cap is a refusal of ours, and no missing value.
+    # NaN beyond the cap is a refusal, not a missing value.
     missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
     if missing.any() and not fallback:
         raise MissingValueError(missing_message(rows[missing], name))
-    # A value that cannot be had is not charged.
+    # Unavailable values are not charged.
     owned = allowed & ~missing
     ledger.acquire(rows if owned.all() else rows[owned], request.feature)
     return Answer(values, ~owned)
 
 
 def delivered(values, rows, name):
-    """Return the values that a source delivered as numbers, checked."""
+    """Return the values from a source as numbers, checked."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
         said = "infinite values" if numbers.shape == rows.shape else f"shape {numbers.shape}"
     except (TypeError, ValueError, OverflowError):
         numbers, said = np.array(np.inf), repr(values)
-    # NaN is allowed: it says that the value is not available.
+    # NaN is allowed: it means that the value is not available.
     if numbers.shape != rows.shape or np.isinf(numbers).any():
         raise ValueError(
             f"the source must return one finite number (NaN: unavailable) for each of the "
-            f"{rows.size} rows it is asked for; for feature {name!r} it returned {said}."
+            f"{rows.size} requested rows; for feature {name!r} it returned {said}."
         )
     return numbers
 
 
 def missing_message(rows, name):
-    """Return the message about missing cells that have to be looked at."""
+    """Return the error message about missing cells that a prediction needs."""
     return (
         f"feature {name!r}, which the prediction looks at, has no value (NaN) "
         f"{in_row(rows, 'cells')}. Fill it in, or pass fallback=True to predict with the next best "
@@ -265,17 +266,17 @@ def missing_message(rows, name):
 
 
 def requests_by_feature(acquiring, estimate, start=0):
-    """Yield the `Request`s of walks that are made side by side, and return their record.
+    """Yield the `Request`s of examples that acquire in parallel, and return the final record.
 
-    `acquiring` yields (rows, features, record), which rows want which feature and the record so
-    far, is sent (values, refused) of the same length, and returns the record. `estimate(record)` is
-    the `Outcome` of one; its rows are the examples from `start` on.
+    `acquiring` is a generator that yields (rows, features, record): the feature that each row needs
+    next, and the record so far. It receives (values, refused) of the same length, and returns the
+    final record. `estimate(record)` returns the `Outcome` of a record. Row 0 is example `start`.
     """
     try:
         rows, features, record = next(acquiring)
         while True:
             values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
-            # One request for a feature, not one for an example: acquiring may be slow.
+            # One request for each feature, not for each example, as acquiring may be slow.
             for feature in np.unique(features):
                 mine = np.flatnonzero(features == feature)
                 so_far = partial(estimate, record)
@@ -287,7 +288,7 @@ def requests_by_feature(acquiring, estimate, start=0):
 
 
 def walked(acquiring, X):
-    """Return the record of walks, as for `requests_by_feature`, through complete examples."""
+    """Run `acquiring`, as for `requests_by_feature`, on complete examples; return its record."""
     try:
         rows, features, _ = next(acquiring)
         while True:

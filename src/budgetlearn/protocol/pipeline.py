@@ -26,21 +26,22 @@ from .prediction import Session, decided
 class BudgetPipeline(Pipeline):
     """Pipeline whose last step predicts under a budget, in terms of the original columns.
 
-    `predict`, `predict_proba` and `score` take `budget`, `max_cost`, `fallback` and `budget_mode`
-    as the last step does. Prices are given to that step, for the original columns by name. Each
-    column of the table must stay one acquisition: put a `BudgetPreprocessor` first where there are
-    words or gaps; transformers that keep columns and names, as `StandardScaler`, may follow it.
+    `predict`, `predict_proba` and `score` take the same `budget`, `max_cost`, `fallback` and
+    `budget_mode` as the last step. That step also has the feature costs, by names of the original
+    columns. Each column of the table must remain one acquisition. If the table has words or missing
+    values, put a `BudgetPreprocessor` first. Transformers that keep columns and their names, such
+    as `StandardScaler`, may follow it.
 
     Parameters
     ----------
     steps : list of (str, estimator)
-        Names and steps, the last one a `BudgetedEstimator`.
+        Names and steps; the last one is a `BudgetedEstimator`.
     transform_input : list of str, default=None
         As for `sklearn.pipeline.Pipeline`.
     memory : str or joblib.Memory, default=None
         As for `sklearn.pipeline.Pipeline`.
     verbose : bool, default=False
-        Whether the time of each step is printed.
+        Whether to print the time of each step.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class BudgetPipeline(Pipeline):
             last = type(self._final_estimator).__name__
             raise ConfigError(f"the last step must predict under a budget, but {last} does not.")
         for _, step in self.steps[:-1]:
-            # Prices are matched by name, which arrays between the steps would lose.
+            # Costs are matched by name, which would get lost in arrays between the steps.
             if hasattr(step, "set_output") and not isinstance(step, BudgetPreprocessor):
                 step.set_output(transform="pandas")
         super().fit(X, y, **params)
@@ -86,7 +87,7 @@ class BudgetPipeline(Pipeline):
         strange = sorted(str(name) for name in set(encoded).difference(self.columns_))
         if strange:
             raise ConfigError(
-                f"the steps make columns that no original one is known for: "
+                f"the steps create columns that the table does not have: "
                 f"{', '.join(strange[:5])}. Use BudgetPreprocessor, or steps that keep columns."
             )
         return self
@@ -105,7 +106,7 @@ class BudgetPipeline(Pipeline):
 
     @limited
     def acquired_features(self, X: ArrayLike, limits: Limits) -> NDArray[np.bool_]:
-        """Return the original columns that the prediction of each example looks at.
+        """Return the mask of the original columns that the prediction of each example acquires.
 
         Parameters
         ----------
@@ -120,19 +121,19 @@ class BudgetPipeline(Pipeline):
         return self._of_columns(decided(model, self._encoded(X), {"acquired"}, limits).acquired)
 
     def _of_columns(self, acquired):
-        """Return the mask of acquired columns from that of the features of the last step."""
+        """Convert a mask of features of the last step to one of the original columns."""
         columns = np.zeros((len(acquired), len(self.columns_)), dtype=bool)
         columns[:, self._places()] = acquired
         return columns
 
     def _places(self):
-        """Return where the features of the last step are among the columns."""
+        """Return the column index of each feature of the last step."""
         return list(map(self.columns_.index, self._final_estimator.feature_costs_.labels))
 
     def _in_columns(self, made):
-        """Return `Decisions` about features of the last step in terms of the columns."""
+        """Convert `Decisions` about features of the last step to the original columns."""
         order = np.full((len(made.order), len(self.columns_)), -1)
-        # -1, after the last acquisition, stays -1.
+        # Index -1, after the last acquisition, is mapped to the appended -1.
         order[:, : made.order.shape[1]] = np.append(self._places(), -1)[made.order]
         return replace(made, acquired=self._of_columns(made.acquired), order=order)
 
@@ -177,19 +178,19 @@ class BudgetPipeline(Pipeline):
             named = isinstance(x, Mapping | pd.Series)
             rows = [dict(x)] if named else np.atleast_2d(np.array(x, dtype=object))
             x = pd.DataFrame(rows, columns=None if named else self.columns_).infer_objects()
-        first = next(self._iter())[-1]  # that is not "passthrough"
+        first = next(self._iter())[-1]  # the first step that is not "passthrough"
         encoded = self._encoded(x if hasattr(first, "feature_names_in_") else x.to_numpy())
         steps = self._final_estimator.explain(encoded, *limits, **options)
-        measured = {str(name): x[name].iloc[0] for name in x}  # a preprocessor makes names text
+        measured = {str(name): x[name].iloc[0] for name in x}  # preprocessors turn names into text
         return steps.assign(measured=[measured[str(name)] for name in steps["feature"]])
 
     def _encoded_values(self, name, values):
-        """Return values of a column as the last step takes them, NaN where there are none."""
+        """Return values of a column as encoded for the last step, NaN where they are missing."""
         column = pd.Series(list(values), name=name, dtype=object)
         frame = column.to_frame().infer_objects()
         for *_, step in self._iter(with_final=False):
             if isinstance(step, BudgetPreprocessor):
-                if name in step.categories_:  # unknown ones are refused, as in other sessions
+                if name in step.categories_:  # raise for unknown words, like other sessions
                     for value in column.dropna().unique():
                         word_code(as_word(value), name, step.categories_[name])
             else:
@@ -201,10 +202,11 @@ class BudgetPipeline(Pipeline):
 
 
 class EncodedSession(Session):
-    """A `Session` whose features are the columns of the table before it was encoded.
+    """A `Session` of a pipeline, whose features are the columns of the original table.
 
-    Made by `session()` of a pipeline, with its limits. A missing value is always done without, and
-    not paid for, where `predict` may take it for a value that the preprocessor has learned.
+    Made by `session()` of a `BudgetPipeline`. A missing value always means that the feature is
+    unavailable, and is not charged. `predict`, in contrast, may treat it as a value that the
+    preprocessor has learned.
     """
 
     def __init__(self, pipeline, budget=None, max_cost=None, *, budget_mode=EXPECTED):
@@ -214,7 +216,7 @@ class EncodedSession(Session):
     @wraps(Session.give)
     def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
         given = {**({} if values is None else values), **named}
-        # Names that the model does not know are refused there, with those that it knows.
+        # Unknown names are left to `Session.give`, which raises for them.
         for name in filter(given.__contains__, self._names):
             given[name] = self._pipeline._encoded_values(name, [given[name]])[0]
         return super().give(given)

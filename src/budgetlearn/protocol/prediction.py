@@ -1,4 +1,4 @@
-"""Predictions: of a whole table, of a source that is asked for features, or in a session."""
+"""Predictions of a whole table, with a source that delivers features, or in a session."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -23,7 +23,7 @@ from .operating_points import known_points, points_to_choose_from, surely_within
 
 
 def chosen_stage(estimator, limits):
-    """Return the index of the stage that predictions use; None: the constant."""
+    """Return the index of the stage that predictions use; None: the constant prediction."""
     budget, max_cost = limits.budget, limits.max_cost
     if max_cost is not None:
         budget = _limit_of_mean(estimator, budget, max_cost)
@@ -35,11 +35,11 @@ def chosen_stage(estimator, limits):
         within &= surely_within(estimator, costs, budget)
     affordable = np.flatnonzero(within)
     if affordable.size:
-        # By validation score, of equal ones the cheapest (or costliest), and of those the first.
+        # By score; ties go to the cheapest (or costliest) point, and then to the first.
         sign = -1 if estimator._spends_budgets else 1
         order = np.lexsort([sign * costs[affordable], -scores[affordable]])
         return int(index[affordable[order[0]]])
-    # The constant is affordable whatever the budget is.
+    # The constant is affordable under any budget.
     if limits.fallback:
         return None
     cheapest = costs.min()
@@ -47,9 +47,9 @@ def chosen_stage(estimator, limits):
         raise BudgetError(
             f"No operating point is sure to cost at most {budget:g} on average: the cheapest one "
             f"cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
-            "validate on more examples, or take budget_mode='expected'."
+            "validate on more examples, or use budget_mode='expected'."
         )
-    # With fixed costs a cap is one more budget; others choose by the budget alone.
+    # With fixed costs, a cap acts like a budget; otherwise it does not affect the choice.
     cap = None if estimator.fixed_costs() is None else max_cost
     given = (limits.budget, "the budget"), (cap, "max_cost")
     low = [name for each, name in given if each is not None and not affords(each, cheapest)]
@@ -59,9 +59,9 @@ def chosen_stage(estimator, limits):
 def _costs_and_scores(estimator):
     """Return arrays of cost and score of the points that may be chosen, and their index."""
     points = points_to_choose_from(estimator)
-    # Kept beside the frame, which gives its columns in the time of a row's prediction. They show
-    # what is changed in place; a change of whole columns gives the frame other blocks. pandas does
-    # not promise that it has these: without them nothing is kept.
+    # Cached, because reading columns of a frame takes as long as predicting a row. The arrays are
+    # views, so they show changes in place. Assigning columns replaces the frame's blocks, which
+    # invalidates the cache. Blocks are internal to pandas: without them, nothing is cached.
     kept = vars(estimator).get("_points_as_arrays")
     blocks = getattr(getattr(points, "_mgr", None), "blocks", None)
     if kept is None or blocks is None or kept[0] is not blocks:
@@ -71,27 +71,27 @@ def _costs_and_scores(estimator):
 
 
 def _limit_of_mean(estimator, budget, max_cost):
-    """Return the limit of the mean cost beside a cap on each example's; None: there is none."""
+    """Return the limit of the mean cost under a cap on each example's cost; None: no limit."""
     if estimator.fixed_costs() is not None:  # each example costs the mean
         return max_cost if budget is None else min(budget, max_cost)
     if not estimator.__sklearn_tags__().lazy:
         raise BudgetError(
-            f"{type(estimator).__name__} cannot keep max_cost: its features are not acquired one "
-            "after another. Use budget, or another method (docs/api.md lists which can)."
+            f"{type(estimator).__name__} cannot keep max_cost: it does not acquire features one "
+            "after another. Use budget, or a method that can (docs/api.md lists them)."
         )
     if budget is None and estimator._caps_mean:
         costs = points_to_choose_from(estimator)["cost"]
         return max_cost if affords(max_cost, costs).any() else None
-    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing, but it
-    # stands in for the estimator's own.
+    # The mean cannot exceed the cap, so a larger budget means no limit, but still replaces the
+    # estimator's own budget.
     void = estimator._spends_caps and budget is not None and budget >= max_cost
     return np.inf if void else budget
 
 
 def each_stage(estimator, X, want):
-    """Yield every `Stage`, once it is sure that none looks at a missing cell."""
+    """Yield every `Stage`; raise before the first one if any of them needs a missing cell."""
     X, absent = checked_table(estimator, X)
-    # A generator that failed at the third stage would leave its consumer with half a result.
+    # All stages are checked first, so that the caller never gets half of a result.
     if np.isnan(X).any():
         for index in range(estimator.n_stages_):
             refuse_missing(estimator, missing_cells(estimator, X, index), absent)
@@ -102,15 +102,15 @@ def decided(estimator, X, want, limits):
     """Return a `Stage` with the wanted parts of the predictions within `Limits`."""
     X, absent = checked_table(estimator, X)
     index = chosen_stage(estimator, limits)
-    # With fixed costs the cap was settled by the choice of the stage.
+    # With fixed costs, the choice of the stage already takes the cap into account.
     capped = limits.max_cost is not None and estimator.fixed_costs() is None
     if index is not None and not capped:
         missing = missing_cells(estimator, X, index)
-        # The fast way: one stage on the whole table, without a ledger.
+        # Fast path: one stage on the whole table, without a ledger.
         if missing is None or not limits.fallback:
             refuse_missing(estimator, missing, absent)
             return stage_of(estimator, X, index, want)
-    # A cap or a missing cell: only acquiring one feature after another says who gets which model.
+    # With a cap or missing cells, the model of each example depends on its acquisitions.
     source = from_table(estimator, X)
     made = acquired_from(estimator, source, len(X), index, limits, at_hand=True)
     return Stage({}, made.prediction, made.probabilities, made.acquired)
@@ -123,7 +123,7 @@ def from_table(estimator, X):
 
 
 def translated(estimator, source, one):
-    """Return a source whose words, or their codes, are translated by `one(value, name, words)`."""
+    """Return a source with words (or codes) translated by `one(value, name, words)`."""
 
     def translate(rows, name):
         values, words = source(rows, name), estimator.categories_.get(name)
@@ -132,34 +132,28 @@ def translated(estimator, source, one):
     return translate
 
 
-def requests_of(estimator, n_samples, stage, ledger):
-    """Return the generator of requests by which a stage predicts without a table."""
-    return estimator._acquisitions(n_samples, stage, ledger)
-
-
 def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
-    """Return the `Decisions` of one stage that reads a source; None: the constant."""
+    """Return the `Decisions` of one stage with features from a source; None: the constant."""
     max_cost, fallback = limits.max_cost, limits.fallback
-    # One ledger for all examples: it is what charges, and what the cap is compared with.
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
-        acquisitions = requests_of(estimator, n_samples, stage, ledger)
+        acquisitions = estimator._acquisitions(n_samples, stage, ledger)
         names, missing_ok = estimator.feature_costs_.labels, estimator.missing_in_training_
         outcome = drive(acquisitions, source, ledger, names.__getitem__, fallback, missing_ok)
-        # A missing value was refused earlier, with its name; what is left is the cap.
+        # Missing values without fallback have raised an error, so here the cap was too low.
         rows = np.flatnonzero(~outcome.answered)
-        # Who offers the constant as an operating point gives it to those that can pay for no other.
+        # If the constant is an operating point, examples that can pay for no other get it.
         capped = rows.size and max_cost is not None
         free = capped and (points_to_choose_from(estimator)["cost"] == 0).any()
         if rows.size and not (fallback or free):
             way = "with the features at hand" if max_cost is None else f"for {max_cost:g}"
             raise BudgetError(
                 f"{rows.size} of {n_samples} examples cannot be predicted {way}, the first "
-                f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the "
-                "constant prediction that costs nothing."
+                f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give these the "
+                "constant prediction, which costs nothing."
             )
-        # A method may have written anything where it has no answer.
+        # Outputs of unanswered rows are undefined.
         outcome.output[rows] = constant.output[rows]
         if outcome.probabilities is not None:
             outcome.probabilities[rows] = constant.probabilities[rows]
@@ -170,30 +164,30 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
 def fixed_acquisitions(estimator, n_samples, stage):
     """Yield the requests of a stage with fixed features, and return its `Outcome`.
 
-    Where a feature is refused, the best stage that costs no more and does without takes over.
+    If a feature is refused, the best stage takes over that costs no more and does not need it.
     """
     costs, points = np.asarray(estimator.fixed_costs()), known_points(estimator)
     # The last key of lexsort counts first: score, then cost.
     best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
-    # What stands in for a stage must not cost more than was agreed to.
+    # A replacement must not cost more than the chosen stage.
     allowed = affords(costs[stage], costs)
     order = [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
     shape = n_samples, estimator.n_features_in_
-    # Fixed features do not depend on the example, so that one blank row shows them.
+    # Fixed features do not depend on the example, so one blank row is enough to find them.
     stages = estimator._stages(np.zeros((1, shape[1])), sorted(order), frozenset({"acquired"}))
     needs = {k: made.acquired[0] for k, made in zip(sorted(order), stages, strict=True)}
-    # By column, as they are filled.
+    # Stored by column, because they are filled by column.
     X = np.full(shape, np.nan, order="F")
     known, refused = np.zeros(shape, dtype=bool, order="F"), np.zeros(shape, dtype=bool, order="F")
     waiting = np.ones(n_samples, dtype=bool)
 
     def estimate():
-        # By the best stage whose features are known of an example.
+        # Use the best stage whose features are known for the example.
         outcome = Outcome.blank(estimator, n_samples)
         want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
         for stage in order:
             rows = np.flatnonzero(~outcome.answered)
-            # Needs are compared with what is known, whichever stage it was acquired for.
+            # Features acquired for any stage count.
             rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
             if rows.size:
                 values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
@@ -203,7 +197,7 @@ def fixed_acquisitions(estimator, n_samples, stage):
 
     for stage in order:
         able = waiting & ~refused[:, needs[stage]].any(axis=1)
-        # Cheap ones first: should a later one be refused, little was spent in vain.
+        # Cheap features first, so that little is wasted if a later one is refused.
         features = np.flatnonzero(needs[stage])
         prices = estimator.feature_costs_.alone[features]
         for feature in features[np.argsort(prices, kind="stable")].tolist():
@@ -212,7 +206,7 @@ def fixed_acquisitions(estimator, n_samples, stage):
                 reply = yield Request(rows, feature, estimate)
                 X[rows, feature], known[rows, feature] = reply.values, ~reply.refused
                 refused[rows, feature], able[rows] = reply.refused, ~reply.refused
-        # Only rows whose stage became impossible go on to the next best one.
+        # Only rows with a refused feature go on to the next best stage.
         waiting &= ~able
         if not waiting.any():
             break
@@ -220,28 +214,26 @@ def fixed_acquisitions(estimator, n_samples, stage):
 
 
 def _number(estimator, value, name):
-    """Return the value of a feature as a number, NaN where it cannot be had."""
+    """Return the value of a feature as a number, NaN if it is unavailable."""
     if name in estimator.categories_:
         return word_code(value, name, estimator.categories_[name])
-    # Text that is a number is taken, as at a prompt.
+    # Text with a number is accepted, as it may come from a prompt.
     if np.isinf(number := as_number(value)):
-        raise ValueError(
-            f"feature {name!r} needs a finite number (NaN: it cannot be had), got {value!r}."
-        )
+        raise ValueError(f"feature {name!r} must be a finite number or NaN, got {value!r}.")
     return number
 
 
 class Session:
-    """One case whose features are acquired step by step; made by `session()` of an estimator.
+    """Prediction of one case, feature by feature; made by `session()` of an estimator.
 
     Parameters
     ----------
     estimator : BudgetedEstimator
         The fitted estimator.
     stage : int or None
-        Index of the stage that predicts; None: the constant, which asks for nothing.
+        Index of the stage that predicts; None: the constant, which needs no features.
     max_cost : float or None
-        Most that the case may cost.
+        Largest cost of the case.
     """
 
     def __init__(self, estimator, stage, max_cost):
@@ -250,50 +242,50 @@ class Session:
         self._ledger = ledger = Ledger(estimator.feature_costs_, 1, max_cost)
         asks = stage is not None
         self._acquisitions = estimator._acquisitions(1, stage, ledger) if asks else (_ for _ in ())
-        # The session is a prediction of one row: the requests speak of row 0.
+        # A session predicts a single row, so all requests are for row 0.
         self._given, self._row = {}, np.zeros(1, dtype=np.intp)
         self._request = self._outcome = None
         self._ask(None)
         self._go_on()
 
     def _ask(self, reply):
-        """Send a reply (at first None) to the acquisitions, and keep what they want next."""
+        """Send a reply (at first None) to the acquisitions, and store their next request."""
         try:
             self._request = self._acquisitions.send(reply)
         except StopIteration as stop:
             self._request, self._outcome = None, stop.value
 
     def _go_on(self):
-        """Acquire what was given until something is needed that was not."""
+        """Answer requests until one needs a feature that was not given."""
 
         def given(rows, feature):
             return [self._given[feature]]
 
         while not self.done:
             feature = self._request.feature
-            # Beyond the cap it is refused without asking: the caller need not know the rule.
+            # Features beyond the cap are refused without asking the caller.
             if self._ledger.affordable(self._row, feature)[0] and feature not in self._given:
                 return
-            # Charged when it is used, so that what was given too much costs nothing.
+            # Charged when it is used, so that unnecessary values cost nothing.
             missing_ok = self._estimator.missing_in_training_
             self._ask(answer(self._request, given, self._ledger, int, True, missing_ok))
 
     @property
     def done(self) -> bool:
-        """True once nothing more is wanted."""
+        """Whether no more features are needed."""
         return self._request is None
 
     @property
     def cost(self) -> float:
-        """Cost of all that was acquired so far."""
+        """Cost of the features acquired so far."""
         return float(self._ledger.cost[0])
 
     @property
     def wanted(self) -> list[tuple[Any, float, str]]:
-        """The next features to acquire: a list of (name, price, why).
+        """The next features to acquire: a list of (name, price, reason).
 
-        The first entry is what the prediction waits for; members of its cost group that then cost
-        nothing follow, since they can be asked for together.
+        The prediction waits for the first entry. Members of its cost group that are then free
+        follow, so that they can be acquired together.
         """
         if self.done:
             return []
@@ -305,14 +297,15 @@ class Session:
         return [(self._names[feature], price, "the prediction waits for it"), *others]
 
     def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
-        """Hand in values of features; NaN or None says that a feature cannot be had.
+        """Give values of features; NaN or None means that a feature is unavailable.
 
         Parameters
         ----------
         values : dict, default=None
-            Feature name (or index where X had no names) → number; of words the word.
+            Values by feature name (or index if X had no names): numbers, or words for categorical
+            features.
         **named : float or str
-            The same, for names that are Python identifiers.
+            Values of features whose names are Python identifiers.
 
         Returns
         -------
@@ -321,7 +314,7 @@ class Session:
         Raises
         ------
         ValueError
-            For unknown features, and for what is not a number or no word that training knows.
+            For unknown features, and for values that are neither numbers nor words from training.
         """
         given = {**({} if values is None else values), **named}
         if unknown := [name for name in given if name not in self._names]:
@@ -335,29 +328,29 @@ class Session:
             if feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")
             numbers[feature] = _number(self._estimator, value, name)
-        # Now that all are checked: a call is taken as a whole or not at all.
+        # After all checks, so that a call with an error changes nothing.
         self._given |= numbers
         self._go_on()
         return self
 
     def _current(self):
-        # Before the first answer no model applies, and the constant speaks.
+        # Without an answer from a model, use the constant.
         now = self._outcome if self.done else self._request.estimate()
         return self._constant if now is None or not now.answered[0] else now
 
     @property
     def prediction(self) -> Any:
-        """The best prediction on what is known: a class label or a number."""
+        """The best prediction from the known features: a class label or a number."""
         return self._current().output[0]
 
     @property
     def probability(self) -> float | None:
-        """Probability of the predicted class on what is known; None where there is none."""
+        """Probability of the predicted class; None without probabilities."""
         probability = self._current().probability(getattr(self._estimator, "classes_", None))
         return None if probability is None else float(probability[0])
 
     @property
     def probabilities(self):
-        """Probability of each class on what is known; None where there are none."""
+        """Probability of each class; None without probabilities."""
         probabilities = self._current().probabilities
         return None if probabilities is None else probabilities[0]

@@ -1,6 +1,6 @@
-"""Scores by scikit-learn's scorers: their names, of estimators at a budget, and of a stage.
+"""Scores by scikit-learn's scorers: their names, of estimators under a budget, and of a stage.
 
-`make_budget_scorer` is for `cross_validate`, `GridSearchCV` and all else that takes a scorer.
+`make_budget_scorer` makes scorers for `cross_validate`, `GridSearchCV` and similar functions.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ RESAMPLES = 100
 
 @dataclass(frozen=True)
 class Score:
-    """What is known of a score by which predictions are compared; more is better."""
+    """Properties of a score by which predictions are compared; more is better."""
 
-    label: str  # as figures and tables call it, with a minus where less of what it names is better
+    label: str  # in figures and tables, with a minus sign if the underlying measure is a loss
     task: str  # "classification", "regression" or "ranking"
-    span: tuple = (0.0, 1.0)  # the least that there can be, and what perfect predictions score
-    probabilities: bool = False  # whether it is of class probabilities
+    span: tuple = (0.0, 1.0)  # the minimum, and the score of perfect predictions
+    probabilities: bool = False  # whether it needs class probabilities
 
 
 CLASSES, NUMBERS, LOSS = "classification", "regression", (-np.inf, 0.0)
-# By the names that scikit-learn has for them; the first of a task is its own.
+# By scikit-learn's names; the first score of a task is the default.
 SCORES = {
     "accuracy": Score("accuracy", CLASSES),
     "balanced_accuracy": Score("balanced accuracy", CLASSES),
@@ -44,19 +44,21 @@ SCORES = {
     "f1_macro": Score("macro F1", CLASSES),
     "r2": Score("R²", NUMBERS, (-np.inf, 1.0)),
     "neg_mean_absolute_error": Score("−MAE", NUMBERS, LOSS),
-    "average_precision_at_5": Score("AP@5", "ranking", probabilities=True),  # ours
+    "average_precision_at_5": Score(
+        "AP@5", "ranking", probabilities=True
+    ),  # from `budgetlearn.metrics`
 }
 
 
 def scores_of(task, n_classes=None):
-    """Return the names of the scores of a task, its own first; of so many classes where known."""
+    """Return the names of a task's scores, the default first, that apply to `n_classes`."""
     names = (name for name, score in SCORES.items() if score.task == task)
     return tuple(name for name in names if name != "roc_auc" or n_classes in (None, 2))
 
 
 @dataclass(frozen=True)
 class BudgetScorer:
-    """Score predictions that keep a budget; called as scikit-learn calls a scorer."""
+    """Scorer of predictions under a budget, with the interface of scikit-learn's scorers."""
 
     scorer: Callable[..., float]
     limits: dict[str, Any]  # passed to `predict` and `predict_proba`
@@ -79,16 +81,16 @@ def make_budget_scorer(
     fallback: bool = True,
     budget_mode: str = EXPECTED,
 ) -> BudgetScorer:
-    """Make a scorer of the predictions that an estimator makes within a budget.
+    """Make a scorer of an estimator's predictions within a budget.
 
     Parameters
     ----------
     metric : str or callable
-        Name of a score of scikit-learn, as "roc_auc"; one of its scorers; or a function
-        `metric(y_true, y_pred)` of which more is better.
+        Name of one of scikit-learn's scores, such as "roc_auc"; one of its scorers; or a function
+        `metric(y_true, y_pred)` that is higher for better predictions.
     fallback : bool, default=True
-        Whether a model that cannot keep the limits is scored as the constant that costs nothing,
-        so that a search ranks it with the others, instead of raising.
+        Whether a model that cannot keep the limits gets the score of the constant prediction, so
+        that a search can rank it, instead of raising an error.
 
     Returns
     -------
@@ -107,30 +109,30 @@ def make_budget_scorer(
     True
     """
     limits = Limits(budget, max_cost, fallback=fallback, budget_mode=budget_mode)
-    # The class of scorers has no public name.
+    # scikit-learn's class of scorers has no public name.
     made = isinstance(metric, str | type(get_scorer("accuracy")))
     return BudgetScorer(get_scorer(metric) if made else make_scorer(metric), asdict(limits))
 
 
 def refuse_unknown_score(estimator):
-    """Raise for a `scoring` that scikit-learn does not know, or that lacks probabilities."""
+    """Raise for a `scoring` that is unknown or needs probabilities that the estimator lacks."""
     if getattr(estimator, "scoring", None) is not None:
         scorer = check_scoring(Substitute(estimator), scoring=estimator.scoring)
         of_labels = getattr(scorer, "_response_method", "predict") == "predict"
         if not (of_labels or hasattr(estimator, "predict_proba")):
-            who = f"which this {type(estimator).__name__} lacks: take a score of labels"
+            who = f"which this {type(estimator).__name__} lacks: use a score of labels"
             raise ParameterError(f"scoring={estimator.scoring!r} needs class probabilities, {who}.")
 
 
 def score_outcome(estimator, scoring, stage, y, weight=None):
-    """Return the score of a stage's predictions by `scoring`; None: accuracy, in regression R²."""
+    """Return the score of a stage's predictions by `scoring`; None: accuracy or R²."""
     check_consistent_length(stage.output, y)
     weight = None if weight is None else checked_weight(weight, y)
     return stage_scorer(estimator, scoring, stage, y)(np.arange(len(y)), weight)
 
 
 def score_and_error(estimator, stage, targets, groups=None):
-    """Return the score of a stage and its standard error, by `scoring` where there is one."""
+    """Return the score of a stage, by `scoring` if the estimator has it, and its standard error."""
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
@@ -146,19 +148,19 @@ def score_and_error(estimator, stage, targets, groups=None):
 
 
 def mean_and_error(values, weight=None, groups=None):
-    """Return the mean of a number of each example, which count so much, and its standard error.
+    """Return the weighted mean of values, one for each example, and its standard error.
 
-    Examples of one of the `groups` may be alike: only what whole groups add is independent.
+    Examples of a group may be correlated, so only the sums of whole `groups` are independent.
     """
     mean = float(np.average(values, weights=weight))
     squares = (values - mean) ** 2
     if groups is None:
-        # As many equal weights would leave the mean as uncertain (Kish's effective sample size).
+        # Kish's effective sample size.
         n = values.size if weight is None else weight.sum() ** 2 / (weight**2).sum()
         return mean, float(np.sqrt(np.average(squares, weights=weight)) / np.sqrt(n))
     added = sums_of_groups((values - mean) * (1.0 if weight is None else weight), groups)
     total = values.size if weight is None else weight.sum()
-    # Of few groups the squares are too small by one of them; of one nothing is known.
+    # Corrects the bias with few groups; a single group gives no error.
     least = added.size / (added.size - 1) if added.size > 1 else np.nan
     return mean, float(np.sqrt(least * (added**2).sum()) / total)
 
@@ -169,15 +171,15 @@ def sums_of_groups(values, groups):
 
 
 def standard_error(score, n, weight=None, groups=None):
-    """Return the standard error of `score(rows, weight)` of n examples, which count so much."""
+    """Return the standard error of `score(rows, weight)` of n weighted examples."""
     alike = getattr(score, "alike", {})
     if weight is None and groups is None and sum(alike.values()) > 1:
-        # The jackknife: which of alike examples is left out does not matter.
+        # The jackknife, once for each set of equivalent examples.
         n, counts = sum(alike.values()), np.array(list(alike.values()))
         rows = np.arange(n)
         left = np.array([score(np.delete(rows, row)) for row in alike])
         return float(np.sqrt((n - 1) / n * counts @ (left - counts @ left / n) ** 2))
-    random = np.random.default_rng(0)  # a fixed seed gives all stages the same rows
+    random = np.random.default_rng(0)  # a fixed seed, so that all stages get the same rows
     if groups is not None:
         place = rows_of_groups(groups)[1]
         members = np.split(np.argsort(place), np.bincount(place).cumsum()[:-1])
@@ -186,17 +188,17 @@ def standard_error(score, n, weight=None, groups=None):
     if groups is not None:
         drawn = [np.concatenate([members[each] for each in some]) for some in drawn]
     found = [score(rows, None if weight is None else weight[rows]) for rows in drawn]
-    # Resamples of one class have no area under a ROC curve.
+    # Resamples with a single class have no area under a ROC curve.
     known = np.array(found)[~np.isnan(found)]
     return float(known.std(ddof=1)) if known.size > 1 and n > 1 else np.nan
 
 
 def r2_rows(losses, targets, weight=None):
-    """Return the contribution of each row to R², (n_samples,): their mean is the score.
+    """Return the contribution of each row to R², (n_samples,), with R² as their mean.
 
-    `losses` are the squared errors. R² divides by the variance of the same rows, so a row moves
-    both: these are 1 - loss / variance and the influence of the variance (delta method), and their
-    standard error is that of R².
+    `losses` are the squared errors. R² divides by the variance of the same rows, so a row affects
+    both. A contribution is 1 - loss / variance plus the influence of the variance (delta method).
+    The standard error of the contributions is that of R².
     """
     squares = (targets - np.average(targets, weights=weight)) ** 2
     spread = np.average(squares, weights=weight)
@@ -207,14 +209,14 @@ def r2_rows(losses, targets, weight=None):
 
 
 class Substitute(BaseEstimator):
-    """A scorer's estimator: its kind and classes, and what `respond(method, X)` predicts."""
+    """Stand-in for an estimator in a scorer; predictions come from `respond(method, X)`."""
 
     def __init__(self, estimator=None, respond=None):
         self.estimator = estimator
         self.respond = respond
 
     def fit(self, X=None, y=None):
-        """Do nothing: scorers ask whether it is there."""
+        """Do nothing; scorers check that the method exists."""
         return self
 
     def __sklearn_tags__(self):
@@ -239,16 +241,16 @@ class Substitute(BaseEstimator):
 
 
 def stage_scorer(estimator, scoring, stage, y):
-    """Return score(rows, weight=None) of the stage's predictions by a scikit-learn scorer."""
+    """Return a function score(rows, weight=None) of the stage's predictions of some rows."""
     classes = getattr(estimator, "classes_", ())
     if scoring == "roc_auc" and len(classes) == 2:
-        # A class that training lacks is an error whatever is predicted: behind all of the first.
+        # Unknown classes always count as errors: they rank behind the first class.
         known = np.isin(y, classes)
         return area_scorer(np.where(known, stage.probabilities[:, 1], -1.0), y != classes[0])
     if scoring == "neg_log_loss":
-        # scikit-learn's own scorer raises on rows that lack a class, as resamples may.
+        # scikit-learn's own scorer raises for rows without one of the classes, as in resamples.
         place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
-        known = classes[place] == y  # others have no chance
+        known = classes[place] == y  # other classes have probability 0
         own = np.where(known, stage.probabilities[np.arange(len(y)), place], 0)
         least = np.finfo(own.dtype).eps  # as scikit-learn clips
         gains = np.log(np.clip(own, least, 1 - least))
@@ -257,7 +259,7 @@ def stage_scorer(estimator, scoring, stage, y):
     substitute = Substitute(estimator, lambda method, rows: made[method][rows])
     plain = "accuracy" if is_classifier(estimator) else "r2"
     scorer = check_scoring(substitute, scoring=plain if scoring is None else scoring)
-    # Whether it asks for labels alone, and counts an example as its weight says.
+    # Scores that need labels only, and support weights, can be computed from counts.
     metric, asked = (getattr(scorer, name, None) for name in ("_score_func", "_response_method"))
     weighs = asked == "predict" and "sample_weight" in signature(metric).parameters
     counted = is_classifier(estimator) and np.ndim(y) == 1 and weighs
@@ -266,14 +268,14 @@ def stage_scorer(estimator, scoring, stage, y):
 
     def score(rows, weight=None):
         extra = {} if weight is None else {"sample_weight": weight}
-        if scoring == "balanced_accuracy":  # scikit-learn's own warns where rows lack a class
+        if scoring == "balanced_accuracy":  # scikit-learn's own warns if rows lack a class
             here = {"labels": np.unique(y[rows]), "average": "macro"}
             return float(recall_score(y[rows], made["predict"][rows], **here, **extra))
         return float(scorer(substitute, rows, y[rows], **extra))
 
     if not counted:
         return score
-    # Such a score follows from how often each label was given for each class.
+    # Such a score only depends on the number of rows with each pair of class and label.
     pairs = np.unique(y, return_inverse=True)[1] * len(classes)
     pairs = pairs + np.searchsorted(classes, made["predict"])
     _, first, pair, counts = np.unique(
@@ -285,14 +287,14 @@ def stage_scorer(estimator, scoring, stage, y):
         there = np.flatnonzero(counts)
         return score(first[there], counts[there])
 
-    # A row of each kind, and their number, by which the jackknife finds the standard error.
+    # For the jackknife: one row of each pair, and the number of such rows.
     score_of_counts.alike = dict(zip(first, counts, strict=True))
     return score_of_counts
 
 
 def _with_guesses(y, output, classes):
-    """Return y and output with a right and a wrong row more of each class, for standard errors."""
-    # Laplace's rule: two rows of a rare class, both right, leave its share uncertain.
+    """Return y and output with one right and one wrong row of each class added."""
+    # Laplace's rule: if both rows of a rare class are right, its recall is still uncertain.
     known = np.flatnonzero(np.isin(classes, y) & (len(classes) > 1))
     right, wrong = classes[known], classes[(known + 1) % len(classes)]
     return np.concatenate([y, right, right]), np.concatenate([output, right, wrong])
@@ -301,8 +303,8 @@ def _with_guesses(y, output, classes):
 def area_scorer(chances, second):
     """Return score(rows, weight=None), the area under the ROC curve; NaN for rows of one class.
 
-    `second` are the examples of the second of two classes. scikit-learn's own scorer sorts, and
-    checks its input, for each of the resamples that a standard error takes.
+    `second` is the mask of the second class. scikit-learn's own scorer would sort and check its
+    input for each resample.
     """
     place = np.unique(chances, return_inverse=True)[1]
 
@@ -311,7 +313,7 @@ def area_scorer(chances, second):
         own, n_places = second[rows], place.max() + 1
         high = np.bincount(place[rows], own * weight, n_places)
         low = np.bincount(place[rows], ~own * weight, n_places)
-        # Of a pair of equal chances half counts as ordered.
+        # Ties count half.
         ordered = high @ (low.cumsum() - low / 2)
         return ordered / (high.sum() * low.sum()) if high.any() and low.any() else np.nan
 
