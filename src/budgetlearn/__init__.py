@@ -1,6 +1,6 @@
-"""Prediction under a budget: scikit-learn estimators whose features cost something.
+"""Prediction under a budget: scikit-learn estimators for features with costs.
 
-All public names are here, loaded when they are first used.
+All public names are available here, and are loaded when first used.
 
 >>> from sklearn.datasets import load_wine
 >>> from budgetlearn import ModelScheduleSearch
@@ -16,8 +16,8 @@ import textwrap
 
 __version__ = "1.0.0rc1"
 
-# All that is exported, in one place: what it is for, and the room or module of each name. The
-# module's docstring, `__all__` and docs/reference.rst follow; a new estimator is named here only.
+# All exported names by purpose, with the room or module of each. The module's docstring, `__all__`
+# and docs/reference.rst are derived from this, so a new estimator is added here only.
 OFFERED = {
     "Subsets of variables from cheap to expensive, and a model for each": {
         "msb": ("ModelScheduleSearch", "LogitPathClassifier", "ExhaustiveSearch")
@@ -73,7 +73,7 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 
 def _listing():
-    """Return the exported names, purpose by purpose, as the end of this module's docstring."""
+    """Return the exported names by purpose, for the end of this module's docstring."""
     parts = []
     for purpose, homes in OFFERED.items():
         names = ", ".join(name for each in homes.values() for name in each)

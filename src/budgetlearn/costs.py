@@ -1,4 +1,4 @@
-"""Feature costs: what acquiring each feature of an example is charged; price lists by name."""
+"""Feature costs with shared charges, and price lists."""
 
 import csv
 import difflib
@@ -14,8 +14,7 @@ from .exceptions import BudgetError, CostError, MissingExtraError
 from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 from .per_feature import PerFeature, own_names
 
-# Sums of the same prices in another order differ in the last bits: a budget of 200 must pay for a
-# model that costs 200.
+# Tolerance for sums of prices in different orders: a budget of 200 must pay for a cost of 200.
 _SLACK = 1e-12
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_CEILING)
 
@@ -31,17 +30,17 @@ def spendable(budget):
 
 
 def affords(budget, cost):
-    """Return True where a budget pays for a cost, numbers or arrays, up to the rounding of sums."""
+    """Return whether a budget pays for a cost (numbers or arrays), up to the rounding of sums."""
     return cost <= spendable(np.asarray(budget))
 
 
 def least_budget(cost):
-    """Return the least budget of six digits that affords a cost, as text: never too little."""
+    """Return the smallest budget with six digits that pays for a cost, as text."""
     return f"{float(_SIX_DIGITS.create_decimal(cost / spendable(1.0))):g}"
 
 
 def too_small(budget, cheapest, what, limit="the budget"):
-    """Return the error of a budget that affords none of several models, forests or methods."""
+    """Return the error for a budget that pays for none of several models, forests or methods."""
     least = least_budget(cheapest)
     text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
     return BudgetError(f"{text} Raise {limit} to {least} or more.", float(cheapest))
@@ -53,28 +52,28 @@ class FeatureCosts:
     Parameters
     ----------
     costs : array-like of shape (n_features,), dict or Series
-        Price of each feature, finite and >= 0, in any one unit. A dict or a Series gives them by
-        feature name (0, 1, 2 … in a table without names) and is aligned to the table when an
+        Price of each feature, finite and >= 0, all in the same unit. A dict or a Series has prices
+        by feature name (0, 1, 2 … in a table without names) and is aligned to the table when an
         estimator is fitted.
     groups : array-like of int of shape (n_features,), dict or Series, default=None
         Cost group of each feature, -1 for none. The members of a group share one fixed charge,
-        paid once per example as soon as one of them is acquired (one blood sample serves several
-        tests). An array follows the order of `costs`, a dict or Series the names. Where
-        `group_costs` names the groups, a dict or Series with the name of each member's group.
+        paid once per example when the first of them is acquired (one blood sample serves several
+        tests). An array is in the order of `costs`, a dict or Series is by name. If `group_costs`
+        has names of groups, it is a dict or Series with the group's name of each member.
     group_costs : array-like of shape (n_groups,), dict or Series, default=None
-        The fixed charge of each group, by its number or its name in a dict or Series; required
+        Fixed charge of each group; a dict or Series is by number or name of the group. Required
         with `groups`.
 
     Attributes
     ----------
     costs : ndarray of shape (n_features,)
-        Read-only.
+        Prices, read-only.
     names : tuple or None
-        The features that the prices belong to, where they have names.
+        Names of the features, if they have names.
     groups : ndarray of shape (n_features,) or None
-        Read-only.
+        Cost group of each feature, read-only.
     group_costs : ndarray of shape (n_groups,) or None
-        Read-only.
+        Charge of each group, read-only.
 
     Raises
     ------
@@ -96,20 +95,20 @@ class FeatureCosts:
         self.names, costs = _COSTS.labelled(costs)
         self.costs = nonnegative(costs, "feature costs")
         self.groups = self.group_costs = None
-        # Without shared charges `groups` stays None: total and marginal then skip their loops.
+        # Without shared charges `groups` stays None, and total and marginal skip their loops.
         if groups is None and group_costs is None:
             return
         if groups is None or group_costs is None:
             raise CostError("groups and group_costs belong together: give both or none.")
         groups, group_costs = self._numbered(groups, group_costs)
-        # The charges come first: their number says which groups there may be.
+        # Charges first, as their number limits the numbers of the groups.
         self.group_costs = nonnegative(_CHARGES.in_order(group_costs, None), "group_costs")
         if not self.group_costs.size:
             raise CostError("group_costs is empty: give one charge for each group, or no groups.")
         self.groups = self._checked_groups(_GROUPS.in_order(groups, self.names, self.n_features))
 
     def _numbered(self, groups, charges):
-        """Return groups and charges by number where they are given by name."""
+        """Return groups and charges by number, converted if they are by name."""
         names, values = _CHARGES.labelled(charges)
         members, named = _GROUPS.labelled(groups)
         if not (names and members and all(isinstance(name, str) for name in names)):
@@ -143,13 +142,13 @@ class FeatureCosts:
         Parameters
         ----------
         source : path-like or DataFrame
-            With the columns feature and cost and, where features share a charge, group (its name)
-            and group_cost; see `budgetlearn.costs.read_prices`.
+            A table with the columns feature and cost and, if features share charges, group (name of
+            the group) and group_cost; see `budgetlearn.costs.read_prices`.
 
         Returns
         -------
         FeatureCosts
-            By name: aligned to the table when an estimator is fitted.
+            Costs by name, which are aligned to the table when an estimator is fitted.
 
         Raises
         ------
@@ -172,12 +171,12 @@ class FeatureCosts:
         ----------
         feature_costs : None, array-like of shape (n_features,), dict, Series, DataFrame \
                 or FeatureCosts
-            None means a price of 1 for each feature; a dict or Series is aligned by name, a frame
-            is a price list as `read` takes it.
+            None means a price of 1 for each feature. A dict or Series is aligned by name. A
+            DataFrame is a price list, as for `read`.
         n_features : int
-            How many features the table has.
+            Number of features of the table.
         names : sequence of n_features names, default=None
-            What the table calls its columns; None: it has no names.
+            Names of the table's columns; None: it has no names.
 
         Returns
         -------
@@ -186,11 +185,10 @@ class FeatureCosts:
         Raises
         ------
         CostError
-            When the number of prices is not `n_features`, or when prices given by name do not
-            name exactly the features of the table.
+            When the number of prices is not `n_features`, or when the names of the prices are not
+            those of the table's features.
         """
-        # The one place where prices meet a table: all estimators pass through here at `fit`, and
-        # use `feature_costs_` from then on.
+        # The only place where prices are aligned to a table: all estimators call it in `fit`.
         names = own_names(names)
         if feature_costs is None:
             return cls(np.ones(n_features))._called(names)
@@ -198,7 +196,7 @@ class FeatureCosts:
             feature_costs = cls.read(feature_costs)
         costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
         if costs.names is not None:
-            # A list has all names as text, also those that are numbers in the table.
+            # A price list has all names as text, even if they are numbers in the table.
             own = {str(name): name for name in names or range(n_features)}
             called = [own.get(name, name) for name in costs.names]
             return costs.take(_COSTS.places(called, names, n_features), names)
@@ -210,8 +208,8 @@ class FeatureCosts:
         return costs._called(names)
 
     def _called(self, names):
-        """Return the same prices for features of these names, or of none."""
-        # A new object: the user's own prices may be shared by several estimators.
+        """Return a copy with other names of the features, or none."""
+        # A copy, because several estimators may share the user's object.
         called = copy(self)
         called.names = names
         return called
@@ -224,7 +222,7 @@ class FeatureCosts:
         features : array-like of int or bool
             Indices, or a mask.
         names : sequence, default=None
-            What they are called.
+            Names of the features in the result.
 
         Returns
         -------
@@ -236,24 +234,24 @@ class FeatureCosts:
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
-            "FeatureCosts is not an array: a group's charge belongs to no single feature. Use "
-            ".costs for the prices alone, .alone for each with its group's charge, or .subset and "
-            ".total for what features cost together."
+            "FeatureCosts is not an array, because a group's charge belongs to no single feature. "
+            "Use .costs for prices without charges, .alone for prices with charges, or .subset and "
+            ".total for costs of several features."
         )
 
     @property
     def n_features(self):
-        """Number of features priced."""
+        """Number of features."""
         return self.costs.size
 
     @property
     def full(self):
-        """Cost of acquiring every feature, with every shared charge in use."""
+        """Cost of acquiring every feature, including every shared charge."""
         return self.subset(np.arange(self.n_features))
 
     @property
     def labels(self):
-        """The name of each feature, or its index where features have no names."""
+        """The name of each feature, or its index if features have no names."""
         return list(range(self.n_features)) if self.names is None else list(self.names)
 
     @property
@@ -267,7 +265,7 @@ class FeatureCosts:
         Parameters
         ----------
         acquired : DataFrame or array-like of bool of shape (n_samples, n_features)
-            Which features each example's prediction looked at.
+            Mask of the acquired features of each example.
 
         Returns
         -------
@@ -283,7 +281,7 @@ class FeatureCosts:
             )
         cost = np.einsum("ij,j->i", acquired, self.costs)  # unlike @, no float copy of the mask
         if self.groups is not None:
-            # Each charge once for an example, however many members it acquired.
+            # Each charge is paid once for an example, for any number of members.
             for group, charge in enumerate(self.group_costs):
                 cost = cost + charge * acquired[:, self.groups == group].any(axis=1)
         return cost
@@ -299,15 +297,15 @@ class FeatureCosts:
         Returns
         -------
         float
-            Their price, each charge of a group counted once.
+            Cost with each group's charge counted once.
         """
         mask = np.zeros(self.n_features, dtype=bool)
         mask[self._places(features)] = True
         return float(self.total(mask[None, :])[0])
 
     def _places(self, features):
-        """Return the places of features that are given by index or as a mask."""
-        # No feature at all is a list of indices, which NumPy would read as floats.
+        """Return the indices of features that are given by index or as a mask."""
+        # NumPy would turn an empty list into floats.
         values = np.asarray(features, dtype=None if len(features) else np.intp)
         if values.dtype == bool:
             values = self._mask(features)
@@ -330,17 +328,17 @@ class FeatureCosts:
         Parameters
         ----------
         acquired : dict, Series, or array-like of bool of shape (..., n_features)
-            What was acquired so far, by one example or by each of several.
+            Features acquired so far, by one example or by each of several.
 
         Returns
         -------
         ndarray of shape (..., n_features)
-            0 for features already acquired; a group's charge is added where it is still unpaid.
+            0 for features already acquired; includes a group's charge if it is not yet paid.
         """
         acquired = self._mask(acquired, ndim=2)
         price = np.broadcast_to(self.costs, acquired.shape).copy()
         if self.groups is not None:
-            # A group is paid for once a member is acquired.
+            # The charge of a group is due until a member is acquired.
             for group, charge in enumerate(self.group_costs):
                 members = self.groups == group
                 price[..., members] += charge * ~acquired[..., members].any(axis=-1, keepdims=True)
@@ -349,52 +347,52 @@ class FeatureCosts:
 
     @property
     def alone(self):
-        """Price of each feature on its own, its group's charge included, (n_features,)."""
+        """Price of each feature on its own, including its group's charge, (n_features,)."""
         return self.marginal(np.zeros(self.n_features, dtype=bool))
 
     def group_of(self, feature):
-        """Return the features that share a charge with one, and that charge.
+        """Return the members of a feature's group, and the group's charge.
 
         Parameters
         ----------
         feature : int
-            The feature.
+            Index of the feature.
 
         Returns
         -------
         members : ndarray of int
-            Ascending, the feature among them; empty where it has no group.
+            Ascending indices, including `feature`; empty if it has no group.
         charge : float
-            0 where it has no group.
+            Charge of the group; 0 if the feature has no group.
         """
-        # At once where there are no groups: a ledger asks for every feature of every example.
+        # Fast without groups, because a ledger calls it for every acquisition.
         group = -1 if self.groups is None else self.groups[self._places([feature])[0]]
         if group < 0:
             return np.empty(0, dtype=np.intp), 0.0
         return np.flatnonzero(self.groups == group), float(self.group_costs[group])
 
     def shares(self, acquired):
-        """Return the part of the acquisition cost that each acquired feature carries.
+        """Return the share of each acquired feature in the acquisition cost.
 
-        The members of a group that are acquired carry its charge in equal parts, so a member is
-        more expensive the fewer are left, and the last one carries what dropping it would free.
+        The acquired members of a group share its charge equally. A member therefore gets more
+        expensive as others are dropped, and the last one has the whole charge.
 
         Parameters
         ----------
         acquired : array-like of bool of shape (n_features,), dict or Series
-            What is acquired.
+            Mask of the acquired features.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            0 for features that are not acquired; the sum is their `subset` cost.
+            Shares, 0 for features that are not acquired; their sum is the `subset` cost.
         """
         acquired = self._mask(acquired)
         share = np.where(acquired, self.costs, 0.0)
         if self.groups is not None:
             members = np.flatnonzero(acquired & (self.groups >= 0))
             groups = self.groups[members]
-            # Equal parts, so that the shares add up to what `subset` says.
+            # Equal parts, so that the shares add up to the `subset` cost.
             share[members] += self.group_costs[groups] / np.bincount(groups)[groups]
         return share
 
@@ -412,7 +410,7 @@ class FeatureCosts:
 def random_costs(n_features, random_state=None):
     """Draw a cost profile: one random integer price from 1 to 100 for each feature.
 
-    That is what the schedule that Yan et al. print (section 3.1.1) implies.
+    These prices are consistent with the schedule printed by Yan et al. (section 3.1.1).
 
     Parameters
     ----------
@@ -434,13 +432,13 @@ COLUMNS = ("feature", "cost", "group", "group_cost")
 
 
 def read_prices(source):
-    """Read a price list or a file of cost profiles; names stay as they are written.
+    """Read a price list or a file of cost profiles, without changing names.
 
-    It is a csv file (comma, semicolon or tab; decimal points or commas), an .xlsx workbook or a
-    frame, with the columns feature and cost and, where features share a charge, group and
-    group_cost; in cost profiles also run. The result has these columns: feature and group are text
-    (None: no group), run is a whole number, cost and group_cost are numbers (NaN: no charge). A
-    `CostError` that names the line says what is wrong.
+    The source is a csv file (with commas, semicolons or tabs; decimal points or commas), an .xlsx
+    workbook or a frame. Its columns are feature and cost and, if features share charges, group and
+    group_cost; cost profiles also have run. The result has these columns: feature and group are
+    text (None: no group), run is an integer, cost and group_cost are numbers (NaN: no charge).
+    Raises a `CostError` that names the line.
     """
     found = _from_frame if hasattr(source, "columns") else _from_file
     path, separator, header, rows = found(source)
@@ -451,9 +449,9 @@ def read_prices(source):
     for line, row in rows:
         if len(row) != len(header):
             raise CostError(
-                f"{path}, line {line}: {len(row)} fields, but {len(header)} in the header. Put a "
-                "name with a comma in double quotes; between decimals with a comma write "
-                "semicolons."
+                f"{path}, line {line}: {len(row)} fields, but {len(header)} in the header. Put "
+                "names that contain a comma in double quotes, and separate fields by semicolons if "
+                "decimals have commas."
             )
         records.append(dict(zip(header, row, strict=True)) | {"line": line})
         if not records[-1]["feature"]:
@@ -463,7 +461,7 @@ def read_prices(source):
 
 
 def _from_frame(frame):
-    """Return name in messages, separator, header, and rows as text of a frame, as of a file."""
+    """Return name in messages, separator, header and rows of a frame, like `_from_file`."""
     cells = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
     rows = list(enumerate(cells.to_numpy().tolist(), 1))
     return "the price list", ",", [str(name) for name in frame.columns], rows
@@ -484,7 +482,7 @@ def _from_file(path):
         raise CostError(f"{path} cannot be read: {error.strerror}.") from error
     except (MissingExtraError, Warning):
         raise
-    except Exception as error:  # of the readers of text, gzip and workbooks
+    except Exception as error:  # any error of the readers of text, gzip and workbooks
         what = getattr(error, "strerror", None) or str(error).rstrip(".")
         raise CostError(f"{path} cannot be read as a price list: {what}.") from error
     if not lines:
@@ -500,10 +498,10 @@ _EXPECTED = (
 
 
 def _check_header(path, header):
-    # Checked before names: else every name would be reported as unknown.
+    # Checked first; otherwise every feature would be reported as unknown.
     unknown = [name for name in header if name not in (*COLUMNS, "run")]
     missing = [name for name in COLUMNS[:2] if name not in header]
-    # Either both or none: a charge without a group would be lost silently.
+    # Both or neither, because a charge without a group would have no effect.
     if "group" in header or "group_cost" in header:
         missing += [name for name in COLUMNS[2:] if name not in header]
     if not unknown and not missing and len(set(header)) == len(header):
@@ -515,13 +513,13 @@ def _check_header(path, header):
 
 
 _PRICES = ("cost", "group_cost")
-MOST_COST = 1e100  # beyond it sums of prices, and their squares, would be infinite
+MOST_COST = 1e100  # larger prices could have infinite sums or squares
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _MAYBE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")
 
 
 def has_decimal_commas(path, records, separator=";"):
-    """Return whether a list writes decimals with a comma; refuse what may be meant in two ways."""
+    """Return whether a list has decimal commas; raise if prices are ambiguous."""
     prices = [(record["line"], record.get(name, "")) for record in records for name in _PRICES]
     commas = [(line, text) for line, text in prices if _COMMA.fullmatch(text)]
     points = [(line, text) for line, text in prices if "." in text]
@@ -529,9 +527,9 @@ def has_decimal_commas(path, records, separator=";"):
         (line, one), (_, other) = points[0], commas[0]
         raise CostError(
             f"{path}, line {line}: {one!r} has a point and another price, {other!r}, a comma. "
-            "Write all decimals with the one or with the other, and no mark between thousands."
+            "Write all decimals with points or all with commas, and no mark between thousands."
         )
-    # 1,500 is one and a half beside 2,5; alone, as 1.500 between semicolons, maybe fifteen hundred.
+    # 1,500 means 1.5 if 2,5 occurs as well. Alone, or as 1.500 between semicolons, it may be 1500.
     doubtful = commas or (points if separator == ";" else [])
     if doubtful and all(_MAYBE_THOUSANDS.fullmatch(text) for _, text in doubtful):
         line, text = doubtful[0]
@@ -546,7 +544,7 @@ def has_decimal_commas(path, records, separator=";"):
 def _with_numbers(path, record, commas):
     """Return a record with its prices as numbers."""
     where = f"{path}, line {record.pop('line')}"
-    # An empty group_cost is NaN, none; an empty cost is refused below.
+    # An empty group_cost becomes NaN, for no charge; an empty cost is an error, raised below.
     for name in _PRICES:
         if name in record:
             text = record[name].replace(",", ".") if commas else record[name]
@@ -571,17 +569,17 @@ def _number(text, name, where, kind=float):
 
 
 def profile_of(table):
-    """Return the `FeatureCosts` of one list, by name."""
+    """Return the `FeatureCosts`, by name, of one price list."""
     twice = table["feature"][table["feature"].duplicated()].unique().tolist()
     if twice:
         raise CostError(f"the price list names features more than once: {', '.join(twice)}.")
     table = table.reindex(columns=COLUMNS)
     prices = dict(zip(table["feature"], table["cost"], strict=True))
-    # Such a charge would never fall due.
+    # Such a charge would never be due.
     alone = table[table["group"].isna() & table["group_cost"].notna()]
     if len(alone):
         raise CostError(
-            f"{alone.iloc[0]['feature']!r} has a group_cost, but no group: name the group too."
+            f"{alone.iloc[0]['feature']!r} has a group_cost but no group: name the group as well."
         )
     if table["group"].isna().all():
         return FeatureCosts(prices)
@@ -594,7 +592,7 @@ def profile_of(table):
 
 def _charge(table, group):
     """Return the one charge that all members of a cost group share."""
-    # NaN counts as a value of its own here, so that a gap beside a number is two.
+    # `unique` counts NaN as a value, so that a gap and a number are a contradiction.
     charges = table["group_cost"][table["group"] == group].unique()
     if charges.size != 1 or math.isnan(charges[0]):
         raise CostError(
@@ -606,7 +604,7 @@ def _charge(table, group):
 
 
 def nonnegative(values, name):
-    """Return `values` as a read-only float64 vector, refusing what cannot be a price."""
+    """Return `values` as a read-only float64 vector; raise `CostError` for invalid prices."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -619,6 +617,6 @@ def nonnegative(values, name):
             f"{name} must be finite and >= 0, not above {MOST_COST:g}; entry {bad[0]} is "
             f"{array[bad[0]]} ({bad.size} such of {array.size}). Correct the price list."
         )
-    # Prices are shared by many estimators, so nobody may change them in place.
+    # Read-only, because many estimators share the prices.
     array.flags.writeable = False
     return array

@@ -1,4 +1,4 @@
-"""Cost-accuracy curves and model schedules: pure data, no learning."""
+"""Cost-accuracy curves and model schedules, as data without any learning."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from .costs import affords, too_small
 from .exceptions import BudgetError
 from .validation import check_number
 
-# Mean scores of equal predictions differ in the last bits.
+# Tolerance, as mean scores of equal predictions may differ in the last bits.
 _SLACK = 1e-12
 
 
 def _as_points(costs, scores):
-    """Return costs and scores as float64 vectors of one length, refusing what is not a number."""
+    """Return costs and scores as float64 vectors of the same length; raise for invalid values."""
     costs, scores = (np.asarray(part, dtype=np.float64) for part in (costs, scores))
     if costs.ndim != 1 or costs.shape != scores.shape:
         raise ValueError(
@@ -28,12 +28,12 @@ def _as_points(costs, scores):
 
 
 def pareto_indices(costs, scores):
-    """Return the points whose score exceeds that of every cheaper one, cheap to expensive.
+    """Return the points with a higher score than every cheaper one, cheap to expensive.
 
     Parameters
     ----------
     costs, scores : array-like of shape (n_points,)
-        Finite; of equal points the first is kept.
+        Finite costs and scores; of equal points, the first is kept.
 
     Returns
     -------
@@ -53,9 +53,9 @@ class CostAccuracyCurve:
     Attributes
     ----------
     costs : ndarray of shape (n_points,)
-        Ascending, in the unit of the feature costs.
+        Ascending costs, in the unit of the feature costs.
     scores : ndarray of shape (n_points,)
-        What each operating point scores; larger is better.
+        Score of each operating point; larger is better.
     """
 
     costs: np.ndarray
@@ -65,7 +65,7 @@ class CostAccuracyCurve:
         costs, scores = _as_points(self.costs, self.scores)
         if (np.diff(costs) < 0).any():
             raise ValueError("costs must ascend; sort the operating points by cost first.")
-        # Read-only copies: an index into a curve stays valid for as long as it lives.
+        # Read-only copies, so that indices into a curve stay valid.
         for name, array in (("costs", costs), ("scores", scores)):
             array = array.copy()
             array.flags.writeable = False
@@ -75,12 +75,12 @@ class CostAccuracyCurve:
         return self.costs.size
 
     def index(self, budget):
-        """Return the position of the most expensive operating point that `budget` affords.
+        """Return the index of the most expensive operating point within `budget`.
 
         Parameters
         ----------
         budget : float
-            In the unit of the costs.
+            Budget in the unit of the costs.
 
         Returns
         -------
@@ -96,37 +96,37 @@ class CostAccuracyCurve:
         check_number(budget, "budget", low=0)
         if not len(self):
             raise BudgetError("There is no model to choose from: the curve is empty.")
-        # Costs ascend, so that the affordable points are the first ones.
+        # Costs ascend, so the affordable points are the first ones.
         affordable = int(affords(budget, self.costs).sum())
         if affordable == 0:
             raise too_small(budget, self.costs[0], "model")
         return affordable - 1
 
     def area(self, full_cost, baseline):
-        """Return the area under the staircase, cost scaled to [0, 1] (AUP of Yan et al., 5.2).
+        """Return the area under the staircase, with costs scaled to [0, 1] (AUP, Yan et al., 5.2).
 
         Parameters
         ----------
         full_cost : float
-            Cost of the full model, above 0; the curve is cut off there.
+            Cost of the full model, above 0, at which the curve is cut off.
         baseline : float
-            Score left of the cheapest operating point, where nothing is affordable.
+            Score for budgets below the cheapest operating point.
 
         Returns
         -------
         float
         """
         check_number(full_cost, "full_cost", low=0, low_open=True, high=np.inf, high_open=True)
-        if baseline == baseline:  # NaN, where none is known, makes the area NaN
+        if baseline == baseline:  # NaN (unknown) is allowed and makes the area NaN
             check_number(baseline, "baseline")
-        # Points beyond the full cost get an edge of width 0, and count nothing.
+        # Points beyond the full cost get a width of 0.
         edges = np.concatenate(([0.0], np.minimum(self.costs / full_cost, 1.0), [1.0]))
         return float(np.diff(edges) @ np.concatenate(([baseline], self.scores)))
 
 
 @dataclass(frozen=True, eq=False)
 class ModelSchedule(CostAccuracyCurve):
-    """Models under growing budgets: cost and validation score both strictly increase (msB).
+    """Models for increasing budgets, with strictly increasing cost and validation score (msB).
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class ModelSchedule(CostAccuracyCurve):
     variables : tuple of tuple of int
         The variables of each model, ascending.
     names : tuple or None
-        What each variable is called, by its index; None: they have no names.
+        Names of the variables, by index; None: they have no names.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class ModelSchedule(CostAccuracyCurve):
         most = max((variable for subset in chosen for variable in subset), default=-1)
         if self.names is not None and len(self.names) <= most:
             raise ValueError(f"names must be {most + 1} or more, got {len(self.names)}.")
-        # Strictly: of equal costs or equal scores one model is never the better choice.
+        # Of two models with equal costs or equal scores, one is never the better choice.
         if (np.diff(self.costs) <= 0).any() or (np.diff(self.scores) <= 0).any():
             raise ValueError(
                 "cost and score of a model schedule must both strictly increase; "
@@ -165,7 +165,7 @@ class ModelSchedule(CostAccuracyCurve):
 
     @classmethod
     def from_points(cls, costs, scores, variables, names=None):
-        """Compress models into a schedule: keep each one that beats every cheaper one.
+        """Compress models into a schedule of those that are better than all cheaper ones.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class ModelSchedule(CostAccuracyCurve):
         variables : sequence of n_points sequences of int
             The variables of each model.
         names : sequence, default=None
-            What each variable is called, by its index; None: they have no names.
+            Names of the variables, by index; None: they have no names.
 
         Returns
         -------
@@ -190,20 +190,20 @@ class ModelSchedule(CostAccuracyCurve):
         )
 
     def select(self, budget):
-        """Return (cost, score, variables) of the model to use under `budget`.
+        """Return (cost, score, variables) of the best model within `budget`.
 
-        Between two models it looks up as the paper does (section 3.1.1), conservatively: the score
-        to expect is that of the most expensive model affordable, which is also the best.
+        As in the paper (section 3.1.1), a budget between the costs of two models is rounded down:
+        the expected score is that of the most expensive affordable model, which is also the best.
 
         Parameters
         ----------
         budget : float
-            In the unit of the costs.
+            Budget in the unit of the costs.
 
         Returns
         -------
         tuple of (float, float, tuple)
-            The variables by name, or by index where they have no names.
+            Variables are given by name, or by index if they have no names.
 
         Raises
         ------
@@ -215,8 +215,8 @@ class ModelSchedule(CostAccuracyCurve):
     def cheapest(self, score):
         """Return (cost, score, variables) of the cheapest model that reaches a score.
 
-        Its cost is the least budget for that score. The look-up is conservative like `select`:
-        between two models it takes the more expensive one.
+        Its cost is the smallest budget for that score. A score between those of two models selects
+        the more expensive one.
 
         Parameters
         ----------
@@ -226,17 +226,17 @@ class ModelSchedule(CostAccuracyCurve):
         Returns
         -------
         tuple of (float, float, tuple)
-            The variables by name, or by index where they have no names.
+            Variables are given by name, or by index if they have no names.
 
         Raises
         ------
         BudgetError
-            When no model reaches it, whatever the budget; the message names the best.
+            When no model reaches the score; the message names the best.
         """
         check_number(score, "score")
         if not len(self):
             raise BudgetError("There is no model to choose from: the schedule is empty.")
-        # Scores ascend with costs: the first that reaches the score is the cheapest.
+        # Scores ascend with costs, so the first model that reaches the score is the cheapest.
         i = int(np.searchsorted(self.scores, score - _SLACK))
         if i == len(self):
             raise BudgetError(

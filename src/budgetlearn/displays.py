@@ -1,4 +1,4 @@
-"""A picture of a fitted estimator: its score against cost."""
+"""A plot of a fitted estimator's score against cost."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -13,22 +13,22 @@ from .protocol.documenting import described
 __all__ = ["CostAccuracyDisplay"]
 SHARED = """\
 estimator : BudgetedEstimator or BudgetPipeline
-    Fitted.
+    Fitted estimator.
 X : array-like of shape (n_samples, n_features)
-    Examples; others than those that it was fitted on, for an honest picture.
+    Examples. Use examples that were not used in `fit`.
 y : array-like of shape (n_samples,)
-    Their targets.
+    Targets of the examples.
 ax : matplotlib Axes, default=None
-    Where to draw; None: a new figure.
+    Axes to draw on; None: a new figure.
 **kwargs
-    Passed to the line."""
+    Options passed to the line."""
 
 
 @dataclass(eq=False)
 class CostAccuracyDisplay:
-    """Score of each operating point against what its predictions cost.
+    """Plot of the score of each operating point against the mean cost of its predictions.
 
-    Made by `from_estimator`.
+    Create it with `from_estimator`.
 
     Parameters
     ----------
@@ -37,18 +37,18 @@ class CostAccuracyDisplay:
     scores : ndarray of shape (n_points,)
         Score on the same examples.
     chosen : ndarray of int
-        The points that some budget chooses, from the least expensive.
+        Indices of the points that budgets can choose, from the least expensive.
     estimator_name : str, default=None
-        For the legend.
+        Name in the legend.
     score_name : str, default="score"
-        For the axis.
+        Label of the axis of scores.
 
     Attributes
     ----------
     ax_, figure_
-        Where it is drawn.
+        Axes and figure of the plot.
     line_ : matplotlib Line2D
-        The staircase of the points that budgets choose.
+        The staircase of the points that budgets can choose.
     points_ : matplotlib Line2D
         The other operating points.
     """
@@ -63,12 +63,12 @@ class CostAccuracyDisplay:
     @classmethod
     @partial(described, shared=SHARED)
     def from_estimator(cls, estimator, X, y, *, name=None, ax=None, **kwargs):
-        """Apply every operating point to examples and draw what it costs and scores.
+        """Measure every operating point on examples, and plot score against cost.
 
         Parameters
         ----------
         name : str, default=None
-            Name in the legend; None: that of the class.
+            Name in the legend; None: the name of the class.
 
         Returns
         -------
@@ -77,7 +77,7 @@ class CostAccuracyDisplay:
         model = getattr(estimator, "_final_estimator", estimator)  # the last step of a pipeline
         scoring, points = getattr(model, "scoring", None), estimator.measure(X, y)
         chosen = np.arange(len(points))
-        # Budgets choose by what was measured before; where nothing was, by the order of stages.
+        # Budgets choose by the measured points; if there are none, by the order of stages.
         if (known := vars(model).get("operating_points_")) is not None:
             chosen = pareto_indices(known["cost"], known["score"])
         plain = "accuracy" if is_classifier(estimator) else "R²"
@@ -98,12 +98,12 @@ class CostAccuracyDisplay:
         -------
         self
         """
-        # Here, so that fitting and predicting do without matplotlib.
+        # Imported here, because fitting and predicting do not need matplotlib.
         with extra(None, "budgetlearn.displays"):
             from matplotlib import pyplot
         self.ax_ = ax = pyplot.subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = ax.figure
-        # The front of the validation data, in the order of what it costs here.
+        # The Pareto front of the validation data, by cost on these examples.
         line = self.chosen[np.argsort(self.costs[self.chosen], kind="stable")]
         style = {"marker": "o", "markersize": 4, "label": self.estimator_name, **kwargs}
         (self.line_,) = ax.step(self.costs[line], self.scores[line], where="post", **style)

@@ -1,23 +1,23 @@
-"""Errors and warnings that users see: what was expected, what came and what to do."""
+"""Errors and warnings, which state what was expected, what was found and what to do."""
 
 import warnings
 from contextlib import contextmanager
 
 
 class BudgetlearnError(Exception):
-    """Base of every error that budgetlearn raises on its own account."""
+    """Base class of budgetlearn's own errors."""
 
 
 class BudgetlearnWarning(UserWarning):
-    """Work done, but not as well as it should: parameters much worse than others, a path cut."""
+    """A result that is worse than it should be, or an input that may be a mistake."""
 
 
 class IncompletePathWarning(BudgetlearnWarning):
-    """A path of models that ends early, because its solver did not come to its end."""
+    """A path of models that ends early, because its solver did not finish."""
 
 
 class CostError(BudgetlearnError, ValueError):
-    """Feature costs that cannot be used: negative, not finite, or of the wrong length."""
+    """Invalid feature costs, such as negative, infinite or too few ones."""
 
 
 class BudgetError(BudgetlearnError, ValueError):
@@ -26,9 +26,9 @@ class BudgetError(BudgetlearnError, ValueError):
     Parameters
     ----------
     message : str
-        What was asked for and what it would take.
+        What was requested, and the budget that would be needed.
     cheapest : float, default=None
-        The least budget that some model would meet.
+        The smallest budget that a model can meet.
     """
 
     def __init__(self, message, cheapest=None):
@@ -40,11 +40,11 @@ class BudgetError(BudgetlearnError, ValueError):
 
 
 class MissingValueError(BudgetlearnError, ValueError):
-    """A cell that a prediction has to look at is missing; the message names row and column."""
+    """A cell that a prediction needs is missing; the message names row and column."""
 
 
 class GuaranteeError(BudgetlearnError, ValueError):
-    """No operating point keeps the limits with the confidence that was asked for."""
+    """No operating point keeps the limits with the requested confidence."""
 
 
 class DatasetError(BudgetlearnError):
@@ -61,14 +61,14 @@ class MissingExtraError(BudgetlearnError, ImportError):
 
 @contextmanager
 def extra(name, user):
-    """Turn a failing import into a `MissingExtraError`: `user` needs what extra `name` holds.
+    """Turn a failing import into a `MissingExtraError`, which names `user` and the extra `name`.
 
-    None: a package by itself, which no extra holds.
+    None: the package belongs to no extra.
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] == __package__:  # a fault of our own
+        if str(error.name).partition(".")[0] == __package__:  # a bug in this package
             raise
         wanted = f"'budgetlearn[{name}]'" if name else error.name
         raise MissingExtraError(
@@ -79,7 +79,7 @@ def extra(name, user):
 
 @contextmanager
 def heard(category, note):
-    """Call `note` with the text of each warning of a category; show all others as ever."""
+    """Call `note` with the text of each warning of a category; show others as usual."""
     shown = warnings.showwarning
 
     def show(message, kind, *rest, **named):

@@ -1,4 +1,4 @@
-"""Files: text and workbooks as people have them, YAML, and what the project writes."""
+"""Files: reads users' text files and workbooks and YAML, and writes files safely."""
 
 import codecs
 import csv
@@ -18,11 +18,11 @@ from .exceptions import BudgetlearnWarning, ConfigError, DatasetError, extra
 SEPARATORS = (",", ";", "\t", "|")
 WORKBOOK, OLD_WORKBOOK, PARQUET = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
 _CHUNK = 1 << 20
-_WORD = re.compile(r"\w*[^\x00-\x7f]\w*")  # a word that shows whether the encoding is right
+_WORD = re.compile(r"\w*[^\x00-\x7f]\w*")  # a word with a letter that depends on the encoding
 
 
 class InMemory:
-    """A file held in memory: it can be read twice, as a pipe cannot. Messages call it `name`."""
+    """A file in memory, which, unlike a pipe, can be read twice; messages call it `name`."""
 
     suffix = ""
 
@@ -33,23 +33,23 @@ class InMemory:
         return self.name
 
     def open(self, mode="rb"):
-        """Return its content as a binary file."""
+        """Return the content as a binary file."""
         return io.BytesIO(self._content)
 
 
 def as_file(source):
-    """Return a path, or what is held in memory, as it is opened here."""
+    """Return an `InMemory` file as it is, and anything else as a `Path`."""
     return source if isinstance(source, InMemory) else Path(source)
 
 
 def starts_with(path, magic):
-    """Return whether a file begins with some bytes."""
+    """Return whether a file starts with the bytes `magic`."""
     with path.open("rb") as stream:
         return stream.read(len(magic)) == magic
 
 
 def is_gzip(path):
-    """Return whether a file starts as a gzip file does."""
+    """Return whether a file is gzip-compressed."""
     return starts_with(path, b"\x1f\x8b")
 
 
@@ -61,7 +61,7 @@ def _opened_bytes(path):
 
 @contextmanager
 def opened(path, encoding="utf-8-sig"):
-    """Open a text file, plain or gzip-compressed; a byte order mark is not part of a name."""
+    """Open a text file, plain or gzip-compressed; by default, a byte order mark is skipped."""
     with _opened_bytes(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as stream:
         yield stream
 
@@ -85,7 +85,7 @@ def encoding_of(path):
 
 
 def _tell_windows_1252(path, chunk):
-    """Warn with a word of the chunk in which UTF-8 ended, or refuse bytes of no such text."""
+    """Warn about Windows-1252, quoting a word of the chunk; raise if it is no such text."""
     if b"\0" in chunk:
         raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
     try:
@@ -105,24 +105,24 @@ def _tell_windows_1252(path, chunk):
 
 
 def separator_of(header):
-    """Return the one of `SEPARATORS` that splits a header into most fields: cells may hold any."""
+    """Return the separator that splits a header into the most fields."""
     widths = {sep: len(next(csv.reader([header], delimiter=sep), [])) for sep in SEPARATORS}
     return max(SEPARATORS, key=widths.__getitem__)
 
 
 def is_workbook(path):
-    """Return whether a file is a workbook of Excel (.xlsx); refuse the old form (.xls)."""
+    """Return whether a file is an Excel workbook (.xlsx); raise for the old format (.xls)."""
     if starts_with(path, OLD_WORKBOOK):
         raise DatasetError(
-            f"{path.name} is a workbook of the old form (.xls). Save it as .xlsx or csv."
+            f"{path.name} is a workbook in the old format (.xls). Save it as .xlsx or csv."
         )
     return starts_with(path, WORKBOOK)
 
 
 def workbook_as_csv(path, decimal="."):
-    """Return the first sheet of an .xlsx workbook as csv, so that all tables are read one way.
+    """Return the first sheet of an .xlsx workbook as csv, to be read like other tables.
 
-    Line numbers are those of the rows; the first row that is not empty holds names.
+    Line numbers are row numbers; the first row that is not empty has the names.
     """
     with extra("tables", "reading an .xlsx workbook"):
         import openpyxl
@@ -134,17 +134,17 @@ def workbook_as_csv(path, decimal="."):
             row, column = empty[0]
             place = f"{openpyxl.utils.get_column_letter(column + 1)}{row + 1}"
             raise DatasetError(
-                f"{path.name}, cell {place}: a formula whose value the file does not hold "
-                f"({len(empty)} such cells). Open it in a spreadsheet program and save it again."
+                f"{path.name}, cell {place}: a formula without a stored value ({len(empty)} such "
+                "cells). Open the file in a spreadsheet program and save it again."
             )
     width = next(filter(None, map(_width, rows)), 0)
     if not width:
-        raise DatasetError(f"{path.name} is empty: its first sheet holds no table.")
+        raise DatasetError(f"{path.name} is empty: its first sheet has no table.")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
         full = _width(row)
-        # Cells beside the table stay, and are refused as such; an empty row stays an empty line.
+        # Cells beyond the table are kept, to be refused later; an empty row becomes an empty line.
         cells = [_cell_text(cell, decimal) for cell in row[: max(width, full)]]
         writer.writerow([*cells, *[""] * (width - len(cells))] if full else [])
     return InMemory(path.name, text.getvalue().encode())
@@ -153,11 +153,11 @@ def workbook_as_csv(path, decimal="."):
 def _sheet(openpyxl, path, values):
     """Return the rows of the first sheet, and the places of its formulas."""
     with path.open("rb") as stream, warnings.catch_warnings():
-        # About styles and extensions, which are not read.
+        # These warnings are about styles and extensions, which are not read.
         warnings.simplefilter("ignore", UserWarning)
         book = openpyxl.load_workbook(stream, read_only=True, data_only=values)
         sheet = book.worksheets[0]
-        # The size that a file states may be wrong.
+        # The size stated in the file may be wrong.
         sheet.reset_dimensions()
         rows, formulas = [], []
         for number, row in enumerate(sheet.iter_rows()):
@@ -174,7 +174,7 @@ def _sheet(openpyxl, path, values):
 
 
 def _width(row):
-    """Count the cells of a row up to its last one that is not empty."""
+    """Return the number of cells of a row up to the last one that is not empty."""
     return max((place for place, cell in enumerate(row, 1) if cell not in (None, "")), default=0)
 
 
@@ -190,9 +190,9 @@ def _cell_text(cell, decimal):
 
 @cache
 def _strict_loader():
-    """Return a variant of YAML's safe loader that refuses a key standing twice, and yaml.
+    """Return a YAML loader that raises for repeated keys, and the module yaml.
 
-    Plain YAML silently takes the last one. What `<<` brings in may be replaced, as always.
+    The safe loader would silently use the last one. Keys from `<<` may be replaced, as usual.
     """
     with extra("workflow", "reading a configuration"):
         import yaml
@@ -203,7 +203,7 @@ def _strict_loader():
             self.checked = set()
 
         def flatten_mapping(self, node):
-            """Resolve `<<` in a mapping, which is checked first, once, as it is written."""
+            """Resolve `<<` in a mapping, after checking its own keys once."""
             if id(node) not in self.checked:
                 self.checked.add(id(node))
                 seen = {}
@@ -233,12 +233,12 @@ def read_yaml(path, what=None):
         raise ConfigError(f"{named} is not valid YAML: {error}") from error
 
 
-# What a spreadsheet takes a cell for a formula by, where more follows.
+# The start of cells that a spreadsheet would evaluate as formulas.
 _FORMULA = re.compile(r"[=+\-@\t\r](?=.)", re.DOTALL)
 
 
 def csv_text(frame):
-    """Return a frame as csv in which no text is a formula to a spreadsheet; numbers stay."""
+    """Return a frame as csv whose texts are not formulas to a spreadsheet; numbers are kept."""
     plain = frame.copy()
     for name in frame.select_dtypes(exclude=["number", "bool"]):
         plain[name] = frame[name].map(_plain)
@@ -246,7 +246,7 @@ def csv_text(frame):
 
 
 def _plain(cell):
-    """Return a cell, a formula as text."""
+    """Return a cell, with a quote mark before a formula."""
     if not isinstance(cell, str) or not _FORMULA.match(cell):
         return cell
     try:
@@ -258,26 +258,25 @@ def _plain(cell):
 
 @contextmanager
 def whole_file(path, through_links=False):
-    """Yield a path to write to beside a file; it gets the file's name only when it is complete.
+    """Yield a temporary path in the file's folder, renamed to the file when writing is complete.
 
-    With `through_links`, of a symbolic link the file that it leads to is written, and the link
-    stays; else the link is replaced.
+    With `through_links`, writing to a symbolic link replaces its target; otherwise the link.
     """
     named, path = path, Path(os.path.realpath(path) if through_links else path)
     if path.exists() and not path.is_file():
-        raise OSError(f"{named} is not a file, and is left alone: name another one to write.")
+        raise OSError(f"{named} is not a regular file and is not replaced: give another path.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    # A name that nobody can foresee, so that nothing waits there.
+    # An unpredictable name, so that nobody can prepare a file or link there.
     partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}")
     try:
         yield partial
-        # Atomic on one file system, which is why the partial file lies beside its place.
+        # Atomic, because both files are in the same file system.
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
 
 
 def write_whole(path, content, through_links=False):
-    """Write text, as UTF-8, or bytes by means of `whole_file`."""
+    """Write text, as UTF-8, or bytes with `whole_file`."""
     with whole_file(path, through_links) as partial:
         partial.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -1,8 +1,8 @@
-"""The count of models fitted, made where each is trained, so that no method can forget one.
+"""The count of fitted models, made where they are trained, so that no method can forget one.
 
-A model is whatever is trained from start to end on one table: a forest, a boosting with all its
-trees, a linear model, a whole L1 path, a tree of classifiers. Models on folds, models for orders
-and fallbacks count like those that are kept.
+A model is anything trained from start to end on one table: a forest, boosting with all its trees, a
+linear model, a whole L1 path, a tree of classifiers. Models of folds, models for orders and
+fallbacks count, too.
 """
 
 from contextlib import contextmanager
@@ -18,12 +18,12 @@ _open_counts = ContextVar("open counts", default=())
 
 @contextmanager
 def counting_fits():
-    """Yield the list of the numbers of models trained in the block, whose sum is their count.
+    """Yield a list whose sum, after the block, is the number of models trained in it.
 
-    The block is itself one where nothing in it counts itself.
+    A block in which nothing is counted counts as one model.
     """
-    count = []  # threads append to a list safely
-    # Blocks within blocks: each open count gets every model.
+    count = []  # a list, because threads can append to it safely
+    # Blocks may be nested: each open count gets every model.
     token = _open_counts.set((*_open_counts.get(), count))
     try:
         yield count
@@ -34,21 +34,21 @@ def counting_fits():
 
 
 def count_fit(number=1):
-    """Count models trained here."""
+    """Add a number of trained models to all open counts."""
     for count in _open_counts.get():
         count.append(number)
 
 
 def fit_counted(model, *data, **options):
-    """Fit an estimator and return it, counted as one model, or as those that it counts itself."""
+    """Fit an estimator and return it; counts as one model, unless it counts its own."""
     with counting_fits():
         return model.fit(*data, **options)
 
 
 def fit_weighed(model, X, y, weight=None, **options):
-    """Fit an estimator to examples that count so much (None: all alike); return it, counted.
+    """Fit an estimator to weighted examples (None: equal weights), count it and return it.
 
-    Of a pipeline the last step gets the weights. Raises `ParameterError` where `fit` takes none.
+    In a pipeline, the last step gets the weights. Raises `ParameterError` if `fit` takes none.
     """
     if weight is None:
         return fit_counted(model, X, y, **options)
@@ -56,7 +56,7 @@ def fit_weighed(model, X, y, weight=None, **options):
     if not has_fit_parameter(taker, "sample_weight"):
         raise ParameterError(
             "sample_weight and class_weight need estimators whose fit takes sample_weight, got "
-            f"{model!r}. Give another one, or leave the weights out."
+            f"{model!r}. Use another estimator, or no weights."
         )
     named = f"{name}__sample_weight" if name else "sample_weight"
     return fit_counted(model, X, y, **{named: weight}, **options)

@@ -1,4 +1,4 @@
-"""Scores that scikit-learn does not have."""
+"""Scores that scikit-learn lacks."""
 
 import numpy as np
 import pandas as pd
@@ -8,30 +8,30 @@ from .exceptions import BudgetlearnError
 
 
 class QueryError(BudgetlearnError, ValueError):
-    """Ranking data that do not fit together."""
+    """Invalid or inconsistent ranking data."""
 
 
 def average_precision_at_5(relevant, scores, queries):
-    """Return the mean over queries of the relevant prefix among the first five documents.
+    """Return the mean over queries of the share of relevant documents before the first irrelevant.
 
-    The documents of a query are sorted by score, highest first, equals in the given order. If the
-    first five (or all, where there are fewer) are relevant the query scores 1. If the first
-    irrelevant one stands at position j it scores (j - 1) / 5. This is "Average Precision@5" as
-    section 3 of BudgetRF (Nan, Wang and Saligrama 2015) defines it, not the usual one.
+    The documents of a query are sorted by score, highest first; ties keep their order. If the first
+    five (or all, if there are fewer) are relevant, the query scores 1. If the first irrelevant one
+    is at position j, it scores (j - 1) / 5. This is "Average Precision@5" as defined in section 3
+    of BudgetRF (Nan, Wang and Saligrama 2015), which differs from the usual definition.
 
     Parameters
     ----------
     relevant : array-like of shape (n_documents,)
         0 or False: irrelevant; 1 or True: relevant.
     scores : array-like of shape (n_documents,)
-        The higher, the more relevant the document is thought to be.
+        Predicted relevance of the documents.
     queries : array-like of shape (n_documents,)
-        The query that each document belongs to; documents of a query need not be adjacent.
+        Query of each document; documents of a query need not be adjacent.
 
     Returns
     -------
     float
-        In [0, 1].
+        Score in [0, 1].
 
     Raises
     ------
@@ -43,14 +43,14 @@ def average_precision_at_5(relevant, scores, queries):
         check_consistent_length(relevant, scores, queries)
         relevant, scores, queries = (column_or_1d(part) for part in (relevant, scores, queries))
     except ValueError as error:
-        raise QueryError(f"one label, score and query for each document: {error}") from error
+        raise QueryError(f"each document needs one label, score and query: {error}") from error
     if relevant.size == 0:
         raise QueryError("at least one document is needed, got none.")
     if not np.isin(relevant, (0, 1)).all():
         raise QueryError(f"labels must be 0 or 1, got {np.unique(relevant)[:10].tolist()}.")
-    scores = scores.astype(np.float64)  # of whole numbers without a sign the negative is not less
+    scores = scores.astype(np.float64)  # as unsigned integers cannot be negated
     if np.isnan(scores).any() or pd.isna(queries).any():
-        raise QueryError("scores must be numbers, and queries be known, got NaN or None.")
+        raise QueryError("scores and queries must not be missing, got NaN or None.")
     table = pd.DataFrame({"query": queries, "score": -scores, "relevant": relevant == 1})
     first = table.sort_values(["query", "score"]).groupby("query").head(5)  # stable
     hits = first.groupby("query")["relevant"]

@@ -14,40 +14,43 @@ from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
-# To look for the libraries takes milliseconds; those of numpy, scipy and scikit-learn are there.
+# Cached, because the search for libraries takes milliseconds.
 _libraries = cache(ThreadpoolController)
 
 
 def one_thread(user_api=None):
-    """Return a context in which linear algebra and OpenMP, or one of them, work in one thread.
+    """Return a context in which linear algebra and OpenMP, or one of them, use one thread.
 
-    In models as small as ours threads mostly wait for each other, which takes processor time, too:
-    several times as much as the work. `n_jobs` shares out whole models instead.
+    In small models, threads mostly wait for each other, which costs several times the processor
+    time of the actual work. `n_jobs` distributes whole models instead.
     """
     return _libraries().limit(limits=1, user_api=user_api)
 
 
 class Bar(tqdm):
-    """A bar without tqdm's own thread: forked while that holds a lock, a process would wait."""
+    """A bar without tqdm's monitor thread, whose lock could block a forked process."""
 
     monitor_interval = 0
 
 
-# tqdm's lock is shared by all forks: one that is killed while it holds it lets the others wait.
+# Forks share tqdm's lock: if one is killed while it holds the lock, the others wait forever.
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=lambda: Bar.set_lock(RLock()))
 
 
 def progress(items, unit, total=None):
-    """Yield the items (or return a bar to move), with a bar on a terminal after five seconds."""
+    """Return the items with a progress bar, or the bar alone if `items` is None.
+
+    The bar appears after five seconds, on a terminal only.
+    """
     if items is not None and not sys.stderr.isatty():
-        return items  # even a bar that is never shown takes its time
+        return items  # even a hidden bar takes time
     return Bar(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
 
 
 @contextmanager
 def watched(count, unit, total):
-    """Show a bar of what a kernel counts while the block runs; `count()` is asked by a thread."""
+    """Show a bar of a kernel's progress during the block; a thread polls `count()`."""
     with progress(None, unit, total) as bar:
         done = Event()
 
@@ -68,25 +71,24 @@ def watched(count, unit, total):
 
 def thread_map(function, items, n_jobs=None, unit=None):
     """Return `[function(item) for item in items]`, computed in up to `n_jobs` threads."""
-    # With a bar of so many units, which moves as work is handed out: that is close enough.
+    # The bar moves when work is started rather than when it ends.
     items = items if unit is None else progress(items, unit)
-    # One item does not even ask joblib, which takes longer than a row's prediction.
+    # `effective_n_jobs` takes longer than the prediction of a row, so single items avoid it.
     if (isinstance(items, list) and len(items) == 1) or effective_n_jobs(n_jobs) == 1:
-        # In this thread: no pool, and tracebacks stay short.
         return [function(item) for item in items]
     here = _in_this_context(function)
     return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(here)(item) for item in items)
 
 
 def threads_ahead(function, items, n_jobs=None):
-    """Yield `function(item)` in order, while threads already work on the next items."""
+    """Yield `function(item)` in order, while threads work on the next items."""
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
         yield from map(function, items)
         return
     items, pending = iter(items), deque()
     with task_threads(n_jobs) as submit:
-        # Twice as many as threads, so that none waits while the consumer is busy.
+        # Twice the number of threads, so that none is idle while the consumer is busy.
         pending.extend(submit(function, item) for item in islice(items, 2 * n_threads))
         while pending:
             result = pending.popleft().result()
@@ -96,9 +98,10 @@ def threads_ahead(function, items, n_jobs=None):
 
 @contextmanager
 def task_threads(n_jobs=None):
-    """Yield a `submit(function, *arguments)` that returns a future while the caller goes on.
+    """Yield a function `submit(function, *arguments)` that returns a future.
 
-    In one thread a call is made at once; what has not begun when the block ends is dropped.
+    With one thread, calls are made immediately. Calls that have not started when the block ends are
+    cancelled.
     """
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
@@ -112,12 +115,12 @@ def task_threads(n_jobs=None):
 
 
 def _in_this_context(function):
-    """Return the function as it would run here: threads do not inherit context variables."""
-    # Copied again for each call: one context cannot be entered by two threads at once.
+    """Return a function that runs in the current context, which threads do not inherit."""
+    # Copied for each call, because two threads cannot enter the same context.
     context = copy_context()
 
     def run(*arguments):
-        with one_thread("openmp"):  # a thread's own setting, unlike linear algebra's
+        with one_thread("openmp"):  # OpenMP's setting, unlike linear algebra's, is per thread
             return context.copy().run(function, *arguments)
 
     return run
@@ -130,9 +133,9 @@ def _call_at_once(function, *arguments):
 
 
 def row_blocks(n_rows, n_jobs=None, smallest=1024):
-    """Return slices that cover `n_rows` rows, about four for each thread, few rows in one."""
+    """Return slices that cover `n_rows` rows, about four per thread; one if there are few rows."""
     if n_rows <= smallest or (n_threads := effective_n_jobs(n_jobs)) == 1:
         return [slice(0, n_rows)]
-    # Four blocks a thread even out blocks that take long.
+    # Several blocks per thread balance blocks that take longer.
     size = max(smallest, -(-n_rows // (4 * n_threads)))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

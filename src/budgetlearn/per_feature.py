@@ -1,7 +1,7 @@
-"""Values given for each feature: prices, groups, importances. All are matched to a table here.
+"""Matching of values given for each feature (prices, groups, importances) to a table.
 
-An array follows the order of the columns. A dict or a Series gives its values by label, whatever
-its order: labels are column names, and where a table has none, its columns are called 0, 1, 2 …
+An array is in the order of the columns. A dict or a Series has its values by label, in any order.
+Labels are column names, or 0, 1, 2 … for a table without names.
 """
 
 from collections.abc import Mapping
@@ -13,38 +13,38 @@ from .validation import ParameterError, listed
 
 
 def columns_of(X):
-    """Return the names of a table's columns; None where they only count from 0."""
+    """Return the names of a table's columns; None if it has none, or if they are 0, 1, 2 …"""
     names = own_names(_labels(X, "columns"))
     if names is not None and len(set(names)) < len(names):
         raise ParameterError(
-            f"columns of X need different names, but several are called {_repeated(names)}. "
+            f"columns of X must have different names, but several are called {_repeated(names)}. "
             "Rename them."
         )
     return names
 
 
 def _labels(values, attribute):
-    """Return an attribute that is a list as a tuple; None where there is none, or a method."""
-    # What pyarrow calls the columns of a table are their values.
+    """Return a list-like attribute as a tuple; None if there is none, or if it is a method."""
+    # The attribute `columns` of pyarrow's tables has their values.
     own = "column_names" if hasattr(type(values), "column_names") else attribute
     labels = getattr(values, own, None)
     return None if labels is None or callable(labels) else tuple(labels)
 
 
 def own_names(names):
-    """Return names as a tuple, or None where they count features from 0 upwards."""
+    """Return names as a tuple, or None if they are 0, 1, 2 …"""
     names = None if names is None else tuple(names)
     return None if names is None or names == tuple(range(len(names))) else names
 
 
 def check_same_columns(X, names):
-    """Refuse a frame whose columns are called by numbers, but not those of the training table."""
+    """Raise if a frame's columns have numbers as names, but not those of the training table."""
     given = _labels(X, "columns")
-    # scikit-learn checks names that are text, and overlooks all others. Where training has no names
-    # any others stand for nothing: columns count by their place.
+    # scikit-learn checks names that are text, but ignores others. Without names in training,
+    # columns are identified by position.
     if given is None or _is_text(names) or (names is None and not _is_count(given)):
         return
-    # A frame with columns 0, 1, 2 … is as good as an array, in this order only.
+    # A frame with columns 0, 1, 2 …, in this order, is treated like an array.
     expected = tuple(range(len(given))) if names is None else names
     if given != expected:
         raise ParameterError(
@@ -64,17 +64,16 @@ def _repeated(labels):
 
 @dataclass(frozen=True)
 class PerFeature:
-    """An input that gives one value for each feature, and what messages say of it."""
+    """A kind of input with one value for each feature, and the words for it in messages."""
 
-    what: str  # what the input is called
-    value: str  # what one of its values is called
-    error: type  # the exception for values that do not fit
-    each: str = "feature"  # what there is one value for
-    table: str = "X"  # what names the features
+    what: str  # name of the input
+    value: str  # word for one of its values
+    error: type  # exception for labels that do not match
+    each: str = "feature"  # word for the items that have values
+    table: str = "X"  # name of the object that names the items
 
     def labelled(self, values):
-        """Return the labels of a dict or Series, None for others; and the values."""
-        # A dict cannot repeat a key; a Series can repeat a label, and is refused then.
+        """Return the labels of a dict or Series (None for others), and the values."""
         if isinstance(values, Mapping):
             return tuple(values), list(values.values())
         labels = _labels(values, "index")
@@ -85,10 +84,10 @@ class PerFeature:
         return labels, np.asarray(values)
 
     def in_order(self, values, names, n_features=None):
-        """Return the values in the order of the features; without labels as they are.
+        """Return the values in the order of the features; without labels, they are unchanged.
 
-        `names` are what the features are called (None: they are counted from 0); `n_features` None:
-        there are as many as there are values.
+        `names` are the names of the features; None: 0, 1, 2 … `n_features` is their number; None:
+        the number of values.
         """
         labels, values = self.labelled(values)
         if labels is None:
@@ -96,10 +95,10 @@ class PerFeature:
         return np.asarray(values)[self.places(labels, names, n_features)]
 
     def places(self, labels, names, n_features=None):
-        """Return the place of each feature's value among values with labels."""
+        """Return the index of each feature's value among values with labels."""
         counted = range(len(labels) if n_features is None else n_features)
         wanted = counted if names is None else names
-        # Missing and unknown labels are reported together: a misspelt name is both.
+        # Reported together, because a misspelt name causes both.
         place = {label: k for k, label in enumerate(labels)}
         missing = [name for name in wanted if name not in place]
         unknown = sorted(set(labels) - set(wanted), key=str)
@@ -108,12 +107,12 @@ class PerFeature:
         return np.array([place[name] for name in wanted], dtype=np.intp)
 
     def _mismatch(self, labels, names, missing, unknown):
-        """Return the message about labels that are not the names of the features."""
+        """Return the error message about labels that do not match the names of the features."""
         in_order = f"the {self.value}s as an array in the order of the {self.each}s"
         if names is None and missing and self.each == "feature" and not _is_count(labels):
             return (
-                f"{self.what} are given by name, but {self.table} has no feature names: name its "
-                f"features too (X as a DataFrame), or pass {in_order}."
+                f"{self.what} are given by name, but {self.table} has no feature names: pass X as "
+                f"a DataFrame, or pass {in_order}."
             )
         if _is_text(names) and _is_count(labels):
             return (
@@ -126,7 +125,7 @@ class PerFeature:
             for said, names in (("unknown", unknown), (f"no {self.value} for", missing))
             if names
         ]
-        # 1 and "1" look the same in a message.
+        # In a message, 1 and "1" look the same.
         alike = {str(name) for name in missing} & {str(label) for label in unknown}
         hint = " Some are numbers here and text there." if alike else ""
         return (

@@ -1,4 +1,4 @@
-"""Checks for budgeted estimators, one's own included: whether they keep their promises."""
+"""Checks that budgeted estimators, including users' own, follow the protocol."""
 
 import numpy as np
 import pandas as pd
@@ -12,16 +12,16 @@ from .protocol import BudgetedEstimator, BudgetedTags
 
 __all__ = ["check_budgeted_estimator", "example_data", "expected_failed_checks"]
 
-# Checks of scikit-learn that do not hold here, and why.
-NAN_CHECK = {"check_estimators_nan_inf": "cells that a prediction does not look at may be missing"}
+# Checks of scikit-learn that are expected to fail, and the reasons.
+NAN_CHECK = {"check_estimators_nan_inf": "cells that a prediction does not acquire may be missing"}
 WEIGHT_CHECKS = dict.fromkeys(
     [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")],
-    "rows are drawn, and held out, one by one, and ties of splits are settled by rounding",
+    "rows are drawn and held out one by one, and rounding breaks ties of splits",
 )
 CLASS_WEIGHT_CHECK = {
     "check_class_weight_classifiers": "leaves of grown trees are pure, whatever the weights"
 }
-POISONS = (np.nan, 1e30)  # the second fits float32, which some estimators read
+POISONS = (np.nan, 1e30)  # both are valid in float32, which some estimators use
 
 
 def expected_failed_checks(estimator):
@@ -30,10 +30,12 @@ def expected_failed_checks(estimator):
     Parameters
     ----------
     estimator : BudgetedEstimator
+        The estimator to check.
 
     Returns
     -------
     dict of str to str
+        Reason by name of the check.
     """
     if not isinstance(estimator, BudgetedEstimator):
         return {}
@@ -43,7 +45,7 @@ def expected_failed_checks(estimator):
 
 
 def example_data(estimator, n_samples=240):
-    """Return training, validation and test data of the estimator's kind, and uneven prices."""
+    """Return training, validation and test data for the estimator's task, and different prices."""
     if is_classifier(estimator):
         X, y = make_classification(n_samples, 6, n_informative=3, n_redundant=1, random_state=0)
     else:
@@ -53,24 +55,29 @@ def example_data(estimator, n_samples=240):
 
 
 def check_budgeted_estimator(estimator):
-    """Check that an estimator keeps the promises of the protocol that its tags make.
+    """Check that an estimator follows the protocol of budgeted estimators.
 
-    It is fitted on small made-up data. Checked are: charges follow from acquired features; stages
-    agree with `predict`; prices by name are aligned, features are called by their names, columns
-    that are not looked at may be absent; budgets and caps are kept or refused; predicting from a
-    source equals predicting from the table, asks for nothing else, and depends on no other cell;
-    sessions and explanations agree with `predict`; the data are left alone.
+    The estimator is fitted to small artificial data. The checks are:
+
+    - costs are those of the acquired features, and the data are not modified;
+    - stages agree with `predict`;
+    - prices by name are aligned, features are named, and columns that are not acquired may be
+      absent;
+    - budgets and caps are kept, or raise an error;
+    - predictions depend on acquired cells only;
+    - with a source, the same features are acquired and the predictions are equal;
+    - sessions and explanations agree with `predict`.
 
     Parameters
     ----------
     estimator : estimator
-        Unfitted; a `BudgetedEstimator`, or any with `fit`, `predict` and `acquired_features`, for
-        which only charging is checked.
+        Unfitted `BudgetedEstimator`. For any other estimator with `fit`, `predict` and
+        `acquired_features`, only costs are checked.
 
     Raises
     ------
     AssertionError
-        With what was promised and not kept.
+        When a check fails; the message names it.
     """
     (train, valid, (X, _)), costs = example_data(estimator)
     model = clone(estimator).set_params(feature_costs=FeatureCosts(costs))
@@ -93,7 +100,7 @@ def check_budgeted_estimator(estimator):
 
 
 def _check_charges(model, X, costs):
-    """Check that predictions are charged for what they acquire, and are repeatable."""
+    """Check that predictions are charged for acquired features, and are repeatable."""
     before = X.copy()
     acquired = model.acquired_features(X)
     assert acquired.shape == X.shape, "acquired_features must have the shape of X"
@@ -101,11 +108,11 @@ def _check_charges(model, X, costs):
     if hasattr(model, "acquisition_cost"):
         np.testing.assert_allclose(model.acquisition_cost(X), acquired @ costs, rtol=1e-12)
     np.testing.assert_array_equal(model.predict(X), model.predict(X))
-    np.testing.assert_array_equal(X, before, "X must be left alone")
+    np.testing.assert_array_equal(X, before, "X must not be modified")
 
 
 def _check_stages(model, X):
-    """Check that there are as many stages as promised, each with its operating point."""
+    """Check that each stage has an operating point and agrees with predictions."""
     stages = list(model.stages(X))
     points = model.operating_points_
     assert len(stages) == model.n_stages_ == len(points), "one operating point for each stage"
@@ -119,8 +126,8 @@ def _check_stages(model, X):
 
 
 def _check_names(estimator, train, valid, X, costs):
-    """Check that a table with names gives the same, with features called by them."""
-    # Prices in reverse order: only an alignment by name gets the charges right.
+    """Check that a table with names gives the same results, with features by name."""
+    # Prices are in reverse order, so that they must be aligned by name.
     names = [f"test {place}" for place in range(X.shape[1])]
     prices = dict(zip(names[::-1], costs[::-1], strict=True))
     X, X_train, X_val = (pd.DataFrame(part, columns=names) for part in (X, train[0], valid[0]))
@@ -141,9 +148,8 @@ def _check_names(estimator, train, valid, X, costs):
 
 
 def check_budgets(model, X):
-    """Check that larger budgets take no worse points, and that too small ones are refused."""
+    """Check that larger budgets do not lower the score, and that too small ones raise."""
     points, best = model.operating_points_, -np.inf
-    # Ascending: each budget may only improve on the one before.
     for budget in np.unique(points["cost"]):
         chosen = points.loc[model.choose(budget)]
         assert affords(budget, chosen["cost"]), "the operating point must keep the budget"
@@ -158,9 +164,8 @@ def check_budgets(model, X):
 
 
 def check_untouched_cells(model, X):
-    """Check that only acquired cells matter, and that a missing one among them is named."""
+    """Check that predictions depend on acquired cells only, and raise if one is missing."""
     acquired, predicted = model.acquired_features(X), model.predict(X)
-    # Whatever stands in cells that were not acquired must be of no effect.
     for poison in POISONS:
         poisoned = np.where(acquired, X, poison)
         np.testing.assert_array_equal(
@@ -178,7 +183,7 @@ def check_untouched_cells(model, X):
 
 def check_caps(model, X, costs):
     """Check that no example pays more than the cap."""
-    # Too little for most, some, and enough for all.
+    # From too little for most features to enough for all.
     for cap in (costs.min(), costs.sum() / 3, costs.sum()):
         spent = model.acquisition_cost(X, max_cost=cap, fallback=True)
         assert affords(cap, spent).all(), f"max_cost={cap} was exceeded: {spent.max()}"
@@ -186,20 +191,20 @@ def check_caps(model, X, costs):
 
 
 def check_acquiring(model, X):
-    """Check that predicting from a source asks for what predicting from the table acquires."""
+    """Check that predicting from a source acquires the same as predicting from the table."""
     acquired = model.acquired_features(X)
-    # The source keeps the books itself, so that the ledger is checked by another.
+    # The source keeps its own record, independent of the ledger.
     asked = np.zeros(X.shape, dtype=bool)
 
     def source(rows, feature):
-        assert not asked[rows, feature].any(), "a value must be asked for once"
+        assert not asked[rows, feature].any(), "a value must be requested only once"
         asked[rows, feature] = True
         return X[rows, feature]
 
     made = model.predict_acquiring(source, len(X))
     np.testing.assert_array_equal(made.prediction, model.predict(X))
     np.testing.assert_array_equal(made.acquired, acquired)
-    assert not (asked & ~acquired).any(), "the source was asked for what is not acquired"
+    assert not (asked & ~acquired).any(), "requested features must be acquired"
     np.testing.assert_allclose(made.cost, model.acquisition_cost(X))
     if made.probabilities is not None:
         np.testing.assert_allclose(made.probabilities, model.predict_proba(X), rtol=1e-12)
@@ -207,7 +212,7 @@ def check_acquiring(model, X):
 
 
 def _check_session(model, X):
-    """Check that a session asks for what the prediction acquires, and ends with the same."""
+    """Check that a session acquires the same as a prediction, and has the same result."""
     for row in range(3):
         session = model.session()
         while not session.done:

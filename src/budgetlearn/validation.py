@@ -1,4 +1,4 @@
-"""Checks of numbers and tables that several modules share."""
+"""Checks of numbers and tables that are used by several modules."""
 
 import hashlib
 import numbers
@@ -9,26 +9,26 @@ import pandas as pd
 
 from .exceptions import BudgetlearnError
 
-# The largest 32-bit integer: seeds are drawn below it; nodes and levels that kernels count fit it.
+# The largest 32-bit integer: an upper bound of seeds, and of nodes and levels in kernels.
 INT32_MAX = 2**31 - 1
-MOST_AMOUNT = 1e100  # beyond it, and between numbers nearer than its inverse, scores were NaN
+MOST_AMOUNT = 1e100  # larger numbers, or differences below its inverse, would give NaN scores
 
 
 class ParameterError(BudgetlearnError, ValueError):
-    """A parameter outside its range."""
+    """A parameter that is out of its range or otherwise invalid."""
 
 
 def is_flag(value):
-    """Return True for True and False, and for those of NumPy, which grids are made of."""
+    """Return whether a value is True or False, of Python or of NumPy (as in parameter grids)."""
     return isinstance(value, (bool, np.bool_))
 
 
 def check_number(
     value, name, *, low=None, high=None, integer=False, low_open=False, high_open=False, none=False
 ):
-    """Return `value` if it is a number inside the bounds, inclusive unless open.
+    """Return `value` if it is a number within the bounds, which are inclusive unless open.
 
-    `high=np.inf, high_open=True` wants a finite number; with `none` there may be None instead.
+    `high=np.inf, high_open=True` requires a finite number; `none` also allows None.
     """
     if none and value is None:
         return None
@@ -38,7 +38,7 @@ def check_number(
         wanted += f" {'>' if low_open else '>='} {low}"
     if high is not None:
         wanted += f" and {'<' if high_open else '<='} {high}"
-    # bool is an integer to Python, and NaN a number that compares with nothing.
+    # Excludes bool, which is an integer in Python, and NaN, which is not equal to itself.
     good = isinstance(value, kind) and not is_flag(value) and value == value
     if good and low is not None:
         good = value > low if low_open else value >= low
@@ -50,7 +50,7 @@ def check_number(
 
 
 def check_choice(value, name, choices):
-    """Return `value` if it is one of some words, else raise `ParameterError`."""
+    """Return `value` if it is one of the strings in `choices`, else raise `ParameterError`."""
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(map(repr, choices))
         raise ParameterError(f"{name} must be one of {known}, got {value!r}.")
@@ -58,22 +58,22 @@ def check_choice(value, name, choices):
 
 
 def listed(names, most=5, form=str):
-    """Return some names for a message, and how many more there are."""
+    """Return the first names as text for a message, and the number of others."""
     shown = ", ".join(form(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def check_max_features(max_features, n_features):
-    """Return the number of features that a node draws, 1 at least and `n_features` at most.
+    """Return the number of features that a node draws, between 1 and `n_features`.
 
-    None is all, a float in (0, 1] a share of them, "sqrt" their square root, both rounded down.
+    None means all, a float in (0, 1] a share, "sqrt" the square root; both are rounded down.
     """
     if max_features is None:
         return n_features
     if isinstance(max_features, str) and max_features == "sqrt":
         return max(1, int(np.sqrt(n_features)))
     if isinstance(max_features, numbers.Real) and not is_flag(max_features):
-        # 1 is one feature, 1.0 all of them.
+        # 1 means one feature, but 1.0 means all.
         whole = isinstance(max_features, numbers.Integral)
         if whole and max_features >= 1:
             return min(int(max_features), n_features)
@@ -86,15 +86,15 @@ def check_max_features(max_features, n_features):
 
 
 def check_classes(y):
-    """Return the class labels, two at least, and each example's index among them."""
-    # Here: planning a study checks numbers only, and scikit-learn takes a second to load.
+    """Return the class labels (at least two) and the index of each example's class."""
+    # Imported here, as scikit-learn takes a second to load, and planning a study does not need it.
     from sklearn.utils.multiclass import check_classification_targets
 
     try:
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
     except TypeError as error:
-        raise ParameterError("y mixes text and numbers or is bytes: write all as text.") from error
+        raise ParameterError("y mixes text and numbers or is bytes: use text only.") from error
     if classes.size < 2:
         raise ParameterError(
             f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}."
@@ -103,17 +103,17 @@ def check_classes(y):
 
 
 def derive_seed(*parts):
-    """Return a 32-bit seed that depends on `parts` (as text) only, not on order or machine."""
+    """Return a 32-bit seed that depends on `parts` (as text) only, not on calls or machine."""
     # The separator keeps ("ab", "c") and ("a", "bc") apart.
     digest = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).digest()
     return int.from_bytes(digest[:4], "little")
 
 
 def codes_of_groups(groups, X):
-    """Return the number of each row's group; a row whose group is missing is one by itself."""
+    """Return the group of each row as an integer; a row without one is a group of its own."""
     if groups is None:
         return None
-    from sklearn.utils import check_consistent_length  # here: plans of studies need none of it
+    from sklearn.utils import check_consistent_length  # as in `check_classes`
 
     check_consistent_length(X, groups)
     codes, names = pd.factorize(np.asarray(groups))
@@ -123,17 +123,18 @@ def codes_of_groups(groups, X):
 
 
 def rows_of_groups(groups):
-    """Return the first row of each group, and the place of each row's group among them."""
+    """Return the first row of each group, and the index of each row's group among them."""
     codes = codes_of_groups(groups, groups)
     return np.unique(codes, return_index=True, return_inverse=True)[1:]
 
 
 def holdout(y, fraction, random_state, classifies=True, groups=None):
-    """Split rows into training and validation rows, class by class; return their ascending indices.
+    """Return ascending indices of training and validation rows, stratified by class.
 
-    Every class keeps at least one training row; one of a single row has none in the validation
-    part. `fraction`, the `validation_fraction` of an estimator, is the share of each class. Numbers
-    (not `classifies`) are split at random. Rows of one of `groups` go together, by its first row.
+    Every class keeps at least one training row, so a class with a single row has no validation row.
+    `fraction`, an estimator's `validation_fraction`, is the share of each class. In regression (not
+    `classifies`), rows are split at random. Rows of a group stay together; the class of its first
+    row counts.
     """
     if groups is not None:
         first, place = rows_of_groups(groups)
@@ -144,7 +145,6 @@ def holdout(y, fraction, random_state, classifies=True, groups=None):
         return _holdout_of_numbers(y, fraction, random_state)
     held_out = np.zeros(len(y), dtype=bool)
     learned = False
-    # Class by class, and each keeps a row to train on: a rare one is never unseen.
     for label in np.unique(y):
         members = random_state.permutation(np.flatnonzero(y == label))
         wanted = round(fraction * members.size)
@@ -152,13 +152,14 @@ def holdout(y, fraction, random_state, classifies=True, groups=None):
         held_out[members[: min(wanted, members.size - 1)]] = True
     if not learned:
         raise ParameterError(
-            f"validation_fraction={fraction!r} of {len(y)} rows leaves no training data. Give a "
-            "smaller fraction, or X_val and y_val."
+            f"validation_fraction={fraction!r} of {len(y)} rows leaves no training data. Use a "
+            "smaller fraction, or give X_val and y_val."
         )
     if not held_out.any():
         raise ParameterError(
             f"validation_fraction={fraction!r} of {len(y)} rows in {np.unique(y).size} classes "
-            "leaves no validation data. Give more rows, a larger fraction, or X_val and y_val."
+            "leaves no validation data. Use more rows or a larger fraction, or give X_val and "
+            "y_val."
         )
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
@@ -166,7 +167,7 @@ def holdout(y, fraction, random_state, classifies=True, groups=None):
 def _holdout_of_numbers(y, fraction, random_state):
     order = random_state.permutation(len(y))
     n_valid = round(fraction * order.size)
-    # R² needs two different targets. One swap, so that other seeds' draws are left as they are.
+    # R² needs two different targets; a swap provides them, and no split changes without need.
     differs = np.reshape(y != y[order[0]], (len(y), -1)).any(axis=1)
     places = np.flatnonzero(differs[order])
     if n_valid > 1 and places.size and places[0] >= n_valid:
@@ -175,16 +176,16 @@ def _holdout_of_numbers(y, fraction, random_state):
     if not valid.size or not train.size:
         raise ParameterError(
             f"validation_fraction={fraction!r} of n_samples={order.size} leaves {train.size} to "
-            f"train and {valid.size} to validate. Give more rows, another fraction, or X_val and "
-            "y_val."
+            f"train and {valid.size} to validate. Use more rows or another fraction, or give X_val "
+            "and y_val."
         )
     return train, valid
 
 
 @contextmanager
 def all_or_nothing(estimator):
-    """Leave an estimator as it was where the block fails, be it by an error or an interruption."""
-    # A shallow copy: what a fit sets is new, what it finds is not changed in place.
+    """Restore an estimator if the block fails, by an error or an interruption."""
+    # A shallow copy is enough, because fits do not change attributes in place.
     before = vars(estimator).copy()
     try:
         yield
@@ -195,6 +196,6 @@ def all_or_nothing(estimator):
 
 
 def in_row(rows, what="rows"):
-    """Return the place of the first of some rows (counted from 0), in the words of all messages."""
+    """Return the position of the first of some rows (counted from 0), as text for messages."""
     more = f"; {rows.size} such {what}" if rows.size > 1 else ""
     return f"in row {rows[0] + 1} (counted from 1, without the header{more})"

@@ -154,7 +154,7 @@ def test_costs_of_errors_are_checked():
     with pytest.raises(ParameterError, match="some error cost more"):
         error_matrix([[0, 0], [0, 0]], classes)
     for wrong in ({"no": {"yes": 5}}, {("no", "yes", "no"): 1}, {0: 1}):
-        with pytest.raises(ParameterError, match="no pair"):
+        with pytest.raises(ParameterError, match="not a pair"):
             error_matrix(wrong, classes)
 
 

@@ -311,7 +311,7 @@ def test_own_nested_sets_name_columns_that_are_called_by_numbers(table):
 def test_what_is_no_order_is_named(orders, table):
     X, y = table
     X = pd.DataFrame(X, columns=list("abcdef"))
-    with pytest.raises(ParameterError, match=r"'gain_per_cost'., or nested lists of features; got"):
+    with pytest.raises(ParameterError, match=r"'gain_per_cost'. or nested lists of features, got"):
         ScheduleCascadeClassifier(**(QUICK | {"orders": orders})).fit(X, y)
 
 

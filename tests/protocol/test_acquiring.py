@@ -139,7 +139,7 @@ def test_absent_columns_are_named(first, table):
     with pytest.raises(MissingValueError, match=r"(?s)yet now missing:\n- mcv.*needs 'mcv'"):
         first.predict(table[0].drop(columns="mcv"))
     both = list(table[0].columns[:2])
-    with pytest.raises(MissingValueError, match=f"look at {both[0]!r}, {both[1]!r}: add"):
+    with pytest.raises(MissingValueError, match=f"needs {both[0]!r}, {both[1]!r}: add"):
         first.predict(table[0].drop(columns=both))  # not one by one, call after call
     with pytest.raises(ValueError, match="feature names"):
         first.predict(table[0].rename(columns={"mcv": "other"}))

@@ -82,7 +82,7 @@ def test_a_second_preparation_that_fails_leaves_the_first():
     table = pd.DataFrame({"colour": ["red", "blue", "red"], "size": [1.0, None, 3.0]})
     encoder = BudgetPreprocessor().fit(table)
     first = encoder.transform(table)
-    with pytest.raises(DatasetError, match="no number is left below"):
+    with pytest.raises(DatasetError, match="there is no smaller number"):
         encoder.fit(table.assign(size=[-np.finfo(float).max, None, 3.0], colour="green"))
     pd.testing.assert_frame_equal(encoder.transform(table), first)
 

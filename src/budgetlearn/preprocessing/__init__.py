@@ -1,1 +1,1 @@
-"""Tables as they are: read, sorted by kind of column, and turned into numbers."""
+"""Users' tables: reads them, tells columns of words from columns of numbers, encodes both."""

@@ -1,4 +1,4 @@
-"""Columns of words and of numbers: distinguished, refused where they are neither, and coded."""
+"""Tells columns of words from columns of numbers, refuses columns that are neither, codes words."""
 
 import re
 import shlex
@@ -10,18 +10,18 @@ import pandas as pd
 from ..exceptions import DatasetError
 from ..validation import in_row, listed
 
-# A number as people write it: 1,5  1,234.5  1'000  10%  $5  € 5  0x1F  1.2x. A number with letters
-# behind it and without a decimal point may be a word (3d, 1st) unless all cells share the unit.
+# Common ways to write numbers: 1,5  1,234.5  1'000  10%  $5  € 5  0x1F  1.2x. A number without a
+# decimal point but with letters after it may be a word (3d, 1st), unless all cells share the unit.
 _WRITTEN = (
     r"[-+]?[$€£]?\s?(?:0x[0-9a-f]+|\d[\d,.'_\s]*\s?(?:e[-+]?\d+)?\s?[%€$£]?|\d+[.,]\d+\s?\w+)"
 )
 _UNIT = r"[-+]?\d[\d.,]*\s?([a-zµ°/²³]+)"
-# What becomes of missing cells.
+# Treatments of missing cells.
 INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
 
 
 def to_numbers(features, categorical):
-    """Return features as numbers, NaN where missing, and words by column in the order of codes."""
+    """Return features as numbers (NaN: missing), and the words of each column in code order."""
     words = [name for name in features.columns if not is_number(features[name])]
     for name in words:
         refuse_numbers(features[name])
@@ -42,7 +42,7 @@ def to_numbers(features, categorical):
 
 
 def refuse_blank_twins(words, where):
-    """Raise `DatasetError` if two of some words differ only in blanks, or look the same."""
+    """Raise `DatasetError` if two words differ only in blanks, or look the same."""
     seen = {}
     for word in words:
         first = seen.setdefault(normalize("NFC", " ".join(word.split())), word)
@@ -56,12 +56,12 @@ def refuse_blank_twins(words, where):
 
 
 def is_number(column):
-    """Return True if a column holds real numbers; truth values are words here."""
+    """Return whether a column holds real numbers; booleans count as words."""
     return pd.api.types.is_any_real_numeric_dtype(column.dtype)
 
 
 def as_number(cell):
-    """Return a cell as a number, NaN where it is missing; infinity stands for what is no number."""
+    """Return a cell as a number: NaN if it is missing, infinity if it is not a number."""
     try:
         return np.nan if pd.isna(cell) is True else float(cell)
     except (TypeError, ValueError, OverflowError):
@@ -69,15 +69,16 @@ def as_number(cell):
 
 
 def refuse_numbers(column):
-    """Raise `DatasetError` if half the cells, or half the different ones, look like numbers.
+    """Raise `DatasetError` if half of the cells, or of the distinct ones, look like numbers.
 
-    Not so of whole numbers beside words that are a quarter of them, as K beside grades 1, 2, 3.
+    Allowed are whole numbers if at least a quarter of the distinct cells are words, as in grades K,
+    1, 2, 3.
     """
     cells = column.dropna().map(as_word).str.lower()
     different = pd.Series(cells.unique(), dtype=object)
     looks = _look_like_numbers(different)
     numbers = set(different[looks])
-    # By cells and by different cells: one odd word in many rows must not hide the numbers.
+    # Also by distinct cells, so that a single word in many rows does not hide the numbers.
     if not numbers or max(looks.mean(), cells.isin(numbers).mean()) < 0.5:
         return
     words, whole = different[~looks], different[looks].str.fullmatch(r"\d+").all()
@@ -104,11 +105,11 @@ def refuse_numbers(column):
 
 
 def how_to_read(cells):
-    """Return a sentence on the option of the command line that reads some cells as numbers."""
+    """Return a sentence with the command-line option that would read some cells as numbers."""
     different = cells.map(str).str.strip().unique()
     if all(re.fullmatch(r"[-+]?\d+,\d+", cell) for cell in different):
         return "If the comma stands before decimals: on the command line --decimal , reads them."
-    # Of a few different ones; #DIV/0! of a spreadsheet is the only one with a digit.
+    # A few marks for missing values; the only one with a digit is a spreadsheet's #DIV/0!.
     marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)", x)]
     if len(marks) == different.size < 6:
         return f"If values are missing there: on the command line {' '.join(marks)} reads them so."
@@ -119,7 +120,7 @@ def how_to_read(cells):
 
 
 def _look_like_numbers(cells):
-    """Return the mask of the numbers, in any writing, among stripped cells in small letters."""
+    """Return the mask of numbers, in any notation, among stripped lower-case cells."""
     looks = pd.to_numeric(cells, errors="coerce").notna() | cells.str.fullmatch(_WRITTEN)
     units = cells.str.extract(f"^{_UNIT}$", expand=False)
     most = 1 + (len(cells) > MOST_WORDS)  # kg and lb, but not the letters of seats
@@ -134,38 +135,39 @@ _DATE = re.compile(
     r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)(?:[T ].*)?"
 )
 _SHORT_YEAR = re.compile(r"\d{1,2}([-/.])\d{1,2}\1\d{2}(?!\d)")
-# More different words than this, and than half the rows, are names or free text, not categories.
+# A column with more distinct words than this, and than half of its rows, has names or free text.
 MOST_WORDS = 50
-# From here on not every whole number is a float.
+# Above this, floats cannot represent all whole numbers.
 MOST_WHOLE = 2.0**53
-FEWEST_NAMES = 10  # so many words or more, each in one row only, are names as well
+FEWEST_NAMES = 10  # at least this many words, each in one row only, also count as names
 
 
 def as_word(value):
-    """Return a value as text: 2.0 as "2", for whole numbers beside gaps are read as floats."""
+    """Return a value as text, 2.0 as "2": whole numbers in columns with gaps are read as floats."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value).strip()
 
 
 def as_words(column):
-    """Return the cells of a column as text without blanks around, NaN where one is missing."""
+    """Return the cells of a column as stripped text, NaN where missing."""
     if is_number(column) and not pd.api.types.is_integer_dtype(column.dtype):
         numbers = column.astype(float)
         rows = np.flatnonzero(np.isfinite(numbers) & (numbers.abs() >= MOST_WHOLE))
         if rows.size:
             raise DatasetError(
-                f"Column {column.name!r} holds {numbers.iloc[rows[0]]:.17g} {in_row(rows)}, as a "
-                "floating-point number, of which so large ones lose digits: different categories "
-                "may have become the same. Read the column as text (dtype=str)."
+                f"Column {column.name!r} holds {numbers.iloc[rows[0]]:.17g} {in_row(rows)}, a "
+                "floating-point number too large to keep all digits: different categories may have "
+                "become equal. Read the column as text (dtype=str)."
             )
     return column.astype(object).map(as_word, na_action="ignore").astype(object)
 
 
 def holds_words(column, categorical):
-    """Return whether a column holds words, and not numbers; refuse one that holds neither.
+    """Return whether a column holds words rather than numbers; raise if it holds neither.
 
-    Dates, free text and numbers with text between them are fine if it is `categorical`.
+    With `categorical`, its cells are categories. Otherwise dates, numbers mixed with text, names,
+    free text and infinite numbers are errors. Words that differ only in blanks always are.
     """
     if is_number(column) and not categorical:
         refuse_infinity(column.name, column.to_numpy(np.float64, na_value=np.nan))
@@ -173,11 +175,11 @@ def holds_words(column, categorical):
     if not categorical:
         _refuse_dates(column)
     words = as_words(column)
-    # Numbers of pandas' type category name categories, too.
+    # Numbers in a column of pandas' type category are categories, too.
     if not (categorical or is_number(getattr(column.dtype, "categories", column))):
         refuse_numbers(column)
     different = words.dropna().unique()
-    # Before blanks are stripped: "a" and "a " may have been meant as two.
+    # Checked on unstripped cells, as "a" and "a " may be meant to differ.
     refuse_blank_twins(column.dropna().map(str).unique(), f"Column {column.name!r}")
     n_words = int(words.notna().sum())
     each_its_own = different.size == n_words >= FEWEST_NAMES

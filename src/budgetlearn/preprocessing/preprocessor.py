@@ -1,4 +1,4 @@
-"""`BudgetPreprocessor`: a table of numbers and words, with gaps, to numbers alone."""
+"""`BudgetPreprocessor`: encodes a table with words and missing cells as numbers."""
 
 import warnings
 
@@ -12,39 +12,40 @@ from ..validation import ParameterError, all_or_nothing, check_choice, in_row, l
 from . import categories
 from .categories import INDICATOR, MEDIAN, REFUSE, as_words, holds_words, how_to_read
 
-# Least distance of what stands for a gap, as a share of the least number: a few steps of float32.
+# Distance of the code for gaps from the smallest number, relative to it: a few steps of float32.
 APART = 2.0**-20
 
 
 class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Encode text, categories, truth values and gaps; each original column stays one acquisition.
+    """Encode text, categories, booleans and missing cells; each column stays one acquisition.
 
-    Put it before an estimator in a `BudgetPipeline` and give that one the prices of the columns:
-    names stay as they are, and words become whole numbers in the order of the sorted words.
+    Use it before an estimator in a `BudgetPipeline`, and give the feature costs of the original
+    columns to the estimator. Column names are kept. Words are encoded as whole numbers in
+    alphabetical order.
 
     Parameters
     ----------
     missing : {"indicator", "median", "refuse"}, default="indicator"
-        Missing cells. "indicator": a value of their own, in the same column: below all others for
-        numbers, -1 for words; trees can tell it apart. "median": the median, or the most frequent
-        word, of the training data. "refuse": an error that names row and column.
+        Treatment of missing cells. "indicator": a separate value in the same column, which trees
+        can split off: below all others for numbers, -1 for words. "median": the median, or the most
+        frequent word, of the training data. "refuse": an error that names row and column.
     categorical : sequence of str, default=()
-        Columns of numbers that are names of categories, as postal codes.
+        Columns of numbers that are categories, such as postal codes.
 
     Attributes
     ----------
     feature_names_in_ : ndarray of str of shape (n_columns,)
-        The columns, before the encoding and after it.
+        Names of the columns, which encoding does not change.
     n_features_in_ : int
-        How many there are.
+        Number of columns.
     categories_ : dict of str to tuple of str
-        Of each column of words: the words, in the order of their codes.
+        Words of each column of words, in the order of their codes.
 
     Raises
     ------
     DatasetError
-        In `fit`: for dates, for numbers with text between them, for names and free text, for
-        columns without any value; the message names the column and its cells.
+        In `fit`, for columns of dates, of numbers mixed with text, of names or free text, and for
+        columns without any value. The message names the column and its cells.
 
     Examples
     --------
@@ -62,7 +63,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.categorical = categorical
 
     def fit(self, X, y=None):
-        """Learn the kinds of the columns, their words, and the values of gaps.
+        """Learn the kinds of the columns, their words, and the values for missing cells.
 
         Parameters
         ----------
@@ -80,7 +81,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._check(frame)
         codes = {str(name) for name in self.categorical}
         words = [name for name in frame if holds_words(frame[name], name in codes)]
-        # A second fit that fails must leave the first one whole.
+        # A failing second fit must not change the first one.
         with all_or_nothing(self):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
             self.n_features_in_ = frame.shape[1]
@@ -91,27 +92,27 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def _fills_of(self, frame):
-        """Return the numbers that stand for gaps, one for each column of numbers."""
+        """Return the values that replace missing cells in columns of numbers, by name."""
         numbers = _numbers_of(frame)
         fills, gaps = np.full(numbers.shape[1], np.nan), np.isnan(numbers).any(axis=0)
         if self.missing == MEDIAN and fills.size:
             fills = np.nanmedian(numbers, axis=0)
         elif self.missing == INDICATOR and gaps.any():
-            # Only columns with gaps get a value for them: elsewhere no model learns what one means.
+            # Only for columns with gaps, as models of other columns could not learn their meaning.
             fills[gaps] = _below(numbers[:, gaps], frame.columns[gaps])
         return dict(zip(frame.columns, fills.tolist(), strict=True))
 
     def _words_of(self, column):
-        """Return the sorted words of a column, and the code of a gap or an unknown word."""
+        """Return the sorted words of a column, and the code of missing and unknown words."""
         cells = as_words(column)
         words = tuple(sorted(cells.dropna().unique()))
         if self.missing == MEDIAN:
             return words, float(words.index(cells.mode().iloc[0]))
-        # A code of its own, -1, only where training had gaps to learn it from.
+        # A separate code, -1, only if training had gaps from which to learn it.
         return words, -1.0 if self.missing == INDICATOR and cells.isna().any() else np.nan
 
     def _check(self, frame):
-        """Refuse a table without rows, columns or values, and gaps where the user wants none."""
+        """Raise for tables without rows, columns or values, and for gaps if they are refused."""
         if not frame.shape[1]:
             raise DatasetError("A table needs columns with different names, but it has none.")
         if isinstance(self.categorical, str):
@@ -138,7 +139,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
 
     def _coded(self, column):
-        """Return the codes of a column of words; a warning names those unknown in training."""
+        """Return the codes of a column of words, with a warning about words unknown in training."""
         words, cells = pd.Index(self.categories_[column.name], dtype=object), as_words(column)
         codes = words.get_indexer(cells).astype(np.float64)
         unknown = sorted(cells[codes < 0].dropna().unique())
@@ -153,25 +154,25 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Columns that `fit` did not see are left out. Missing ones are missing in the result
-            too: a prediction that does not look at them does without. Words that `fit` did not see
-            are taken as missing, and a warning names them.
+            Columns unknown to `fit` are ignored. Columns that are absent here are absent from the
+            result, which is allowed if predictions do not acquire them. Words unknown to `fit` are
+            treated as missing, with a warning that names them.
 
         Returns
         -------
         DataFrame of float of shape (n_samples, n_columns)
-            In the order of `feature_names_in_`.
+            Encoded columns in the order of `feature_names_in_`.
         """
         check_is_fitted(self)
         frame = _named(X)
-        # An array that is not as wide as the one of `fit`, or where that was a frame.
+        # An array of another width than in `fit`, or after a fit with a frame.
         if not hasattr(X, "columns") and list(frame.columns) != list(self.feature_names_in_):
             raise DatasetError(
                 f"X has {frame.shape[1]} columns without names, but fit learned from "
                 f"{self.n_features_in_}: {listed(self.feature_names_in_, form=repr)}. Pass a "
                 "DataFrame with these names, or an array in both."
             )
-        # Columns that are not there come back as gaps, and are left out again.
+        # Absent columns are added as gaps, and removed again at the end.
         whole = frame.reindex(columns=self.feature_names_in_)
         made = {name: self._coded(whole[name]) for name in self.categories_}
         numbers = [name for name in self.feature_names_in_ if name not in made]
@@ -181,7 +182,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return pd.DataFrame(made, frame.index, [n for n in self.feature_names_in_ if n in frame])
 
     def unknown_words(self, X):
-        """Return the words of a table that training did not have: they are treated as gaps.
+        """Return the words of a table that are unknown in training, and so treated as missing.
 
         Parameters
         ----------
@@ -191,7 +192,7 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         dict of str to list of str
-            By column, where there are any.
+            Unknown words by column; columns without any are not included.
         """
         frame, found = _named(X), {}
         for name, known in self.categories_.items():
@@ -201,13 +202,13 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _named(X):
-    """Return a table as a frame whose columns have text for names."""
+    """Return a table as a frame with strings as column names."""
     if hasattr(type(X), "to_pandas"):  # of pyarrow or polars
         X = X.to_pandas()
     if not isinstance(X, pd.DataFrame):
         X = pd.DataFrame(X.toarray() if hasattr(X, "toarray") else np.asarray(X))
         X.columns = [f"x{place}" for place in range(X.shape[1])]
-    # Numbers among objects, as beside words in an array, are numbers.
+    # Arrays that contain words have numbers as objects.
     frame = X.infer_objects().set_axis([str(name) for name in X.columns], axis=1)
     twice = frame.columns[frame.columns.duplicated()].unique()
     if len(twice):
@@ -216,19 +217,19 @@ def _named(X):
 
 
 def _below(numbers, names):
-    """Return a number below those of each column, apart from them even in float32."""
+    """Return a number below those of each column, distinct even in float32."""
     low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
     with np.errstate(over="ignore"):
-        # A whole range below: a split between known and missing is easy to find.
+        # One whole range below, so that a split between known and missing is easy to find.
         near = low - (high - low) - 1.0
-        # Beside a large number that hardly varies 1 less is the same number.
+        # For large numbers that hardly vary, this may be the same number in float32.
         below = np.where(near < low - APART * np.abs(low), near, low - np.abs(low))
     below = np.maximum(below, np.finfo(np.float64).min)
     lowest = np.flatnonzero(below >= low)
     if lowest.size:
         raise DatasetError(
-            f"Column {names[lowest[0]]!r} holds {low[lowest[0]]:g}, and no number is left below it "
-            'that could stand for empty cells. Divide the column by ten, or take missing="median".'
+            f"Column {names[lowest[0]]!r} holds {low[lowest[0]]:g}, and there is no smaller number "
+            'to encode empty cells. Divide the column by ten, or take missing="median".'
         )
     return below
 

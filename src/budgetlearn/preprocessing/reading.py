@@ -1,4 +1,4 @@
-"""A user's table from a file: delimited text, a workbook or Parquet, and one kind of error."""
+"""Reads a user's table from delimited text, a workbook or Parquet, with one kind of error."""
 
 import csv
 import errno
@@ -29,25 +29,25 @@ from ..files import (
 )
 from .categories import as_words
 
-# Everything that zip, tar, gzip, lzma, idx, csv and SVMlight readers were seen to raise on
-# damaged content; encrypted archives are RuntimeError, unknown methods NotImplementedError.
+# Errors that readers of zip, tar, gzip, lzma, idx, csv and SVMlight raise on damaged content.
+# Encrypted archives raise RuntimeError, unknown compression methods NotImplementedError.
 DAMAGE = (
     *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError),
     *(OSError, RuntimeError, TypeError, ValueError, csv.Error, lzma.LZMAError, struct.error),
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error),
 )
-# The disk's fault and not the file's.
+# Errors of the disk rather than of the file.
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 def is_of_disk(error):
-    """Return True if an error says that the disk is full, read-only or broken."""
+    """Return whether an error means that the disk is full, read-only or broken."""
     return isinstance(error, OSError) and error.errno in _DISK
 
 
 @contextmanager
 def reading(path, form, also=()):
-    """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file."""
+    """Turn all errors of readers on damaged files into a `DatasetError` that names the file."""
     try:
         yield
     except (DatasetError, MissingExtraError):
@@ -55,7 +55,7 @@ def reading(path, form, also=()):
     except FileNotFoundError as error:
         raise DatasetError(f"{path} cannot be read: No such file.") from error
     except (*DAMAGE, *also) as error:
-        # A full disk is no damage of the file.
+        # A full disk does not mean that the file is damaged.
         if is_of_disk(error):
             raise
         hint = " Save it as UTF-8." if isinstance(error, UnicodeDecodeError) else ""
@@ -65,7 +65,7 @@ def reading(path, form, also=()):
 
 
 WHITESPACE = "whitespace"
-# What a cell that is missing may hold; any other word, such as None, is a word.
+# Contents of missing cells; anything else, such as None, is a word.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
 
 
@@ -81,11 +81,11 @@ def read_frame(
     encoding="utf-8-sig",
     text=False,
 ):
-    """Read a file of delimited text, plain or gzip-compressed, as `read_table` does.
+    """Read a file of delimited text, plain or gzip-compressed, like `read_table`.
 
-    Here `separator` may also be ``whitespace`` for runs of blanks, `missing` a list instead of
-    `MISSING_MARKS`, and without a `header` columns are numbered from 0. The first `skip_rows` lines
-    are ignored; `max_rows` rows are read of a file that was cut off.
+    Here `separator` may also be ``whitespace`` for runs of blanks, and a list as `missing` replaces
+    `MISSING_MARKS`. Without a `header`, columns are numbered from 0. The first `skip_rows` lines
+    are ignored, and at most `max_rows` rows are read.
     """
     blanks = separator == WHITESPACE
     if len(separator) != 1 and not blanks:
@@ -93,9 +93,9 @@ def read_frame(
     marks = MISSING_MARKS if missing is None else missing
     marks = [*MISSING_MARKS, missing] if isinstance(missing, str) else list(marks)
     with reading(path, "a table"):
-        # pandas fills short rows with gaps and takes repeated names: refused before it reads.
+        # Checked first, as pandas would accept short rows and repeated names.
         with opened(path, encoding) as stream:
-            # Lines, not records: what is skipped need not be a table.
+            # Skips lines rather than records, because they need not be a table.
             rows = _rows(path, islice(stream, skip_rows, None), separator, skip_rows)
             marks += _check_rows(path, rows, header, max_rows, {*marks})
         with opened(path, encoding) as stream:
@@ -105,29 +105,29 @@ def read_frame(
                 header=0 if header else None,
                 skiprows=skip_rows,
                 nrows=max_rows,
-                skipinitialspace=not blanks,  # blanks after a comma belong to no field
+                skipinitialspace=not blanks,  # blanks after a comma do not belong to a field
                 keep_default_na=False,
                 na_values=marks,
                 decimal=decimal,
                 usecols=None if columns is None else lambda name: name.strip() in columns,
-                # In one piece: in pieces, a column could be numbers here and words there.
+                # In one piece; otherwise parts of a column might get different types.
                 low_memory=False,
                 dtype=str if text else None,
             )
 
 
 def _rows(path, stream, separator, line):
-    """Yield (line number, fields) of each row that is not blank: the line that it begins in."""
+    """Yield (number of its first line, fields) of each row that is not blank."""
     if separator == WHITESPACE:
         yield from ((at, row.split()) for at, row in enumerate(stream, line + 1) if row.strip())
         return
-    lines, first = [], line + 1  # of a row
+    lines, first = [], line + 1  # lines of the current row, and the number of the first one
     noted = (lines.append(text) or text for text in stream)
     for fields in csv.reader(noted, delimiter=separator, skipinitialspace=True):
         if len(lines) > 1 and _joined(fields, lines, separator):
             raise DatasetError(
-                f"{path.name}, line {first}: a lone quote mark joins it and those after it, up to "
-                f'line {first + len(lines) - 1}. Write out what it stands for (as a value: """").'
+                f"{path.name}, line {first}: a lone quote mark joins lines {first} to "
+                f'{first + len(lines) - 1}. Write out its meaning (as a value: """").'
             )
         if fields and fields != [""]:
             yield first, fields
@@ -136,8 +136,8 @@ def _rows(path, stream, separator, line):
 
 
 def _joined(fields, lines, separator):
-    """Return whether a lone quote mark joins lines: it closes before other text, or in another."""
-    # Blanks between a closing quote and the separator are no other text.
+    """Return whether a lone quote mark joins lines: the closing one is misplaced."""
+    # Blanks between a closing quote and the separator are allowed.
     lines = [re.sub(f'" +(?=[{re.escape(separator)}\r\n]|$)', '"', line) for line in lines]
     try:
         next(csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True))
@@ -148,7 +148,7 @@ def _joined(fields, lines, separator):
 
 
 def _check_rows(path, rows, header, max_rows, marks):
-    """Refuse repeated names and rows that differ in width; return marks with blanks behind them."""
+    """Raise for repeated names and rows of different width; return marks followed by blanks."""
     line, first = next(rows, (0, None))
     if first is None:
         raise DatasetError(f"{path.name} is empty: it holds no table.")
@@ -157,7 +157,7 @@ def _check_rows(path, rows, header, max_rows, marks):
     rows = rows if header else chain([(line, first)], rows)
     line, padded = 0, set()
     for line, fields in islice(rows, max_rows):
-        if " \n" in "\n".join([*fields, ""]):  # at once: cell by cell all files would take longer
+        if " \n" in "\n".join([*fields, ""]):  # faster than a check of each cell
             padded.update(cell for cell in fields if cell.strip() in marks)
         if len(fields) != len(first):
             raise DatasetError(
@@ -179,21 +179,21 @@ def _refuse_repeated(names, path):
 
 
 def marks_of(missing):
-    """Return a list of what stands for missing cells, named as one text, several or None."""
+    """Return marks for missing cells, given as one string, several or None, as a list."""
     return [missing] if isinstance(missing, str) else list(missing or ())
 
 
 def read_table(
     path, separator=None, decimal=None, missing=None, columns=None, text=False, codes=(), **part
 ):
-    """Read a table with a header: csv, also compressed by gzip, an .xlsx workbook, or Parquet.
+    """Read a table with a header: csv, also gzip-compressed, an .xlsx workbook, or Parquet.
 
-    `separator` None is the comma, semicolon, tab or | that the header has most of, `decimal` None a
-    point. `missing`, one text or several, stands for missing values beside `MISSING_MARKS`, in
-    Parquet beside its own gaps; (): nothing does. Only `columns` are read, where they are there;
-    None: all. With `text` cells stay as written, and in the columns `codes` leading zeros do; those
-    of Parquet have their types. `part` may be max_rows, which Parquet ignores. Where a file cannot
-    be read, a `DatasetError` names the line.
+    `separator` None means the comma, semicolon, tab or | that is most frequent in the header;
+    `decimal` None means a point. `missing`, one string or several, marks missing values in addition
+    to `MISSING_MARKS`, or to Parquet's own gaps; (): no marks at all. Only existing `columns` are
+    read; None: all. With `text`, cells are not converted; in the columns `codes`, leading zeros are
+    kept. Neither applies to Parquet, whose columns have types. `part` may be `max_rows`, which
+    Parquet ignores. Raises a `DatasetError` that names the line if the file cannot be read.
     """
     path, named = as_file(path), marks_of(missing)
     with reading(path, "a table"):
@@ -228,27 +228,27 @@ def _read_parquet(path, missing, columns):
         if not file.metadata.num_rows:
             raise DatasetError(f"{path.name} has column names, but no rows.")
         for batch in file.iter_batches():
-            batch.validate(full=True)  # text that is none would come up much later
+            batch.validate(full=True)  # invalid text would cause errors much later
         stream.seek(0)
         frame = pd.read_parquet(stream)
-    # An index with a name is a column to everybody but pandas.
+    # An index with a name is stored as a column.
     frame = frame.reset_index() if any(frame.index.names) else frame
-    # Decimals are objects to pandas, which would be taken for text.
+    # pandas reads decimals as objects, which would look like text.
     decimals = {kind.name for kind in file.schema_arrow if arrow.types.is_decimal(kind.type)}
     frame = _stripped(frame.astype(dict.fromkeys(decimals.intersection(frame), float)), path)
     frame = frame[[name for name in frame.columns if columns is None or name in columns]]
     if not missing:
         return frame
-    # A mark may be written as text or as a number.
+    # Marks may occur as text or as numbers.
     marks = [*missing, *pd.to_numeric(pd.Series(missing), errors="coerce")]
-    # Cell by cell only where there may be text: numbers are many.
+    # Only columns that may contain text are stripped, because this is slow.
     words = frame.select_dtypes(["object", "string", "category"])
     plain = words.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
     return frame.mask(frame.assign(**plain).isin(marks))
 
 
 def _stripped(frame, path):
-    """Return a frame whose names are text without blanks around, as price lists are read."""
+    """Return a frame with stripped strings as names, like those read from price lists."""
     frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
     _refuse_repeated(frame.columns, path)
     return frame
