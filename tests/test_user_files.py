@@ -104,7 +104,7 @@ def test_a_workbook_is_read_from_its_first_full_row():
         (lambda: book([["a", "b"]]), "has column names, but no rows"),
         (
             lambda: book([["a", "b"], [1, 2], [1, "=A2+1"]]),
-            "cell B3: a formula whose value the file does",
+            "cell B3: a formula without a stored value (1 such",
         ),
         (lambda: book([["a", "a"], [1, 2]]), "column names must differ; repeated: ['a']"),
         (lambda: book([["a", "b"], [1, 2], [1, 2, 3]]), "a.xlsx, line 3: 3 fields, but 2"),

@@ -114,7 +114,7 @@ def is_workbook(path):
     """Return whether a file is an Excel workbook (.xlsx); raise for the old format (.xls)."""
     if starts_with(path, OLD_WORKBOOK):
         raise DatasetError(
-            f"{path.name} is a workbook in the old format (.xls). Save it as .xlsx or csv."
+            f"{path.name} is a workbook of the old form (.xls). Save it as .xlsx or csv."
         )
     return starts_with(path, WORKBOOK)
 
@@ -139,7 +139,7 @@ def workbook_as_csv(path, decimal="."):
             )
     width = next(filter(None, map(_width, rows)), 0)
     if not width:
-        raise DatasetError(f"{path.name} is empty: its first sheet has no table.")
+        raise DatasetError(f"{path.name} is empty: its first sheet holds no table.")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:

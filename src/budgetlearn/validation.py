@@ -94,7 +94,7 @@ def check_classes(y):
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
     except TypeError as error:
-        raise ParameterError("y mixes text and numbers or is bytes: use text only.") from error
+        raise ParameterError("y mixes text and numbers or is bytes: write all as text.") from error
     if classes.size < 2:
         raise ParameterError(
             f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}."
