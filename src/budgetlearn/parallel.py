@@ -39,10 +39,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def progress(items, unit, total=None):
-    """Return the items with a progress bar, or the bar alone if `items` is None.
-
-    The bar appears after five seconds, on a terminal only.
-    """
+    """Return the items (or None: a bar to move), with a bar on a terminal after five seconds."""
     if items is not None and not sys.stderr.isatty():
         return items  # even a hidden bar takes time
     return Bar(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
@@ -100,8 +97,7 @@ def threads_ahead(function, items, n_jobs=None):
 def task_threads(n_jobs=None):
     """Yield a function `submit(function, *arguments)` that returns a future.
 
-    With one thread, calls are made immediately. Calls that have not started when the block ends are
-    cancelled.
+    With one thread, calls are made at once. At the end of the block, waiting calls are cancelled.
     """
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:

@@ -57,16 +57,10 @@ def example_data(estimator, n_samples=240):
 def check_budgeted_estimator(estimator):
     """Check that an estimator follows the protocol of budgeted estimators.
 
-    The estimator is fitted to small artificial data. The checks are:
-
-    - costs are those of the acquired features, and the data are not modified;
-    - stages agree with `predict`;
-    - prices by name are aligned, features are named, and columns that are not acquired may be
-      absent;
-    - budgets and caps are kept, or raise an error;
-    - predictions depend on acquired cells only;
-    - with a source, the same features are acquired and the predictions are equal;
-    - sessions and explanations agree with `predict`.
+    The estimator is fitted to small artificial data. Costs must be those of the acquired features,
+    and the data must not be modified. Stages, sessions, explanations and predictions from a source
+    must agree with `predict`, which may depend on acquired cells only. Prices are aligned by name,
+    and columns that are not acquired may be absent. Budgets and caps are kept, or raise an error.
 
     Parameters
     ----------

@@ -19,8 +19,7 @@ from ..protocol.scoring import mean_and_error
 
 N_BINS = 16
 N_LEAVES = 16
-# Classes count as different in a feature if the variance of their means is above this multiple of
-# the variance due to chance.
+# Classes differ in a feature if their means vary by more than this multiple of chance.
 CHANCE = 2.0
 # Pseudo-counts of the pooled variance of a feature, and of the smallest variance allowed.
 POOLED, NARROWEST, N_NARROWEST = 60.0, 0.01, 5.0
@@ -168,10 +167,7 @@ class NaiveBayesTree:
 
     @classmethod
     def fit(cls, table, seed):
-        """Grow the tree on two thirds of the examples and fit the cells on all of them.
-
-        The remaining third decides which splits are kept.
-        """
+        """Grow on two thirds of the examples, accept splits on the others, fit cells on all."""
         count_fit()
         examples = _Examples(table)
         leaves, evidence = _Growth(examples, seed).grown()
@@ -422,10 +418,7 @@ class ForeseenGains:
         return rates
 
     def _information(self, cells, table):
-        """Return the mutual information of each unit with the last axis of `cells`.
-
-        That axis is the class or the leaf, and `table` has the matching one first.
-        """
+        """Return the mutual information of each unit with the last axis of `cells`."""
         total = np.zeros((len(cells), table.shape[2]), dtype=np.float32)
         nats = np.zeros_like(total)
         for k, chances in enumerate(table):

@@ -48,8 +48,7 @@ from .pool import (
     under_cap,
 )
 
-# Most units of the fallback model: it learns from examples in which stretches of an order are
-# hidden.
+# Most units (stretches of an order) that are hidden in the training examples of the fallback.
 MOST_UNITS = 16
 # Most units that a dynamic order chooses among.
 MOST_FORESEEN = 200
@@ -78,12 +77,12 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         the group's charge is at least the sum of the prices of the members after the first.
     estimators : sequence of str, classifier or regressor, \
             default=("forest", "boosting", "linear", "kernel")
-        Models of each stage: "forest" (100 trees), "boosting" (at most 240 rounds of trees with 15
-        leaves), "linear" (logistic or ridge regression), "kernel" (ridge regression on Gaussian
-        kernels), "extra_trees", or any scikit-learn regressor, or classifier with `predict_proba`.
-        They are mixed with the weights that minimise the out-of-fold log loss or squared error.
-        Linear and kernel models are skipped above 20,000 examples. Kinds without weight at both
-        the first and last stage are skipped at the other stages.
+        Models of each stage, mixed with the weights that minimise the out-of-fold log loss or
+        squared error: "forest" (100 trees), "boosting" (at most 240 rounds of trees of 15 leaves),
+        "linear" (logistic or ridge regression), "kernel" (ridge regression on Gaussian kernels),
+        "extra_trees", or any scikit-learn regressor, or classifier with `predict_proba`. Linear and
+        kernel models are skipped above 20,000 examples, and kinds without weight at the first and
+        last stage at the others.
     orders : sequence of str or nested sets, default=("boosted_path", "schedule")
         Orders of acquisition: "boosted_path" (the order in which boosting with feature costs
         acquires while prices lose weight), "schedule" (msB's removal by importance per price,
@@ -184,7 +183,6 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
         ends = [stages[place] for stages in orders.values() for place in (0, -1)]
         models = self._models(table, ends, sets, kinds, seed)
-        # In regression, the median replaces a value that is not available.
         models.medians = medians(table.X)
         self._errors = {}  # by id of a cascade: function that measures a score's standard error
         pool = self._pool(orders, units, table, models, seed)
@@ -193,7 +191,6 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         stop_all = [each for each in pool if np.isnan(each.tradeoff)]
         self._routes = [each for each in stop_all if each.n_features > 0]
         front = best_at_each_cost(pool)
-        # A dynamic order holds its own models.
         cascades = [each.cascade for each in (*self._routes, *front) if not each.cascade.dynamic]
         models.between = models_between(table, kinds, seed, cascades)
         # Each error takes a hundred scores, so measure it for operating points only.
@@ -376,7 +373,6 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             check_number(self.budget, "budget", low=0)
         if not is_flag(self.dynamic) and self.dynamic != "auto":
             raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
-        # Each fold must hold at least two examples.
         if n_samples < 2 * self.cv:
             raise ParameterError(
                 f"cv={self.cv} folds need at least {2 * self.cv} examples, got "
@@ -426,7 +422,6 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
                 )
             # The fallback and a dynamic order need one set of units: that of the first order.
             units = units or (Units.of_stages(parts, costs), singles)
-            # Skip an order with the same stages as an earlier one.
             if stages not in found.values():
                 found[name] = stages
         if not found:
@@ -520,10 +515,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
 
 def _changes(cascade, squares, table, models, seed):
-    """Fit the models of the change at each stage but the last, and return it out of fold.
-
-    The models are added to `models`.
-    """
+    """Add the models of the change at each stage but the last, and return it out of fold."""
     changes, name = np.zeros(squares.shape), cascade.change_kind
     for stage, features in enumerate(cascade.stages[:-1]):
         about = Table(table.X, squares[stage] / table.variance, None, table.folds, table.weight)
@@ -541,10 +533,9 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     stages of geometrically growing cost. Each stage has models on all features acquired so far. An
     example stops at the first stage whose confidence reaches its threshold (FMCC's idea).
 
-    The thresholds minimise loss + λ · cost, for 40 values of λ. The candidates are these and
-    "always stop at stage s", for each order. Candidates with a higher score than all cheaper ones
-    become the operating points. All choices use out-of-fold predictions, and the final models are
-    fitted on all data.
+    The thresholds minimise loss + λ · cost, for 40 values of λ. Of these and "always stop at stage
+    s", for all orders, the operating points are those with a higher score than all cheaper ones.
+    All choices use out-of-fold predictions, and the final models are fitted on all data.
 
     Attributes
     ----------

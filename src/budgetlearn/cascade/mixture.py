@@ -37,8 +37,7 @@ def origin_and_unit(values):
     """Return origin and unit of values, or of each column: trees learn (value - origin) / unit.
 
     Squares of numbers far from zero lose the digits that differ, and scikit-learn's trees treat
-    variances below 2e-16 and differences below 1e-7 as 0. The unit is a power of two, so that
-    scaling is exact.
+    variances below 2e-16 and differences below 1e-7 as 0. A power of two as unit scales exactly.
     """
     least, span = values.min(axis=0), np.ptp(values, axis=0)
     return np.where(np.abs(least) > FAR * span, least, 0.0), 2.0 ** np.frexp(span)[1]
@@ -47,10 +46,8 @@ def origin_and_unit(values):
 def fit_temperature(probabilities, labels, weight=None):
     """Return the temperature that minimises the log loss on examples the model has not seen.
 
-    `weight` holds the weights of the examples; None: equal weights.
-
     C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger. On calibration of modern neural networks. ICML
-    2017.
+    2017. `weight` holds the weights of the examples; None: equal weights.
     """
     return scale_of(np.log(np.maximum(probabilities, FLOOR)), labels, weight, _LOG_RANGE)
 
@@ -124,10 +121,7 @@ class Mixture:
 
 
 def _expectation_maximisation(chances, weight):
-    """Return the weights that minimise the log loss of a mixture.
-
-    `chances`, (n_kinds, n_samples), holds each kind's probability of the true class.
-    """
+    """Return the weights of least log loss, given each kind's probability of the true class."""
     n_kinds, n_samples = chances.shape
     weight = 1.0 if weight is None else weight
     weights = np.full(n_kinds, 1 / n_kinds)

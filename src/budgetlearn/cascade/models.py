@@ -23,10 +23,9 @@ from .smooth_models import FoldedKind, KernelKind, Kind, LinearKind
 
 N_TREES = 100
 N_LEAVES = 15
-# Bins of boosting in classification: 255 take half as long again without being better. In
-# regression, fewer than MAX_BINS are worse.
+# Bins of boosting in classification: 255 take half as long again without being better.
 N_CLASS_BINS = 63
-# Bins of all forests, including those of the orders, and of boosting in regression.
+# Bins of all forests, and of boosting in regression, where fewer are worse.
 MAX_BINS = 255
 # Boosting grows a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
@@ -158,10 +157,7 @@ def medians(X):
 
 
 def assign_folds(y, n_classes, n_folds, random, groups=None):
-    """Return the fold of each example, (n_samples,); classes are spread evenly over the folds.
-
-    Examples of the same group are in the same fold.
-    """
+    """Return a fold for each example, or each group; classes are spread evenly over the folds."""
     if groups is not None:
         first, place = rows_of_groups(groups)
         return assign_folds(y[first], n_classes, n_folds, random)[place]
@@ -264,10 +260,7 @@ class ForestKind(Kind):
 
 
 def boosting_rounds(n_classes):
-    """Return the usual number of rounds and the learning rate.
-
-    They are 60 and 1 / 6; many classes have fewer rounds at a higher rate, up to 20 and 0.3.
-    """
+    """Return rounds and learning rate: 60 and 1 / 6; fewer and larger steps with many classes."""
     n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 20, 60))
     return n_rounds, min(0.3, 10 / n_rounds)
 
@@ -414,9 +407,8 @@ class StageModels:
         return replace(self, models=kept, held_out={})
 
 
-# A cap may end an order between two stages. Prefixes that end there have models of their own, but
-# only up to MOST_BETWEEN features, beyond which one more changes little, and only of kinds with at
-# least the weight LEAST_BETWEEN.
+# A cap may end an order between two stages. Prefixes that end there have models of their own: up to
+# MOST_BETWEEN features, beyond which one more changes little, of kinds with enough weight.
 MOST_BETWEEN = 24
 LEAST_BETWEEN = 0.15
 N_TREES_BETWEEN = 30
@@ -473,10 +465,9 @@ N_EXTRA_TREES = 60
 
 
 def masked_trees(forest, shown):
-    """Fit extra trees on partly hidden examples, and return them as a `ForestModel`.
+    """Fit extra trees, with a number below all others for hidden values; return a `ForestModel`.
 
-    `shown` is a `Table` with NaN where a value is hidden. The trees get a number below all others
-    instead.
+    `shown` is a `Table` with NaN where a value is hidden.
     """
     below = below_all(shown.X)
     X = filled(shown.X, below).astype(np.float32)

@@ -172,10 +172,9 @@ class Evidence:
 def class_evidence(trace, table, reference):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
-    Whether a single label is right is noisy, like one toss of a coin. The probability that the
-    best-informed stage gives to the label is the average of this coin. The expected loss of a stage
-    is therefore the reference probability of the reference's label minus that of the stage's own
-    label. Thresholds and choices then depend less on chance.
+    Whether a single label is right is as noisy as a coin, whose average is the probability that the
+    best-informed stage gives to the label. The expected loss of a stage is therefore the reference
+    probability of the reference's label minus that of its own. Choices then depend less on chance.
 
     `reference`, (n_samples, n_classes), holds the probabilities of the best-informed stage, the
     same for all traces that are compared.
@@ -220,11 +219,10 @@ def number_evidence(trace, changes, table, reference):
 def settled_in_cells(confidence, stages, X, final):
     """Return confidences with large cells of identical rows replaced by the final models' values.
 
-    A cell is a set of rows with the same values of a stage's features. Models of different folds
-    give them slightly different confidences. A threshold among these would separate rows that the
-    final models treat alike, and the measured cost would be wrong. Small cells keep their
-    confidences: they hardly affect the mean cost, and final models may have memorised their
-    targets.
+    A cell is a set of rows with the same values of a stage's features, to which models of different
+    folds give slightly different confidences. A threshold among these would separate rows that the
+    final models treat alike, and the measured cost would be wrong. Small cells are kept: they
+    hardly affect the mean cost, and final models may have memorised their targets.
 
     `confidence` is (n_stages, n_samples). `stages` are nested features of X, which has no missing
     values. `final(stage, rows)` returns the final models' confidence.

@@ -19,8 +19,7 @@ LEAST_LEFT, N_CUTS = 0.25, 8
 # Penalty of the linear model on standardised coefficients, and largest number of steps.
 PENALTY = 1.0
 MOST_STEPS = 100
-# Number of kernels' centres, for the model and for the choice of a length. LENGTHS are inverse
-# squared lengths in units of 1 / (number of features).
+# Numbers of landmarks for the model and the choice of a length; lengths are inverse squares.
 N_LANDMARKS, N_FEW = 300, 60
 LENGTHS = (0.05, 0.2, 0.8)
 PENALTIES = np.geomspace(1e-4, 1e2, 13)
@@ -28,8 +27,7 @@ PENALTIES = np.geomspace(1e-4, 1e2, 13)
 FEW_ROWS = 8
 # Directions with less than this share of the largest squared singular value are rounding errors.
 LEAST_SQUARE = 1e-10
-# Range of log T: kernel scores are near 0 and 1, and a sharpness 1 / T from 0.1 to 50 makes them
-# probabilities.
+# Range of log T for kernel scores, which are near 0 and 1: a sharpness 1 / T from 0.1 to 50.
 _LOG_SCALES = (np.log(0.02), np.log(10.0))
 
 
@@ -70,10 +68,7 @@ class Scaling:
 
 
 def moments(X, weight, known=None):
-    """Return mean and standard deviation of columns, (2, n_columns).
-
-    Values are first clipped by the `known` moments, if given.
-    """
+    """Return mean and deviation of columns, (2, n_columns), clipped by `known` moments if any."""
     if known is not None:
         X = np.clip(X, known[0] - FARTHEST * known[1], known[0] + FARTHEST * known[1])
     mean = np.average(X, axis=0, weights=weight)
@@ -108,7 +103,7 @@ class FoldedKind(Kind):
 
     def fit_whole(self, table, features, seed):
         """Return the model of all examples."""
-        return self.fit(table.of(features), seed)  # without the fits of the folds
+        return self.fit(table.of(features), seed)
 
 
 class LinearKind(FoldedKind):
@@ -134,10 +129,7 @@ class LinearKind(FoldedKind):
 
 
 def _logistic(Z, classes, weight):
-    """Return the weights, (n_columns, n_classes), of least penalised log loss.
-
-    The last column of Z is the intercept.
-    """
+    """Return the weights, (n_columns, n_classes), of least log loss; Z's last column is ones."""
     # Classes as rows, because sums over a short last axis are several times slower.
     Zt, shape = np.ascontiguousarray(Z.T), (classes.shape[1], Z.shape[1])
     # The intercept has a small penalty, just enough to make the solution unique.
@@ -202,11 +194,10 @@ def squared_distances(X, Y):
 class KernelKind(Kind):
     """Ridge regression of numbers or class indicators on Gaussian kernels around examples.
 
-    Out-of-fold predictions need no further fit: with the hat matrix H, examples F that are left out
-    together are predicted as y_F - (I - H_FF)^-1 (y_F - (H y)_F). The penalty of each fold is
-    chosen by the leave-one-out errors of the other folds, and the length, with fewer landmarks, by
-    those of all examples. In classification, scores become probabilities ∝ exp(b · score), with b
-    chosen by the log loss.
+    Out-of-fold predictions need no further fit: with the hat matrix H, examples F left out together
+    are predicted as y_F - (I - H_FF)^-1 (y_F - (H y)_F). Leave-one-out errors choose the penalty of
+    each fold, from the other folds, and the length, from all examples and fewer landmarks. In
+    classification, scores become probabilities ∝ exp(b · score), with b chosen by the log loss.
     """
 
     def fit_both(self, table, features, seed):
@@ -244,10 +235,9 @@ class KernelKind(Kind):
 class KernelFit:
     """Kernel ridge regression with one length, for all penalties.
 
-    `kernel`, (n_samples, n_landmarks), holds the kernels between examples and landmarks;
-    `landmarks` are the ascending rows of the landmarks; `targets`, (n_samples, n_outputs), are
-    centred. The row of an example with weight w is multiplied by √w, so that its squared errors
-    count w times.
+    `kernel`, (n_samples, n_landmarks), is that of the examples and the landmarks, whose ascending
+    rows are `landmarks`; `targets`, (n_samples, n_outputs), are centred. The row of an example with
+    weight w is multiplied by √w, so that its squared errors count w times.
     """
 
     def __init__(self, kernel, landmarks, targets, weight=None):
