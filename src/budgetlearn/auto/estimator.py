@@ -62,20 +62,17 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
     ----------
     scoring : str, default=None
         The score to maximise. Classification: "accuracy" (None), "balanced_accuracy", "roc_auc",
-        "neg_log_loss", "f1" (with two classes, that of the class rarer in training; otherwise the
-        mean over classes) or "f1_macro" (the mean over classes). Regression: "r2" (None) or
-        "neg_mean_absolute_error".
+        "neg_log_loss", "f1" (of two classes, that of the rarer one in training; of more, the mean)
+        or "f1_macro" (the mean). Regression: "r2" (None) or "neg_mean_absolute_error".
     budgets : sequence of float, default=()
-        Additional budgets at which methods are compared. The others are shares of the full cost,
-        and 0 if a feature is free.
+        Budgets to compare at, in addition to shares of the full cost, and 0 if a feature is free.
     others : dict of str to estimator, default=None
         Additional unfitted budgeted estimators that compete, by name in the output. They replace
         methods of the same name.
     max_minutes : float or None, default=10
         Time limit. Methods that would exceed it, together with those before them, are skipped (see
         `skipped_`), except the constant and the linear model. With more than 10,000 rows, 10,000
-        random rows are used for the comparison, and the chosen methods are fitted to all. None: no
-        limit, and a comparison on all rows.
+        random rows are compared, and the chosen methods are fitted to all. None: no limit.
 
     Attributes
     ----------
@@ -86,8 +83,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         on the rows of `fit`, times the out-of-fold ratio of costs on unseen and seen rows;
         `cost_se` is its standard error. `setting` names the method.
     recommended_ : int
-        The row that `predict` uses without a budget: the last one that is better than cheaper ones
-        beyond chance.
+        The row that `predict` uses without a budget: no cheaper one is as good beyond chance.
     comparison_ : DataFrame
         Each method at each budget: mean cost and score out of fold, before any choice.
     skipped_ : dict of str to str
@@ -208,9 +204,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
     def _bought(self, entry, policy, stages, comparison):
         """Return an entry with its model and its cost, or None if the model cannot be used.
 
-        This is the case if the model of all rows has no stage within the budget, or acquires
-        nothing and thus is a constant. A model that costs less than half as much as the models out
-        of fold does not correspond to them either, and may be worse.
+        The model of all rows may have no stage within the budget, or acquire nothing. If it costs
+        less than half as much as the models out of fold, their score does not hold for it.
         """
         model, stage = stages.model, stages.choose(comparison.budgets[policy.place])
         if stage is None or not stages.buys[stage]:

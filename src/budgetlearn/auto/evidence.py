@@ -148,10 +148,7 @@ class Comparison:
         return filled(X, self.fill_of(model))
 
     def shift_of(self, model):
-        """Return factors of the classes that correct a model fitted without weights.
-
-        None if there are no weights, or if the model has used them.
-        """
+        """Return factors of the classes that correct a model fitted without weights, or None."""
         weight, y = self.train.weight, self.train.y
         if self.n_classes is None or weight is None or get_tags(model).sample_weight:
             return None
@@ -168,10 +165,7 @@ class Comparison:
         return of_all_classes(*known, self.classes, self.shift_of(model)), spent
 
     def _policy(self, method, place, found, spent, seen):
-        """Return the policy with some predictions and costs, (n_repeats, n_samples, ...).
-
-        `spent` are the costs of unseen rows, `seen` those of training rows.
-        """
+        """Return the policy for each repeat's predictions and costs of unseen and `seen` rows."""
         y, weight, temperature = self.train.y, self.train.weight, 1.0
         decided = [None] * len(found)
         if self.n_classes is not None:

@@ -233,9 +233,9 @@ ENOUGH = 4_000
 def foresees_class(table, reference, trees):
     """Return whether naive Bayes trees predict the class nearly as well as a reference.
 
-    `reference`, (n_samples, n_classes), holds out-of-fold probabilities, and `trees` are the
-    `BayesTrees` of the table, also used out of fold. Both are compared by their gain in log loss
-    over the class shares. Only trees that predict this well give reliable expected gains.
+    Only such trees give reliable expected gains. `reference`, (n_samples, n_classes), holds
+    out-of-fold probabilities, and `trees` are the `BayesTrees` of the table. They are compared by
+    their gain in log loss over the class shares.
     """
     found, with_contexts = np.empty((table.y.size, table.n_classes)), True
     for fold in np.unique(table.folds):

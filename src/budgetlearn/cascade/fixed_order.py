@@ -47,8 +47,7 @@ class Cascade:
     def mixtures_between(self, most, least):
         """Return the mixtures of prefixes that end between two stages, by ascending features.
 
-        The prefixes have at most `most` features. Each gets the mixture of the next stage, reduced
-        to the kinds with at least the weight `least`.
+        They have up to `most` features, and the next stage's kinds of weight `least` or more.
         """
         return {
             ascending(features[:n]): mixture.heaviest(least)
@@ -237,8 +236,8 @@ class CascadeAcquisitions(Acquisitions):
         self._cascade, self._models = point.cascade, models
         self._reader = CascadeReader(self._cascade, models, self._X, Answers(n_samples))
         self._stage = np.full(n_samples, -1)  # the last completed stage
-        # Number of features acquired of a stage that the cap cannot fully pay for, and the share of
-        # its cost that they are; the share is the same for all examples that come so far.
+        # Number of features acquired of a stage that the cap cannot fully pay for, and their share
+        # of its cost, which is the same for all examples that get there.
         self._beyond = np.zeros(n_samples, dtype=np.intp)
         self._share = 0.0
         self._lacks = np.zeros(n_samples, dtype=bool)
@@ -306,9 +305,8 @@ class CascadeAcquisitions(Acquisitions):
     def _beyond_stage(self, rows):
         """Return the predictions of rows that have acquired a part of the next stage.
 
-        If there are no models for these features, the stage's models, which are better, are mixed
-        with the fallback, which knows more. The share of the next stage that is paid for is the
-        weight of the fallback.
+        Without models for these features, the stage's models, which are better, are mixed with the
+        fallback, which knows more. Its weight is the share of the next stage that is paid for.
         """
         stage = self._stage[rows[0]]  # all rows have the same stage and the same extra features
         n_known = len(self._cascade.stages[stage]) + self._beyond[rows[0]]

@@ -188,8 +188,7 @@ def nested_stages(sets, n_features):
 # three of 50 random features predict 200 coin flips that helped to choose them. A pilot repeats
 # the choice inside the folds at a few stages. The loss that this adds to its own simple models is
 # subtracted from the cascade's gain there, and the expected gains of all operating points are
-# multiplied by the share that remains. Orders of categories (words) fit chance in the same way,
-# so the pilot learns them again, too.
+# multiplied by the remaining share. The pilot also learns the order of words again.
 
 # Number of stages that the pilot repeats, number of parts that it leaves out, and its models.
 N_PILOTS, N_PARTS = 2, 3

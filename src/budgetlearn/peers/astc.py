@@ -28,8 +28,7 @@ class LinearNode:
     features: tuple  # features of the model, acquired here or above
     coef: np.ndarray  # (n_model_features, n_classes)
     intercept: np.ndarray  # (n_classes,)
-    # (n_classes,): weights of the scores in the sum that is compared with the threshold; None at a
-    # leaf.
+    # (n_classes,): weights of the scores in a sum, compared with the threshold; None at a leaf.
     direction: np.ndarray | None = None
     threshold: float = 0.0  # examples above it go to the upper child, others to the lower one
     children: tuple = ()  # lower and upper child; none at a leaf
@@ -163,8 +162,7 @@ class LinearTreeGrower:
         spread = self._centred(scores, rows)
         # The direction of largest variance of the scores; with two classes, the score itself.
         direction = np.linalg.svd(spread, full_matrices=False)[2][0]
-        # The sign of a singular vector is arbitrary: fix it by the first of the largest entries.
-        # With two classes, both have the same size up to rounding.
+        # The arbitrary sign is fixed by the first of the largest entries, up to rounding.
         size = np.abs(direction)
         direction = direction * np.sign(direction[(size > (1 - 1e-6) * size.max()).argmax()])
         routed = along(scores, direction)

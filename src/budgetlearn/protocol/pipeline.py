@@ -26,11 +26,10 @@ from .prediction import Session, decided
 class BudgetPipeline(Pipeline):
     """Pipeline whose last step predicts under a budget, in terms of the original columns.
 
-    `predict`, `predict_proba` and `score` take the same `budget`, `max_cost`, `fallback` and
-    `budget_mode` as the last step. That step also has the feature costs, by names of the original
-    columns. Each column of the table must remain one acquisition. If the table has words or missing
-    values, put a `BudgetPreprocessor` first. Transformers that keep columns and their names, such
-    as `StandardScaler`, may follow it.
+    `predict`, `predict_proba` and `score` take `budget`, `max_cost`, `fallback` and `budget_mode`
+    like the last step, which also has the feature costs, by names of the original columns. Each
+    column must remain one acquisition: put a `BudgetPreprocessor` first if there are words or gaps.
+    Transformers that keep columns and their names, such as `StandardScaler`, may follow it.
 
     Parameters
     ----------
@@ -204,9 +203,8 @@ class BudgetPipeline(Pipeline):
 class EncodedSession(Session):
     """A `Session` of a pipeline, whose features are the columns of the original table.
 
-    Made by `session()` of a `BudgetPipeline`. A missing value always means that the feature is
-    unavailable, and is not charged. `predict`, in contrast, may treat it as a value that the
-    preprocessor has learned.
+    Made by `session()` of a `BudgetPipeline`. A missing value always means that a feature is
+    unavailable, and is not charged, whereas `predict` may use a value from the preprocessor.
     """
 
     def __init__(self, pipeline, budget=None, max_cost=None, *, budget_mode=EXPECTED):
