@@ -159,7 +159,9 @@ def test_wrong_shares_are_refused(numbers, sizes):
 
 def test_a_budget_below_one_tree_is_refused(numbers):
     model = BoostingNodeShares(GradientBoostingRegressor(), percents=(1,), n_full_trees=2)
-    with pytest.raises(BudgetlearnError, match=r"up to 15 nodes, and .* is 7\. Raise percents"):
+    with pytest.raises(
+        BudgetlearnError, match=r"up to 15 nodes, but .* only 7, 1 %.*\. Raise percents"
+    ):
         model.fit(*numbers)
 
 

@@ -27,14 +27,14 @@ def lay(folder, text, name="a.csv"):
         ('x\na,b\n1,2\n"3,4\n5,6\n', {"skip_rows": 1}, "line 4: a lone quote mark joins"),
         # The mark closes further on, and the cell goes on behind it.
         ('a,b,c\n1,"x""y,2\n3,"x",4\n5,x,6\n', {}, "line 2: a lone quote mark joins"),
-        ('a,b,c\n1,"x,2\n3,x"y,4\n5,x,6\n', {}, "up to line 3"),
+        ('a,b,c\n1,"x,2\n3,x"y,4\n5,x,6\n', {}, "joins lines 2 to 3"),
         ('a,b,c\n1,",x\n2,3,y\n4,",x\n', {}, "line 2: a lone quote mark joins"),
         (
             'a;b;c\n1;x;2\n";3;y\n" ;4;x\n',
             {"separator": ";"},
-            "joins it and those after it, up to line 4",
+            "a lone quote mark joins lines 3 to 4",
         ),
-        ('a,b,c\n1,2,"\n3,4,"\n', {}, "Write out what it stands for"),
+        ('a,b,c\n1,2,"\n3,4,"\n', {}, "Write out its meaning"),
         ("a,b,a,b\n1,2,3,4\n", {}, "column names must differ; repeated: ['a', 'b']"),
         ("", {}, "a.csv is empty"),
         ("\n\n", {}, "a.csv is empty"),
