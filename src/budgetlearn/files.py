@@ -264,7 +264,7 @@ def whole_file(path, through_links=False):
     """
     named, path = path, Path(os.path.realpath(path) if through_links else path)
     if path.exists() and not path.is_file():
-        raise OSError(f"{named} is not a regular file and is not replaced: give another path.")
+        raise OSError(f"{named} is not a file and is not replaced: give another path.")
     path.parent.mkdir(parents=True, exist_ok=True)
     # An unpredictable name, so that nobody can prepare a file or link there.
     partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}")
