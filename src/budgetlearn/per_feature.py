@@ -13,7 +13,7 @@ from .validation import ParameterError, listed
 
 
 def columns_of(X):
-    """Return the names of a table's columns; None if it has none, or if they are 0, 1, 2 …"""
+    """Return the names of a table's columns; None if it has none, or only numbers from 0."""
     names = own_names(_labels(X, "columns"))
     if names is not None and len(set(names)) < len(names):
         raise ParameterError(
@@ -32,7 +32,7 @@ def _labels(values, attribute):
 
 
 def own_names(names):
-    """Return names as a tuple, or None if they are 0, 1, 2 …"""
+    """Return names as a tuple, or None if they are numbers from 0 in order."""
     names = None if names is None else tuple(names)
     return None if names is None or names == tuple(range(len(names))) else names
 

@@ -132,9 +132,8 @@ def holdout(y, fraction, random_state, classifies=True, groups=None):
     """Return ascending indices of training and validation rows, stratified by class.
 
     Every class keeps at least one training row, so a class with a single row has no validation row.
-    `fraction`, an estimator's `validation_fraction`, is the share of each class. In regression (not
-    `classifies`), rows are split at random. Rows of a group stay together; the class of its first
-    row counts.
+    `fraction`, an estimator's `validation_fraction`, is the share of each class. Without
+    `classifies`, rows are split at random. Groups stay together, in the class of their first row.
     """
     if groups is not None:
         first, place = rows_of_groups(groups)

@@ -54,8 +54,7 @@ MOST_UNITS = 16
 MOST_FORESEEN = 200
 # Most examples used to measure the cost of a dynamic order.
 MOST_WALKED = 2_000
-# If the final trees spend less than this share of what the trees of the folds spent, they acquire
-# in another way than the one that was scored.
+# If final trees spend less than this share of what the folds' trees did, their score is unknown.
 SURELY_LESS = 0.6
 ONE_SE = "one_se"
 # Smooth models are skipped on large tables, where they are slowest and gain least.
@@ -244,9 +243,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
     def _at_own_cost(self, pool, table):
         """Return the candidates, those of the dynamic order with the cost of its final trees.
 
-        Trees of the folds learn from fewer examples and therefore acquire more, by a quarter on
-        small tables. The final trees are so simple that training examples cost the same as new
-        ones. A point keeps its cost if another order scores as much for clearly less.
+        Trees of the folds learn from fewer examples and so acquire more, by a quarter on small
+        tables. To the simple final trees, training examples cost the same as new ones. A point
+        keeps its cost if another order scores as much for clearly less.
         """
         table = table.thinned(MOST_WALKED)
         reader_of = cache(lambda order: order.reader(None, table.X, None))

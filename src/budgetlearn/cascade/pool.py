@@ -257,9 +257,8 @@ def between(found, evidence, full_cost):
     """Return candidates that fill the gaps between others.
 
     For any λ, loss + λ · cost is minimal at a corner of a convex hull, so a budget between two
-    corners would be partly unspent. The new candidates lower one threshold of the costlier
-    neighbour, so that more examples stop there: at the stage with the smallest loss, and as many
-    as the budget requires.
+    corners would be partly unspent. New candidates lower one threshold of the costlier neighbour:
+    as many examples as the budget requires stop at the stage with the smallest loss.
     """
     losses, table = evidence.expected_losses, evidence.table
     one = np.ones(losses.shape)

@@ -14,6 +14,7 @@ from ..cascade.mixture import origin_and_unit
 from ..fit_counts import fit_counted
 from ..protocol.checked_data import stage_of
 from ..protocol.documenting import documented, estimator_class
+from ..protocol.prediction import requests_of
 from ..tree import convert
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, all_or_nothing, check_classes, check_number
@@ -305,7 +306,7 @@ class GIFNodeShares(NodeShares):
 
     def _acquisitions(self, n_samples, stage, ledger):
         forest = self.forests_[stage]
-        return (yield from forest._acquisitions(n_samples, forest.n_stages_ - 1, ledger))
+        return (yield from requests_of(forest, n_samples, forest.n_stages_ - 1, ledger))
 
 
 @documented

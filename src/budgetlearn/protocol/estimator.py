@@ -308,8 +308,7 @@ class BudgetedEstimator(BaseEstimator):
         Yields
         ------
         Stage
-            Has the requested parts that the estimator supports, and with "acquired" also the
-            acquisition cost.
+            With the parts that the estimator has, and with "acquired" the acquisition cost.
         """
         for part in parts:
             check_choice(part, "parts (each)", sorted(EVERYTHING))

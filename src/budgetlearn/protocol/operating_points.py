@@ -295,6 +295,11 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     )
 
 
+def most_costs(estimator):
+    """Return an upper bound of the cost of any example at each stage, (n_stages,)."""
+    return estimator._most_costs()
+
+
 def surely_within(estimator, costs, budget):
     """Return the mask of operating points whose mean cost is within a budget with confidence.
 
@@ -306,7 +311,7 @@ def surely_within(estimator, costs, budget):
         return np.ones(len(costs), dtype=bool)
     points = estimator.operating_points_
     # Before the first acquisition all examples are alike: either all acquire something, or none.
-    most = estimator._most_costs()[points.index]
+    most = most_costs(estimator)[points.index]
     exact = affords(budget, most) | (points["n_features"] == 0)
     # Bonferroni correction, so that the bound holds for whichever point is chosen.
     level = (1 - CONFIDENCE) / len(costs)
@@ -339,7 +344,7 @@ def _check_limits(estimator, cost, error, confidence):
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
     full, rows = estimator.feature_costs_.full, []
-    for stage, most in zip(outcomes, estimator._most_costs(), strict=False):
+    for stage, most in zip(outcomes, most_costs(estimator), strict=False):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
         wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
@@ -361,7 +366,7 @@ def _margins(estimator, front, cost, error):
     if cost is not None:
         # Points that can never exceed the limit come first. Costs are shares of the full cost, to
         # be comparable with error rates.
-        tested = ~affords(cost, estimator._most_costs()[front.index])
+        tested = ~affords(cost, most_costs(estimator)[front.index])
         margin[tested] = (cost - front["cost"]) / (estimator.feature_costs_.full or 1.0)
     if error is not None:
         margin = np.minimum(margin, error - (1 - front["score"]))

@@ -132,13 +132,18 @@ def translated(estimator, source, one):
     return translate
 
 
+def requests_of(estimator, n_samples, stage, ledger):
+    """Return the generator of requests of a prediction by one stage."""
+    return estimator._acquisitions(n_samples, stage, ledger)
+
+
 def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     """Return the `Decisions` of one stage with features from a source; None: the constant."""
     max_cost, fallback = limits.max_cost, limits.fallback
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost, at_hand)
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
-        acquisitions = estimator._acquisitions(n_samples, stage, ledger)
+        acquisitions = requests_of(estimator, n_samples, stage, ledger)
         names, missing_ok = estimator.feature_costs_.labels, estimator.missing_in_training_
         outcome = drive(acquisitions, source, ledger, names.__getitem__, fallback, missing_ok)
         # Missing values without fallback have raised an error, so here the cap was too low.

@@ -303,8 +303,7 @@ def _with_guesses(y, output, classes):
 def area_scorer(chances, second):
     """Return score(rows, weight=None), the area under the ROC curve; NaN for rows of one class.
 
-    `second` is the mask of the second class. scikit-learn's own scorer would sort and check its
-    input for each resample.
+    `second` is the mask of the second class. scikit-learn's scorer would sort for each resample.
     """
     place = np.unique(chances, return_inverse=True)[1]
 
