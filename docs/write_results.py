@@ -2,9 +2,9 @@
 
     python docs/write_results.py
 
-The tables of a page `name.md` are the files `name-*.csv`, in order. Lines that begin with "#" say
-what a table shows: the first one is its title, the others a paragraph above it. Of a table that no
-page holds the first rows are shown, and the file is linked.
+The tables of a page `name.md` are the files `name-*.csv`, in order. Lines that begin with "#"
+describe a table: the first one is its title, the others are the text above it. If a table is too
+long for a page, the page shows its first rows and links the file.
 """
 
 import csv
