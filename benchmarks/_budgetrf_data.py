@@ -1,4 +1,4 @@
-"""The tables that the BudgetRF scripts measure on."""
+"""The tables used by the BudgetRF scripts."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pandas as pd
 from _measuring import DATA
 from sklearn.datasets import load_svmlight_file, make_classification
 
-# Prices of the 519 features of Yahoo! Learning to Rank, and how many have each.
+# Prices of the 519 features of Yahoo! Learning to Rank, and the number of features at each price.
 YAHOO_PRICES = {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
 
 
@@ -37,8 +37,8 @@ def continuous(n_rows=45_523):
 def yahoo_shaped(n_rows=141_397, seed=0):
     """Return X, y and prices shaped like Yahoo!'s set 1: 519 features in seven price classes.
 
-    Relevance depends on one hidden number for each document; the higher its price, the more
-    clearly a feature shows it; many features have few distinct values.
+    Relevance depends on one hidden number for each document. The more expensive a feature is, the
+    more clearly it reveals that number. Many features have few distinct values.
     """
     rng = np.random.default_rng(seed)
     prices = rng.permutation(np.repeat(list(YAHOO_PRICES), list(YAHOO_PRICES.values())))
@@ -54,7 +54,7 @@ def yahoo_shaped(n_rows=141_397, seed=0):
 
 
 def tall(folder, n_rows, n_columns=50, seed=0):
-    """Return X, of float32 in a mapped file, and two classes that depend on six columns."""
+    """Return X, float32 in a mapped file, and two classes that depend on six columns."""
     rng = np.random.default_rng(seed)
     shape = (n_rows, n_columns)
     X = np.memmap(Path(folder) / "X", dtype=np.float32, mode="w+", shape=shape)

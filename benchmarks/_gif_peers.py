@@ -1,4 +1,4 @@
-"""Peers of GIF under budgets of nodes or bytes: boosting, forests, perceptrons of bytes."""
+"""Peers of GIF under budgets of nodes or bytes: boosting, forests and int8 perceptrons."""
 
 import itertools
 import re
@@ -20,9 +20,9 @@ from sklearn.preprocessing import StandardScaler
 from budgetlearn.export.serialization import size
 
 CHECKPOINTS = 20
-MOST_TREES = 3000  # of a booster
+MOST_TREES = 3000  # in a booster
 BYTES_A_NODE = 2
-WIDEST = 256  # layer of a perceptron
+WIDEST = 256  # units in the widest layer of a perceptron
 EMPTY = np.empty(0, dtype=int)
 
 
@@ -39,9 +39,9 @@ def n_classes_of(task, y):
 
 
 class Boosting:
-    """Boosting, cut at the number of iterations that validation data ask for.
+    """Boosting, cut at the best number of iterations on validation data.
 
-    One fit serves all budgets: a smaller one takes fewer of its trees.
+    One fit serves all budgets: a smaller budget takes fewer of its trees.
     """
 
     def best(self, task, budgets, fit, valid, train, test, seed):
@@ -50,7 +50,7 @@ class Boosting:
         for setting in self.settings():
             try:
                 model, sizes = self._fitted(task, setting, budgets, *fit, seed)
-            except LightGBMError:  # it splits no more once every example is fitted
+            except LightGBMError:  # raised when every example is fitted and no split remains
                 continue
             steps = {budget: steps_within(sizes, budget) for budget in budgets}
             wanted = set(np.concatenate(list(steps.values())).tolist())
@@ -94,7 +94,7 @@ def limit_of(budget):
 
 
 def steps_within(sizes, budget):
-    """Return numbers of iterations to look at, the largest that fits last."""
+    """Return the numbers of iterations to try; the last one is the largest that fits."""
     n_fit = int(np.searchsorted(sizes[budget[0]], limit_of(budget), side="right"))
     return np.unique(np.linspace(1, n_fit, min(n_fit, CHECKPOINTS)).astype(int))
 
@@ -102,8 +102,8 @@ def steps_within(sizes, budget):
 def prefix_sizes(features, per_step, unit):
     """Return nodes or bytes of the first k iterations, from the features of each tree's splits.
 
-    In bytes, as in the compact format "int8" with one column a tree: a booster's tree speaks for
-    one class.
+    Bytes are those of the compact format "int8" with one output column per tree, because each tree
+    of a booster predicts one class.
     """
     splits = np.array([len(own) for own in features])
     if unit == "nodes":
@@ -218,7 +218,7 @@ class Forests:
         return found
 
     def _fitted(self, task, kind, leaves, budget, X, y, seed):
-        """Return the forest and its size, None where not one tree fits."""
+        """Return the forest and its size, or None if not even one tree fits."""
         n_classes = n_classes_of(task, y)
         n_columns = n_classes if n_classes > 2 else 1
         cost, limit = 2 * leaves - 1, limit_of(budget)
@@ -235,11 +235,11 @@ class Forests:
 
 
 class Int8MLP:
-    """A perceptron of one or two hidden layers of ReLU, its weights stored in a byte each.
+    """A perceptron with one or two hidden ReLU layers, whose weights are stored in a byte each.
 
-    They are rounded by layer to 255 equal steps. The widest layers that fit are taken, up to 256.
-    Charged are a byte for each weight, four for each bias and for each layer's step, and eight for
-    the mean and the scale of each feature. Sums and what goes from layer to layer are not rounded.
+    Weights are rounded to 255 equal steps in each layer. The layers are as wide as fits, up to 256.
+    The size counts a byte for each weight, four for each bias and for each layer's step, and eight
+    for the mean and the scale of each feature. Sums and activations are not rounded.
     """
 
     name = "mlp"
@@ -268,7 +268,7 @@ class Int8MLP:
         return found
 
     def _fitted(self, setting, shape, X, y, seed):
-        """Return a function that predicts by the rounded weights, and the bytes of the model."""
+        """Return a function that predicts with the rounded weights, and the bytes of the model."""
         n_features, n_classes, limit = shape
         layers = setting["layers"]
         width = widest(n_features, n_classes, limit, layers)
@@ -299,6 +299,6 @@ def mlp_bytes(n_features, n_classes, layers, width):
 
 
 def widest(n_features, n_classes, limit, layers):
-    """Return the largest width whose bytes fit, 0: none."""
+    """Return the largest width that fits into the bytes, or 0 if none does."""
     widths = range(WIDEST, 0, -1)
     return next((w for w in widths if mlp_bytes(n_features, n_classes, layers, w) <= limit), 0)

@@ -1,4 +1,4 @@
-"""What the scripts share: where the raw data are, the least time of repeats, a line of output."""
+"""Shared by the scripts: the folder of raw data, the least time of repeats, a line of output."""
 
 import os
 import time
@@ -18,5 +18,5 @@ def least(action, repeats=1, clock=time.process_time):
 
 
 def report(name, ours, peer):
-    """Print one line: ours, the peer's, the ratio."""
+    """Print one line: our time, the peer's, and the ratio."""
     print(f"{name}: ours {ours:.3f} s, peer {peer:.3f} s, ratio {peer / ours:.1f}", flush=True)

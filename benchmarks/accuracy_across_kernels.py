@@ -2,10 +2,10 @@
 
     python benchmarks/accuracy_across_kernels.py [method ...] [--datasets wine breast_cancer]
 
-One run of each method in a process of its own for each setting: OpenBLAS with the kernels of older
-processors, NumPy without AVX, glibc without FMA (x86_64 only). Printed is the largest relative
-difference between the numbers of its operating points, clocks left out, and those of the machine as
-it is.
+Each method runs once per setting, in a separate process: OpenBLAS with the kernels of older
+processors, NumPy without AVX, glibc without FMA (x86_64 only). The script compares the operating
+points with those of the unchanged machine and prints the largest relative difference, ignoring
+clock times.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def measure(methods, datasets):
 
 
 def points(setting, arguments):
-    """Return what `measure` prints in a process with a setting."""
+    """Return the output of `measure` in a process with a setting."""
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     output = subprocess.run(
         [sys.executable, __file__, "--measure", *arguments],
@@ -63,7 +63,7 @@ def points(setting, arguments):
 
 
 def difference(ours, theirs):
-    """Return the largest relative difference, infinite where there are other operating points."""
+    """Return the largest relative difference, infinite if the operating points do not match."""
     if len(ours) != len(theirs):
         return np.inf
     ours, theirs = np.array(ours), np.array(theirs)

@@ -2,7 +2,8 @@
 
     python benchmarks/accuracy_budgetrf.py [--jobs N] [miniboone] [covertype]
 
-Unit costs, α = 0, 1 / 10 / 20 / 40 trees: test error @ mean number of features acquired.
+With unit costs and α = 0, prints the test error @ mean number of acquired features for 1, 10, 20
+and 40 trees.
 """
 
 import argparse
@@ -18,7 +19,7 @@ TABLES = {"miniboone": miniboone, "covertype": covertype}
 
 
 def methods(n_features):
-    """Return {name: estimator} of what is compared."""
+    """Return the compared methods as {name: estimator}."""
     half = n_features // 2
     return {
         "ties=first": BudgetRFClassifier(growth=Growth(ties="first")),

@@ -1,19 +1,23 @@
-"""BudgetRF+ beside LightGBM's feature costs.
+"""BudgetRF+ compared with LightGBM's feature costs.
 
     python benchmarks/accuracy_budgetrf_boosting.py rows.csv wine vehicle
     python benchmarks/accuracy_budgetrf_boosting.py rows.csv --means means.csv
 
-Tables are those of `accuracy_lead.py` and three of scikit-learn's generators, two splits each: 800
-rows, of which 30 % choose, 1,000 to test, prices log-uniform in 1..100. LightGBM has six drawn
-settings; the rows that choose do so among all their operating points. The `budgetrf_plus` of
-config/methods.yaml finds its sets of features with six settings, chooses out of bag, and learns
-from all 800 rows. With `--methods`: `budgetrf_plus_560` never sees the rows that choose;
-`lightgbm_refit` is fitted again on all 800. Settings of BudgetRF+ were
-chosen on `DEVELOPED`.
+The tables are those of `accuracy_lead.py` and three of scikit-learn's generators. Each has two
+splits with 800 rows to learn from, of which 30 % are for validation, and 1,000 to test. Prices are
+log-uniform from 1 to 100. The methods:
 
-A row for each table, split and method is added that the file lacks: area under the staircase on
-test rows, errors at 5, 10, 20 and 100 % of the cost, and processor seconds. Then means are printed,
-how often BudgetRF+ is ahead, and each table, which `--means` writes as docs/results/ has them.
+- `lightgbm` has six settings, drawn at random. Validation rows choose among all their operating
+  points.
+- `lightgbm_refit` does the same and is then fitted again on all 800 rows.
+- `budgetrf_plus` of config/methods.yaml finds its sets of features with six settings, chooses out
+  of bag and learns from all 800 rows. Its settings were chosen on the tables in `DEVELOPED`.
+- `budgetrf_plus_560` never sees the validation rows.
+
+For each table, split and method that is missing in the file, the script adds a row: area under the
+staircase on test rows, errors at 5, 10, 20 and 100 % of the cost, and processor seconds. Then it
+prints means and how often BudgetRF+ is ahead. `--means` writes each table's means as shown in
+docs/results/.
 """
 
 import argparse
@@ -38,7 +42,7 @@ from budgetlearn.peers import LightGBMCostClassifier
 
 TRIES, SPLITS = 6, 2
 SHOWN = ("budgetrf_plus", "lightgbm")
-NOTED = 0.005  # a lead in area below it is none
+NOTED = 0.005  # smaller leads in area do not count
 
 
 def log_uniform(random, low, high):
@@ -55,7 +59,7 @@ def redundant(random):
 
 
 def gated(random):
-    """Return rows of which the first column says by which of six blocks the class goes."""
+    """Return rows whose first column determines which of six blocks decides the class."""
     X = random.normal(size=(2700, 19))
     gate = random.randint(6, size=2700)
     blocks = X[:, 1:].reshape(2700, 6, 3)
@@ -64,14 +68,14 @@ def gated(random):
 
 
 def interaction(random):
-    """Return rows whose class is the sign of a product and a sum, among columns of noise."""
+    """Return rows whose class is the sign of a product and a sum, with further columns of noise."""
     X = random.normal(size=(2700, 15))
     y = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4] + 0.3 * random.normal(size=2700) > 0
     return X, y.astype(int)
 
 
 GENERATED = {each.__name__: each for each in (redundant, gated, interaction)}
-# On these the settings of BudgetRF+ that judge sets were chosen.
+# The settings by which BudgetRF+ judges sets of features were chosen on these.
 _DEVELOPED = """
     wine breast_cancer vehicle thyroid concrete steel spambase vowel ringnorm gaussian_mixture_06
     waveform friedman3_thirds
@@ -89,7 +93,7 @@ def parts_of(name, split):
 
 
 def lightgbm(random, costs, seed):
-    """Return LightGBM with coupled and lazy costs in turn, at drawn settings."""
+    """Return LightGBM with coupled and lazy costs in turn, at settings drawn at random."""
     return LightGBMCostClassifier(
         feature_costs=costs,
         penalty=("coupled", "lazy")[seed % 2],
@@ -103,9 +107,9 @@ def lightgbm(random, costs, seed):
 
 
 def drawn_points(method, data, costs, split, refit=False):
-    """Return the points of six drawn settings that validation rows keep: what they say, and test.
+    """Return cost and score, on validation and on test rows, of the points that validation keeps.
 
-    `refit`: whether test rows see models that were fitted again on learning and validation rows.
+    With `refit`, the models for the test rows are fitted again on learning and validation rows.
     """
     learn, choose, test = data
     random, found = np.random.RandomState(5 + split), []
@@ -121,7 +125,7 @@ def drawn_points(method, data, costs, split, refit=False):
 
 
 def out_of_bag_points(data, costs, split, choosing=True):
-    """Return the points of the `budgetrf_plus` of config/methods.yaml: out of bag, and test."""
+    """Return the points of `budgetrf_plus` of config/methods.yaml, out of bag and on test rows."""
     learn, choose, test = data
     shipped = yaml.safe_load(Path("config/methods.yaml").read_text())["budgetrf_plus"]
     model = BudgetRFClassifier(feature_costs=costs, random_state=split)
@@ -138,7 +142,7 @@ METHODS = {
 
 
 def row_of(name, split, method):
-    """Return what a method comes to on a split of a table."""
+    """Return the results of a method on a split of a table."""
     (X, y), (X_test, y_test) = parts_of(name, split)
     X, y, X_test, y_test = X[:800], y[:800], X_test[:1000], y_test[:1000]
     prices = np.random.RandomState(77 + split).uniform(0, np.log(100), X.shape[1])
@@ -157,7 +161,7 @@ def row_of(name, split, method):
 
 
 def measure(path, names, methods):
-    """Add the rows that the file lacks."""
+    """Add the rows that are missing in the file."""
     key, done = ["table", "split", "method"], set()
     if path.exists():
         done = set(pd.read_csv(path)[key].itertuples(index=False, name=None))
@@ -169,7 +173,7 @@ def measure(path, names, methods):
 
 
 def sum_up(rows):
-    """Print means and how often BudgetRF+ is ahead, on tables of development and on others."""
+    """Print means and how often BudgetRF+ is ahead, on `DEVELOPED` and on other tables."""
     areas = rows.pivot_table("area", "table", "method")
     gap = areas["budgetrf_plus"] - areas["lightgbm"]
     developed = gap.index.isin(DEVELOPED)
@@ -187,7 +191,7 @@ def sum_up(rows):
 
 
 def means_of(rows):
-    """Return a row for each table: means over its splits, of BudgetRF+ and of LightGBM."""
+    """Return a row for each table: the means of BudgetRF+ and of LightGBM over its splits."""
     wide, found = rows.pivot_table(index="table", columns="method"), []
     for name in sorted(wide.index, key=lambda each: (each not in DEVELOPED, each)):
         pairs = {"area": "area"}
@@ -204,7 +208,7 @@ def means_of(rows):
 
 
 def main():
-    """Measure what is not yet measured, and sum up."""
+    """Measure the missing rows, and sum up."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", type=Path)
     parser.add_argument("tables", nargs="*")

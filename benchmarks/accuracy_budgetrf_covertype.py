@@ -1,11 +1,11 @@
-"""BudgetRF on the covertype sample where a prediction may look at 17 % of the features.
+"""BudgetRF on the covertype sample if a prediction may look at 17 % of the features.
 
     python benchmarks/accuracy_budgetrf_covertype.py [--seeds 1]
 
-Unit costs, 40 trees. Entropy, a discount for what is bought already, pruned trees, leaf values
-fitted together; validation data choose the weight of pruning and the number of trees within the
-limit, then the forest grows again on training and validation data. Printed: test error, and the
-share of the features that test rows look at.
+The forest has 40 trees grown by entropy with unit costs, a discount for features that are acquired
+already, pruning, and leaf values fitted together. Validation data choose the weight of pruning and
+the number of trees within the limit. Then the forest is grown again on training and validation
+data. Prints the test error and the share of the features that test rows acquire.
 """
 
 import argparse

@@ -2,12 +2,13 @@
 
     python benchmarks/accuracy_budgetrf_limits.py [--jobs N] [--seeds 5] [row ...]
 
-Unit costs. Each row of the table is a set of settings; validation data choose among them and the
-models' stages, by error or by log-loss, those within the limit on validation data alone. Printed:
-test error @ mean number of features on test data, for limits of 5, 8, 12 and 20 features. The row
-"shipped" is `budgetrf_plus` of config/methods.yaml. Validation data choose its stage, too; its last
-two lines are what `predict(X, budget=limit)` does by itself, which chooses out of bag: without the
-validation rows, and with these among those to learn from.
+All features cost 1. Each row of the table is a set of settings. Among those that are within the
+limit on validation data, validation data choose a setting and a stage, by error or by log-loss.
+Prints test error @ mean number of features on test data, for limits of 5, 8, 12 and 20 features.
+
+The row "shipped" is `budgetrf_plus` of config/methods.yaml; validation data choose its stage, too.
+Its last two lines are those of `predict(X, budget=limit)`, which chooses out of bag: first without
+the validation rows, then learning from them as well.
 """
 
 import argparse
@@ -70,7 +71,7 @@ CRITERIA = ("error", "log-loss")
 
 
 def curves(settings, seed, n_jobs):
-    """Return error, log-loss and cost on validation and on test data of each setting's stages."""
+    """Return error, log-loss and cost of each setting's stages on validation and on test data."""
     (X, y), (X_val, y_val), (X_test, y_test) = miniboone()
     points = []
     for setting in settings:
@@ -98,7 +99,7 @@ def chosen(points, criterion):
 
 
 def out_of_bag(setting, seed, n_jobs, validation):
-    """Return test error and cost at each limit of the stages that the estimator chooses itself."""
+    """Return test error and cost at each limit, at the stages that the estimator itself chooses."""
     train, valid, (X_test, y_test) = miniboone()
     model = BudgetRFClassifier(random_state=seed, n_jobs=n_jobs).set_params(**setting)
     model.fit(*train, *(valid if validation else ()))
@@ -112,7 +113,7 @@ def out_of_bag(setting, seed, n_jobs, validation):
 
 
 def line_of(runs):
-    """Return mean error @ mean cost at each limit, from those of each seed."""
+    """Return mean error @ mean cost at each limit, from the results of each seed."""
     return "  ".join(f"{error:.3f} @ {cost:4.1f}" for error, cost in np.mean(runs, axis=0))
 
 
@@ -121,7 +122,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--jobs", type=int, default=None)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("rows", nargs="*", help="names of rows; default: all")
+    parser.add_argument("rows", nargs="*", help="names of rows (default: all)")
     options = parser.parse_args()
     for name in options.rows or SETTINGS:
         settings = SETTINGS[name]

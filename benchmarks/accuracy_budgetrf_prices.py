@@ -1,11 +1,11 @@
-"""BudgetRF's risks beside LightGBM's feature costs, at prices random in 1..100.
+"""BudgetRF's risks compared with LightGBM's feature costs, at random prices from 1 to 100.
 
     python benchmarks/accuracy_budgetrf_prices.py [wine ...] --runs 2 --first 50 --to rows.csv
 
-Splits 60/20/20. Every method is fitted on the training data at each of its settings, its operating
-points are chosen on validation data, and the models fitted again on both parts. The area under the
-cost-accuracy staircase on test data is printed, mean over runs; LightGBM has 102 settings. Rows are
-appended to the table; what it has is not measured again.
+Data are split 60/20/20. Every method is fitted on the training data at each of its settings, its
+operating points are chosen on validation data, and the models are fitted again on both parts.
+LightGBM has 102 settings. Prints the area under the cost-accuracy staircase on test data, mean over
+runs. Results are appended to the file, and rows that it has are not measured again.
 """
 
 import argparse
@@ -89,7 +89,7 @@ METHODS = {name: budgetrf(settings) for name, settings in SETTINGS.items()} | {"
 
 
 def main():
-    """Append the rows that the table lacks, and print the means."""
+    """Append the rows that are missing in the file, and print the means."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("datasets", nargs="*", default=DATASETS)
     parser.add_argument("--runs", type=int, default=2)

@@ -1,16 +1,17 @@
-"""The cascade beside LightGBM's feature costs, msB and plain models, on fresh splits.
+"""The cascade compared with LightGBM's feature costs, msB and plain models, on fresh splits.
 
     python benchmarks/accuracy_cascade.py wine pima --runs 3 --first 100 --to rows.csv
     python benchmarks/accuracy_cascade.py --to rows.csv
 
-Splits 60/20/20, prices random in 1..100 (pima: its own; miniboone_tiny_measured: 1 each). The
-peers' models are fitted on the training data, chosen on validation data, and fitted again on both,
-as the cascade is. LightGBM has 102 settings (17 tradeoffs × 3 sizes, coupled and lazy; the kind
-with the larger area on validation data counts), the cascade at most 100 candidates of an order.
-Plain models have all features. Each run and method appends a row to the table: the area under the
-cost-accuracy staircase on the test data, the error at 5, 10, 20 and 100 % of the full cost,
-and processor seconds. What the table has is not measured again; in the end
-it is summed up.
+Data are split 60/20/20, with random prices from 1 to 100 (pima has its own, miniboone_tiny_measured
+1 for each feature). The peers' models are fitted on the training data, chosen on validation data,
+and fitted again on both; the cascade learns from both. LightGBM has 102 settings: 17 tradeoffs × 3
+sizes with coupled and with lazy costs, of which the kind with the larger area on validation data
+counts. The cascade has at most 100 candidates for an order. Plain models have all features.
+
+Each run and method appends a row to the file: the area under the cost-accuracy staircase on the
+test data, the error at 5, 10, 20 and 100 % of the full cost, and processor seconds. Rows that the
+file has are not measured again. In the end the file is summed up.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def points_of(model, X, y):
 
 
 def chosen_on_validation(kind, run, both):
-    """Return (area on validation data, points to choose by, test points) of a LightGBM."""
+    """Return (area on validation data, points to choose by, test points) of a kind of LightGBM."""
 
     def fitted(X, y):
         return LightGBMCostClassifier(
@@ -69,13 +70,13 @@ def chosen_on_validation(kind, run, both):
 
 
 def lightgbm(run, both):
-    """Return the points of the better of coupled and lazy."""
+    """Return the points of coupled or lazy costs, whichever is better."""
     found = [chosen_on_validation(kind, run, both) for kind in ("coupled", "lazy")]
     return max(found, key=lambda each: each[0])[1:]
 
 
 def msb(run, both):
-    """Return the points of msB, its chosen models fitted again on both parts."""
+    """Return the points of msB, with its chosen models fitted again on both parts."""
     search = ModelScheduleSearch(feature_costs=run.costs, random_state=run.seed("msb"))
     schedule = search.fit(*run.train, *run.valid).schedule_
     X, y = both
@@ -89,7 +90,7 @@ def msb(run, both):
 
 
 def cascade(dynamic):
-    """Return the method that fits the cascade, whose points are chosen out of fold."""
+    """Return the method that fits the cascade and chooses its points out of fold."""
 
     def points(run, both):
         model = ScheduleCascadeClassifier(
@@ -108,7 +109,7 @@ def area(points, full, constant):
 
 
 def errors_at(chosen_by, test, full, constant):
-    """Return the test error of the last point affordable by what it was chosen by, each share."""
+    """Return the test error at each share, of the last affordable point by `chosen_by`."""
     errors = []
     for share in SHARES:
         affordable = np.flatnonzero(chosen_by[:, 0] <= share * full * (1 + 1e-12))
@@ -117,7 +118,7 @@ def errors_at(chosen_by, test, full, constant):
 
 
 def plain(model):
-    """Return the method that fits one model on all features, and is chosen whatever it scores."""
+    """Return the method that fits one model on all features and always chooses it."""
 
     def points(run, both):
         X, y = both
@@ -157,7 +158,7 @@ def row_of(name, run):
 
 
 def runs_of(name, numbers, most_rows):
-    """Yield the runs on a data set; with `most_rows` on so many training rows, 5,000 test rows."""
+    """Yield the runs on a data set, with at most `most_rows` training rows and 5,000 test rows."""
     data = load_dataset(name, offline=True)
     kind = COSTS.get(name, "random")
     given = pd.read_csv("resources/costs/pima.csv") if kind == "given" else None
@@ -170,7 +171,7 @@ def runs_of(name, numbers, most_rows):
 
 
 def measure(options):
-    """Append the rows that the table lacks."""
+    """Append the rows that are missing in the file."""
     path = Path(options.to)
     done = set()
     if path.exists():
@@ -211,14 +212,16 @@ def summary(rows):
 
 
 def main():
-    """Measure what is named, and sum up."""
+    """Measure the named data sets, and sum up."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--first", type=int, default=100)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--most-rows", type=int, help="most rows to train on, validation on top")
-    parser.add_argument("--to", required=True, help="the table")
+    parser.add_argument(
+        "--most-rows", type=int, help="largest number of training rows, without validation rows"
+    )
+    parser.add_argument("--to", required=True, help="csv file of results")
     options = parser.parse_args()
     measure(options)
     summary(pd.read_csv(options.to))

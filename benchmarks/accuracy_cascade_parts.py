@@ -1,15 +1,18 @@
-"""What each part of the cascade brings: the area on test data without it.
+"""What each part of the cascade contributes: the area on test data without it.
 
     python benchmarks/accuracy_cascade_parts.py wine vehicle --runs 3 --first 0
 
-Splits 60/20/20 (80 % to train on), prices random in 1..100 (pima: its own). The models of all
-stages are fitted once; the variants differ in what is made of them:
+Data are split 60/20/20 (80 % to train on), with random prices from 1 to 100 (pima has its own). The
+models of all stages are fitted once, and the variants use them in different ways:
+
     cascade            two orders, forest, boosting, linear and kernel; expected scores choose
     one order          LightGBM's alone
     no exits           every example stops at the same stage
     chosen by accuracy the observed accuracy chooses among the candidates, not the expected one
     forest, boosting   one kind of model alone
-and the whole estimator with fixed orders, with a dynamic one, and with both ("auto").
+
+In addition, the whole estimator is measured with fixed orders, with a dynamic one, and with both
+("auto").
 """
 
 import argparse
@@ -48,7 +51,7 @@ def pool_of(orders, models, kinds, table, costs):
 
 
 def variants(orders, models, table, costs):
-    """Yield (name, candidates, what chooses among them)."""
+    """Yield (name, candidates, scores to choose by)."""
     first = dict(list(orders.items())[:1])
     both = pool_of(orders, models, KINDS, table, costs)
     yield "cascade", both, "score"

@@ -4,10 +4,14 @@
         [--csv FILE] [--figure FILE] [pima] [spambase] [mfeat_pix]
     python benchmarks/accuracy_cost_sensitive_rf.py --figure FILE --points CSV [CSV ...]
 
-Pima has its printed prices, the other two unit costs. Each run trains on 80 % and tests on 20 %.
-For each data set and variant: the mean curve over the runs, the rank correlation of λ and cost, the
-largest rise of the cost from one λ to the next larger one (a share of the cost at λ = 0), and how
-far the cost falls at an accuracy at most 0.02 below that of λ = 0.
+Pima has its published prices, the other two have unit costs. Each run trains on 80 % and tests on
+20 %. For each data set and variant, the script prints
+
+- the mean curve over the runs,
+- the rank correlation of λ and cost,
+- the largest increase of the cost from one λ to the next larger one, as a share of the cost at λ =
+  0,
+- how far the cost falls while the accuracy is at most 0.02 below that of λ = 0.
 """
 
 import argparse
@@ -33,7 +37,7 @@ TOLERATED_LOSS = 0.02
 
 
 def prices(dataset):
-    """Return the data set's prices: printed ones for Pima, else 1 each."""
+    """Return the data set's prices: published ones for Pima, otherwise 1 each."""
     if dataset.id != "pima":
         return FeatureCosts(np.ones(dataset.n_features))
     printed = pd.read_csv(PRICES).set_index("feature")["cost"]
@@ -65,7 +69,7 @@ def measure(dataset, variant, run, options, cost_weights=None):
 
 
 def runs(dataset, variant, options):
-    """Return the points of all runs: the first sets the λ, so that means are over equal λ."""
+    """Return the points of all runs; the first one sets the λ, so that means are over equal λ."""
     frames = [measure(dataset, variant, 0, options)]
     for run in range(1, options.runs):
         frames.append(measure(dataset, variant, run, options, frames[0]["cost_weight"]))
@@ -73,7 +77,7 @@ def runs(dataset, variant, options):
 
 
 def summary(points):
-    """Return the mean curve over runs, rank correlation, and the cheapest tolerable λ's figures."""
+    """Return the mean curve over runs, and its figures: correlation, rise and fall of the cost."""
     curve = points.groupby("cost_weight")[["cost", "accuracy"]].mean().reset_index()
     free = curve.iloc[0]  # λ = 0
     tolerable = curve[curve["accuracy"] >= free["accuracy"] - TOLERATED_LOSS]
@@ -112,7 +116,7 @@ def draw(points, file):
 
 
 def measure_all(options):
-    """Measure every data set and variant, print their curves and figures, return all points."""
+    """Measure every data set and variant, print their curves and figures, and return all points."""
     frames = []
     for name in options.datasets:
         dataset = load_dataset(name, data_dir=DATA)
@@ -127,13 +131,13 @@ def measure_all(options):
 
 
 def main():
-    """Measure, or read what was measured, and draw."""
+    """Measure, or read earlier results, and draw."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=None)
     parser.add_argument("--trees", type=int, default=100)
-    parser.add_argument("--csv", help="write every point there")
-    parser.add_argument("--figure", help="draw the mean curves there")
+    parser.add_argument("--csv", help="file for all points")
+    parser.add_argument("--figure", help="file for a drawing of the mean curves")
     parser.add_argument(
         "--points", nargs="+", default=[], help="csv files to draw instead of measuring"
     )

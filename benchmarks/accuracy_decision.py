@@ -1,4 +1,4 @@
-"""The automatic choice beside each of its methods, on rows held out.
+"""The automatic choice compared with each of its methods, on held-out rows.
 
     python benchmarks/accuracy_decision.py collect folder thyroid:0 wine:0
     python benchmarks/accuracy_decision.py collect folder fresh:11
@@ -7,17 +7,23 @@
     python benchmarks/accuracy_decision.py quotes quotes.csv twonorm:7 bank:7
     python benchmarks/accuracy_decision.py numbers numbers.csv friedman2:1 wine_proline:1
 
-`collect` fits every method of the choice on some rows of a table (name:seed) and keeps what each
-says, out of fold and on rows held out; `judge` makes the choice from that and compares it. `trial`
-sets by the other tables, for each one, how much worse a purchase may be than the best that costs
-less (`TO_SPEND`). `quotes` compares the costs that the cascade quotes with those of rows held out,
-learned from 300, 1,000 and 3,000 rows. `numbers` compares the R² of a cascade out of fold with that
-on rows held out, of the model of all rows and of those of the folds. 30 % of the rows are held out;
-of the others 300 learn, prices at random, of tables with many columns 40. Regret is the score of
-the best method on the rows held out, less the own one; `thrifty` is the choice that buys only what
-scores more, out of fold. `unseen` stands for the 24 tables of the judgement before, on which rules
-were tried since; `fresh` for tables that no rule of the choice has seen, in the order in which they
-run: first data sets of which no column was used, then other targets of tables that were.
+- `collect` fits every method of the choice on some rows of a table (name:seed) and stores its
+  predictions, out of fold and for held-out rows.
+- `judge` makes the choice from these predictions and compares it with the methods.
+- `trial` chooses, for each table, how much worse a purchase may be than the best cheaper one
+  (`TO_SPEND`), by the results on the other tables.
+- `quotes` compares the costs that the cascade quotes with those of held-out rows, after learning
+  from 300, 1,000 and 3,000 rows.
+- `numbers` compares a cascade's R² out of fold with its R² on held-out rows, for the model of all
+  rows and for those of the folds.
+
+30 % of the rows are held out. Of the others, 300 are used to learn, and 40 columns of tables with
+more. Prices are random. Regret is the score of the best method on the held-out rows minus that of
+the choice. `thrifty` is the choice that buys only what scores more out of fold.
+
+`unseen` names the 24 tables of the first test, on which rules have been tried since. `fresh` names
+tables that no rule of the choice had seen, in the order in which they run: first data sets of which
+no column had been used, then other targets of tables that had been used.
 """
 
 import pickle
@@ -55,7 +61,7 @@ from budgetlearn.protocol.checked_data import Examples
 from budgetlearn.protocol.scoring import mean_and_error
 
 MOST_ROWS, MOST_TESTED, MOST_COLUMNS = 300, 1500, 40
-MOST_SECONDS = 240  # of a table: later methods are left out, as `max_minutes` does
+MOST_SECONDS = 240  # for a table; then the remaining methods are skipped, as with `max_minutes`
 MADE = {
     "made_flip": {"n_features": 15, "n_informative": 4, "flip_y": 0.3, "weights": [0.7]},
     "made_easy": {"n_features": 20, "n_informative": 8, "class_sep": 1.5},
@@ -97,7 +103,7 @@ OTHER_TARGETS = {  # a column of a table, to be predicted from the others
     "bank_age": ("bank", 0),
     "concrete_cement": ("concrete", 0),
 }
-# The last ones have many classes, and take the longest.
+# The last ones, which have many classes and take the longest.
 MANY_CLASSES = ["digits", "vowel", "mfeat_pix", "letter"]
 FRESH = [*_FRESH.split(), *OTHER_TARGETS, "progression", *MANY_CLASSES]
 LISTS = {"unseen": [*(each for each in OTHERS if each != "progression"), *STORED], "fresh": FRESH}
@@ -148,7 +154,7 @@ class Keeping(Comparison):
 
 
 def collected(name, seed):
-    """Return what every policy says of the training rows, out of fold, and of rows held out."""
+    """Return every policy's predictions of training rows, out of fold, and of held-out rows."""
     (X, y), (X_test, y_test), task = parts_of(name, seed)
     classes = np.unique(y) if task == "classification" else None
     codes = y.astype(float) if classes is None else np.searchsorted(classes, y)
@@ -156,7 +162,7 @@ def collected(name, seed):
     budgets, Keeping.kept = [share * costs.full for share in SHARES], []
     objective = Objective("r2" if classes is None else "accuracy")
     examples, deadline = Examples(X, codes, y), monotonic() + MOST_SECONDS
-    # What a model predicts for nothing: the mean, or class shares.
+    # The prediction that costs nothing: the mean, or class shares.
     constant = np.atleast_1d(codes.mean()) if classes is None else np.bincount(codes) / len(y)
     made = Keeping(examples, classes, costs, budgets, objective, 0, 1, deadline, None, constant)
     methods = competitors(classes is not None, X.shape[1])
@@ -181,7 +187,7 @@ def collected(name, seed):
 
 
 def quoted_costs(name, seed):
-    """Yield, for each number of rows and budget, what a cascade quotes and what others pay."""
+    """Yield a cascade's quoted cost and its cost on other rows, by number of rows and budget."""
     for most in (300, 1000, 3000):
         (X, y), (X_test, _), task = parts_of(name, seed, most, 4000)
         if len(y) < 0.8 * most:
@@ -209,7 +215,7 @@ def quoted_costs(name, seed):
 
 
 def r2_out_of_fold(name, seed):
-    """Yield, by budget, a cascade's R² out of fold, and held out with all rows and with fewer."""
+    """Yield a cascade's R² by budget: out of fold, and held out with all rows and with fewer."""
     (X, y), (X_test, y_test), _ = parts_of(name, seed)
     costs = random_costs(X.shape[1], seed + 1)
     shares = (*BUDGETS, 1.0)
@@ -242,10 +248,10 @@ def r2_out_of_fold(name, seed):
 
 
 def judged_policies(data, with_costs):
-    """Return the field of the policies, and rows and costs of each on the rows held out."""
+    """Return the field of the policies, and scores and costs of each on held-out rows."""
     y, y_test, n_classes = data["y"], data["yt"], data["K"]
     if with_costs:
-        # Errors of 0.3 to 2 times the price of everything, the same for a table.
+        # Errors cost 0.3 to 2 times the price of everything, drawn once for a table.
         random = np.random.RandomState(len(y))
         errors = random.uniform(0.3, 2, (n_classes, n_classes)) * data["full"]
         objective = Objective("total_cost", errors * (1 - np.eye(n_classes)))
@@ -273,7 +279,7 @@ def judged_policies(data, with_costs):
 
 
 def spending(field, limit):
-    """Return the choice for each budget where a purchase must be better by so many errors."""
+    """Return the choice for each budget if purchases must be better by `limit` standard errors."""
     before, evidence.TO_SPEND = evidence.TO_SPEND, limit
     chosen = best_at_budgets(field)
     evidence.TO_SPEND = before
@@ -291,7 +297,7 @@ def judged(data, with_costs=False):
     for share, place in {**BUDGETS, 1.0: len(SHARES) - 1}.items():
         pool = {field.names[k]: k for k in np.flatnonzero(field.places == place) if k}
         own, last = chosen[place], everything(field)
-        # All that the budget allows: at the full cost everything, where it scores more.
+        # At the full cost, everything is bought if that scores more.
         if share == 1 and means[last] > means[own]:
             own = last
         about = {"table": data["name"], "seed": data["seed"], "rows": data["n"], "budget": share}
@@ -317,7 +323,7 @@ def judged(data, with_costs=False):
 
 
 def report(table):
-    """Print how often the choice keeps what it promises."""
+    """Print how good the choice is, and how often its quotes are right."""
     for objective, part in table.groupby("objective"):
         methods = part.columns[part.columns.get_loc("constant_se") + 1 :]
         at_budgets, full = part[part["budget"] < 1], part[part["budget"] == 1]
@@ -329,7 +335,7 @@ def report(table):
             f"{objective}: {part['table'].nunique()} tables, {len(at_budgets)} budgets below full"
         )
         regret = (-scores).add(best, axis=0)
-        # A method that ran out of time, or has no regressor, is compared where there is one.
+        # A method that ran out of time or has no regressor is compared where it has a result.
         ran = at_budgets[singles].notna()
         own = regret[singles].where(ran).mean()
         same = {name: regret["auto"][ran[name]].mean() for name in singles}
@@ -350,16 +356,16 @@ def report(table):
         inside = gap <= 2 * np.hypot(bought["cost_se"], bought["quoted_cost_se"]) + 1e-9
         print(f"quoted cost within its interval: {inside.mean():.3f}")
         if objective == "total cost":
-            # Each table's choice without a budget, beside the method that is best over all tables.
+            # The choice on each table, compared with the method that is best over all tables.
             mean = at_budgets[singles].mean().idxmax()
             won = at_budgets["auto"] >= at_budgets[mean].fillna(at_budgets["constant"]) - 1e-9
             print(f"total cost at most that of {mean}: {won.mean():.3f}")
 
 
 def trial(cases):
-    """Print the regret of each table with `TO_SPEND` set by the other tables, and with 0.
+    """Print the regret of each table with `TO_SPEND` chosen on the other tables, and with 0.
 
-    `cases` holds the name, the field and the mean scores on rows held out of each.
+    `cases` holds the name, the field and the mean scores on held-out rows of each table.
     """
     names = sorted({name for name, *_ in cases})
     regret = np.zeros((len(TRIED), len(names)))
@@ -375,7 +381,7 @@ def trial(cases):
                 lost = max(scores[[0, *pool]]) - scores[chosen[place]]
                 regret[which, names.index(name)] += lost / len(BUDGETS)
     regret /= [sum(each == name for each, *_ in cases) for name in names]
-    # Of equals the one that spends least: it comes first.
+    # The first one spends least, so it is taken among equals.
     best = (regret.sum(axis=1, keepdims=True) - regret).argmin(axis=0)
     own = regret[best, np.arange(len(names))]
     print(pd.DataFrame({"set": np.array(TRIED)[best], "regret": own, "at 0": regret[0]}, names))

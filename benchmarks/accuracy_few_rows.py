@@ -1,17 +1,22 @@
-"""What the cascade promises of few rows, weak signals and rare classes, and what new rows bring.
+"""The cascade's promised scores and its scores on new rows, with few rows or weak signals.
 
     python benchmarks/accuracy_few_rows.py
     python benchmarks/accuracy_few_rows.py coins_300x100 coins_300x400 --draws 20 --rules now
 
-Each table is drawn six times, with prices random in 1..100. Three earlier rules are fitted beside
-today's: "gains" confirms by what all rows gain, however much more a few of them do; "pilot" takes
-as the confirmed share what the pilot's own models gain with the choice inside the folds, not what
-that choice costs them; "labels" takes as the accuracy of the stage that knows most what labels
-show, not what is claimed of rare ones, too. (That points were left out which scored no more than
-the constant out of fold, as with both rules then, is not repeated.) Prints the fits that have no
-point but the constant; then, as gains over the constant, the mean score on new rows at 5, 10, 20,
-50 and 100 % of the full cost, the score of the last point, what this promised, and the root mean
-square of their difference.
+Each table is drawn six times, with random prices from 1 to 100. Three earlier rules are fitted in
+addition to today's:
+
+- "gains" confirms by the mean gain of all rows, even if a few rows gain much more than others;
+- "pilot" confirms the share that the pilot's own models gain with the choice inside the folds,
+  instead of subtracting what that choice costs them;
+- "labels" takes the accuracy of the best-informed stage from the labels alone, without averaging it
+  with the claimed accuracy for rare labels.
+
+(Formerly, points that scored no more than the constant out of fold were left out, too. This is not
+repeated here.) The script prints the number of fits whose only point is the constant. Then it
+prints, as gains over the constant, the mean score on new rows at 5, 10, 20, 50 and 100 % of the
+full cost, the score of the last point, its promised score, and the root mean square of their
+difference.
 """
 
 import argparse
@@ -34,7 +39,7 @@ CONFIRMED, EXPECTED, PILOTS = estimator.confirmed_share, pool.expected_accuracy,
 
 
 def numbers(n_features, noise=1.0):
-    """Return the function of random numbers that draws a table with R² of a tenth, or of less."""
+    """Return the function that draws a table of numbers with R² of a tenth or less."""
 
     def draw(random, n):
         X = random.normal(size=(n, n_features))
@@ -44,7 +49,7 @@ def numbers(n_features, noise=1.0):
 
 
 def classes(n_features, rare=0.0):
-    """Return the function that draws a table of two classes, of which one may be rare."""
+    """Return the function that draws a table of two classes, one of which may be rare."""
 
     def draw(random, n):
         X = random.normal(size=(n, n_features))
@@ -54,17 +59,17 @@ def classes(n_features, rare=0.0):
 
 
 def coins(n_features):
-    """Return the function that draws features and coins."""
+    """Return the function that draws features and coin tosses."""
     return lambda random, n: (random.normal(size=(n, n_features)), random.randint(0, 2, n))
 
 
 def noise(n_features):
-    """Return the function that draws features and numbers that they do not tell."""
+    """Return the function that draws features and numbers that they do not predict."""
     return lambda random, n: (random.normal(size=(n, n_features)), random.normal(size=n))
 
 
 def wild(random, n):
-    """Draw features, and numbers of a wide distribution that they do not tell."""
+    """Draw features, and numbers of a wide distribution that they do not predict."""
     return random.normal(size=(n, 15)), random.standard_t(1.5, size=n)
 
 
@@ -74,7 +79,7 @@ def friedman(random, n):
 
 
 def stored(name):
-    """Return the function that draws rows of a data set, all of them in a new order."""
+    """Return the function that draws the rows of a data set in a new order."""
 
     def draw(random, n):
         data = load_dataset(name, offline=True)
@@ -85,7 +90,7 @@ def stored(name):
     return draw
 
 
-# By name: how a table is drawn, and rows to learn from.
+# By name: the function that draws the table, and the number of rows to learn from.
 TABLES = {
     "numbers_300": (numbers(15), 300),
     "numbers_600": (numbers(15), 600),
@@ -107,7 +112,7 @@ TABLES = {
 
 
 def pilot_alone(table, costs, traces, last, seed, n_jobs=None):
-    """Return the share by what the pilot gains with the choice inside the folds."""
+    """Return the share by the pilot's own gain with the choice inside the folds."""
     found = []
 
     def watched(*parts):
@@ -143,7 +148,7 @@ RULES = {
 
 
 def measured(name, draw, rule):
-    """Return whether there is but the constant, the mean gain, the last one, and its promise."""
+    """Return whether only the constant remains, the mean gain, the last gain and its promise."""
     table, n = TABLES[name]
     random = np.random.RandomState(draw)
     X, y = table(random, n + 5_000)
@@ -152,7 +157,7 @@ def measured(name, draw, rule):
     kind = ScheduleCascadeClassifier if y.dtype.kind == "i" else ScheduleCascadeRegressor
     model = kind(feature_costs=costs, random_state=draw).fit(X[:n], y[:n])
     X, y = X[n:][:MOST_TESTED], y[n:][:MOST_TESTED]
-    # Nothing is free, so that a budget of 0 buys the constant.
+    # No feature is free, so a budget of 0 buys the constant.
     free, *scores = (model.score(X, y, budget=share * costs.sum()) for share in (0.0, *SHARES))
     gains = np.array(scores) - free
     points = model.operating_points_["score"]

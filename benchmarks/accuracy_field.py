@@ -1,12 +1,12 @@
-"""The cascade and BudgetRF+ beside their rivals in the results of a study: who is ahead, how far.
+"""The cascade and BudgetRF+ compared with their rivals in the results of a study.
 
     python benchmarks/accuracy_field.py results/field --to areas.csv
     python benchmarks/accuracy_field.py results/cascade
 
-Of LightGBM's two kinds, coupled and lazy, each run takes the one with the larger area on validation
-data. Errors at a share of the full cost are those of the models that validation data choose within
-it, the free constant's where nothing is affordable; means over runs, then over data sets. `--to`
-writes the area of each method on each data set as docs/results/ has them.
+LightGBM has coupled or lazy costs; each run takes the kind with the larger area on validation data.
+Errors at a share of the full cost are those of the model that validation data choose within it, or
+those of the free constant if nothing is affordable. They are averaged over runs, then over data
+sets. `--to` writes the area of each method on each data set as shown in docs/results/.
 """
 
 import argparse
@@ -42,12 +42,12 @@ NAMED = [
     "breast_cancer",
     "digits",
 ]
-CLEAR = 0.005  # a lead that counts as one
+CLEAR = 0.005  # smaller leads do not count
 FEATURES = {"miniboone_tiny_measured": (4.5, 6.5)}  # limits, at unit prices
 
 
 def better_kind(table, lazy_is_better):
-    """Return LightGBM's column: coupled, or lazy where that is better on validation data."""
+    """Return LightGBM's column: lazy if that is better on validation data, otherwise coupled."""
     coupled, lazy = (table[kind] for kind in KINDS)
     return coupled.where(~lazy_is_better, lazy)
 
@@ -80,7 +80,7 @@ def show_leads(ours, rival, names_of_both):
 
 
 def show_firsts(table, lazy_is_better):
-    """Print how often each method is first up to each horizon, LightGBM's kinds as one."""
+    """Print how often each method is first up to each horizon, with LightGBM's kinds as one."""
     for horizon in HORIZONS:
         areas = table[table["horizon"] == horizon].pivot_table("aup", RUN, "method")
         rivals = areas.drop(columns=list(KINDS)).assign(lightgbm=better_kind(areas, lazy_is_better))
@@ -92,7 +92,7 @@ def show_firsts(table, lazy_is_better):
 
 
 def show_features(points, dataset, limits):
-    """Print the mean error of each method within some features of a data set with unit prices."""
+    """Print each method's mean error within limits of features, on data with unit prices."""
     if points.empty:
         return
     full = (points["cost"] / points["cost_fraction"]).median()
@@ -102,7 +102,7 @@ def show_features(points, dataset, limits):
 
 
 def write_areas(test, path):
-    """Write the mean area of each method on each data set, LightGBM's kinds as one."""
+    """Write the mean area of each method on each data set, with LightGBM's kinds as one."""
     table = test.drop(columns=list(KINDS)).groupby("dataset").mean()
     table = table[table.mean().sort_values(ascending=False).index]
     table.loc["mean"] = table.mean()
@@ -117,7 +117,7 @@ def main():
     parser.add_argument("--to", type=Path)
     options = parser.parse_args()
     folder = options.results
-    # The report's own files leave out what methods had for seconds left after their tries.
+    # The report's files leave out models that methods fitted in the seconds left after their tries.
     points = pd.read_csv(folder / "tables" / "points.csv.gz", low_memory=False)
     areas = pd.read_csv(folder / "tables" / "areas.csv")
     table = pd.read_csv(folder / "tables" / "horizons.csv").query("budget == 'mean'")

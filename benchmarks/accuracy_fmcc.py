@@ -1,18 +1,23 @@
-"""Accuracy of FMCC, VoC and random order against the number of measured features.
-
-The settings of figure 2 of Nan et al. (2014): letter (200 training and 100 test examples per
-letter, the first 13 letters against the last 13) and Landsat (its own split, the first three
-classes against the last three) with 1,000 boosted stumps; MiniBooNE (1,000 balanced training
-examples, 300 of each class to test) with a linear SVM, from the sample `miniboone_tiny`.
-The 12 rows of MiniBooNE in which nothing was measured (all features are -999) are left out. Its
-SVM is strongly regularised (C = 0.001 on standardised features): the estimate p counts margins of
-the examples that the SVM was fitted to, and is the more optimistic the closer the fit; `--svm-c 1`
-shows by how much.
+"""Accuracy of FMCC, VoC and random order against the number of acquired features.
 
     python benchmarks/accuracy_fmcc.py [--data FOLDER] [--draws 5] [letter satellite ...]
 
-prints accuracies per number of features, the estimate p of FMCC beside its actual accuracy, and on
-MiniBooNE the same for the neighbourhoods of table 1.
+The settings are those of figure 2 of Nan et al. (2014):
+
+- letter: the first 13 letters against the last 13, with 200 training and 100 test examples per
+  letter and 1,000 boosted stumps;
+- Landsat: the first three classes against the last three in its own split, with 1,000 boosted
+  stumps;
+- MiniBooNE: 1,000 balanced training examples and 300 of each class to test, with a linear SVM, from
+  the sample `miniboone_tiny`. The 12 rows in which nothing was measured (all features are -999) are
+  left out.
+
+MiniBooNE's SVM is strongly regularised (C = 0.001 on standardised features). FMCC's estimate p
+counts margins of the examples that the SVM was fitted to, so a closer fit makes it more optimistic;
+`--svm-c 1` shows by how much.
+
+The script prints the accuracy by number of features, FMCC's estimate p and its actual accuracy, and
+on MiniBooNE the same for the neighbourhoods of table 1.
 """
 
 import argparse
@@ -31,7 +36,7 @@ from budgetlearn.sequential import (
     boosted_stumps,
 )
 
-TEST = 2  # the part of a data set that came as its test set
+TEST = 2  # the part of a data set that was published as its test set
 
 
 def per_class(y, n_train, n_test, seed):
@@ -112,7 +117,7 @@ def study(dataset, draws, svm_c, folder):
 
 
 def summarise(table, neighborhoods):
-    """Print where FMCC is above the others, and the largest error of its estimate."""
+    """Print where FMCC is better than the others, and the largest error of its estimate."""
     inner = table.iloc[1:-1]  # with all features, every order has the same score
     print(
         f"FMCC - random, least from 2 features to all but one: "
@@ -130,7 +135,7 @@ def main():
     parser.add_argument("datasets", nargs="*", default=list(SPLITS))
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--svm-c", type=float, default=0.001)
-    parser.add_argument("--data", help="folder with the raw files (else fetched)")
+    parser.add_argument("--data", help="folder with the raw files (default: fetch them)")
     arguments = parser.parse_args()
     for dataset in arguments.datasets:
         study(dataset, arguments.draws, arguments.svm_c, arguments.data)

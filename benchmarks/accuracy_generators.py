@@ -1,7 +1,7 @@
-"""Errors of extremely randomised trees on our data beside those that the GIF paper prints.
+"""Errors of extremely randomised trees on our data, compared with those printed in the GIF paper.
 
-If they agree, our generators and readers make the data that the paper used. Set BUDGETLEARN_DATA or
-be online: California housing is fetched.
+If they agree, our generators and readers make the same data as the paper used. Set BUDGETLEARN_DATA
+or be online, because California housing is fetched.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from budgetbench.datasets import load_dataset, split
 
-# Data set: rows to learn from, ET 100 % as printed in tables 2 and 3.
+# Data set: rows to learn from, and the error of ET 100 % as printed in tables 2 and 3.
 PRINTED = {
     "friedman1": (300, 4.89),
     "hwang_f5": (2000, 0.0820),

@@ -1,12 +1,13 @@
-"""Errors of globally induced forests beside those that the paper prints (its two main tables).
+"""Errors of globally induced forests compared with the two main tables of the paper.
 
     python benchmarks/accuracy_gif.py friedman1 twonorm vowel
     python benchmarks/accuracy_gif.py --runs 3 mnist_8v9
     python benchmarks/accuracy_gif.py --refit 10 vowel waveform40
 
-Paper's settings: 1000 trees, learning rate 10^-1.5, one candidate a step, sqrt(p) features a
-split. The node budget of 10 % (1 %) is that share of 1000 extremely randomized trees grown to the
-end, estimated from 20 of them on the same training part. Real data come from `BUDGETLEARN_DATA`.
+The settings are the paper's: 1000 trees, learning rate 10^-1.5, one candidate a step, sqrt(p)
+features a split. The node budget is 10 % (1 %) of the nodes of 1000 fully grown extremely
+randomized trees, estimated from 20 of them on the same training part. Real data come from
+`BUDGETLEARN_DATA`.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from budgetbench.datasets.registry import load_registry
 from budgetlearn.exceptions import BudgetlearnWarning
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 
-# Training and test rows, as in the paper; test sizes from the authors' code.
+# Training and test rows, as in the paper; the test sizes are from the authors' code.
 SIZES = {
     "friedman1": (300, 2000),
     "hwang_f5": (2000, 11600),
@@ -51,7 +52,7 @@ registry = cache(load_registry)
 
 
 def parts(dataset, run):
-    """Return training and test part of one run; generated data are drawn afresh."""
+    """Return the training and test parts of one run; generated data are drawn anew."""
     n_train, n_test = SIZES[dataset]
     spec = registry()[dataset]
     if spec.kind == "generated":

@@ -1,16 +1,19 @@
-"""Small globally induced forests beside tuned boosting and forests of as many nodes, or bytes.
+"""Small globally induced forests compared with tuned boosting and forests of the same size.
 
     python benchmarks/accuracy_gif_devices.py --rows rows.csv --runs 10 friedman1 vowel
     python benchmarks/accuracy_gif_devices.py --rows rows.csv --print
 
-Node budgets are 1 % and 0.1 % of the nodes of 1000 fully grown extra trees, as in the paper; byte
+Node budgets are 1 % and 0.1 % of the nodes of 1000 fully grown extra trees, as in the paper. Byte
 budgets are two bytes for each of these nodes, about what boosted trees take in the compact format
-"int8". Each method tries its settings on a quarter of the training rows, and the best one is fitted
-to all of them: twelve settings each, of ours fewer where the rows are many. Boosting is cut at the
-number of trees that is best within the budget, which costs no try. By bytes, our models predict as
-they are stored, and so with all their errors of rounding; boosting predicts unrounded, and is
-charged for one column a tree. Rows that are finished stay in the file, so that the script goes on
-where it was stopped.
+"int8".
+
+Each method tries its settings on a quarter of the training rows, and the best one is fitted to all
+of them. It has twelve settings; ours has fewer if there are many rows. Boosting is cut at the best
+number of trees within the budget, which does not count as a setting. Within byte budgets, our
+models predict as stored, with all rounding errors. Boosting predicts unrounded and is charged for
+one output column per tree.
+
+Finished rows stay in the file, so an interrupted run can be continued.
 """
 
 import argparse
@@ -43,14 +46,14 @@ PENALTIES = {
     "ridge": (0.03, 0.2, 1.0),
     "logistic": (0.003, 0.02, 0.1),
 }
-# What splits are chosen by.
+# What the splits are chosen by.
 SPLITS = (
     {},
     {"split_on": "residuals", "max_features": None, "learning_rate": 0.1},
 )
-# Grown nodes, and rows x grown nodes x the smaller of both, so that most tries take seconds.
-# Where a budget is larger, our models leave the rest of it unused. Where not even four times `FEW`
-# are affordable, numbers are predicted without refitting, and classes by a single setting.
+# Limits of grown nodes, and of rows x grown nodes x the smaller of both, so that most tries take
+# seconds. Our models do not use the rest of a larger budget. If not even four times `FEW` are
+# affordable, regression does without refitting, and classification tries a single setting.
 MOST_GROWN, MOST_WORK, FEW = 24_000, 2e10, 500
 MOST_OF_MANY = 10_000
 COLUMNS = ["dataset", "percent", "run", "unit", "method", "setting", "error", "size"]
@@ -97,10 +100,10 @@ class Ours:
         ]
 
     def _settings_of_many(self, task, n_nodes):
-        """Return three settings for numbers, a single one for classes."""
+        """Return three settings in regression, a single one in classification."""
         if task == "regression":
             fixed = {"node_budget": n_nodes, "n_estimators": n_nodes // 50, "n_thresholds": 8}
-            # Longitude and latitude need finer steps than thresholds have in "int8".
+            # Longitude and latitude need finer thresholds than "int8" has.
             fixed["byte_format"] = "float16"
             return [SPLITS[1] | fixed | {"learning_rate": rate} for rate in (0.03, 0.06, 0.12)]
         n_nodes = min(n_nodes, MOST_OF_MANY)
@@ -121,7 +124,7 @@ class Ours:
 
 
 def nodes_of(task, budget, y):
-    """Return the nodes of a budget; of bytes, about as many as fit in."""
+    """Return the nodes of a budget; for bytes, about as many as fit."""
     if budget[0] == "nodes":
         return budget[1]
     n_classes = n_classes_of(task, y)
@@ -132,7 +135,7 @@ METHODS = {method.name: method for method in (Ours(), LightGBM(), SklearnBoostin
 
 
 def measure(path, datasets, methods, n_runs, percents):
-    """Add the rows that the file lacks."""
+    """Add the rows that are missing in the file."""
     done = set()
     if path.exists():
         done = {tuple(row[:5]) for row in csv.reader(path.open())}
@@ -151,7 +154,7 @@ def measure(path, datasets, methods, n_runs, percents):
 
 
 def of_run(method, dataset, run, cells):
-    """Return the rows of one run; where no model fits, one without an error."""
+    """Return the rows of one run; a row has no error if no model fits the budget."""
     task, (X, X_test, y, y_test) = parts(dataset, run)
     full = full_budget(task, X, y, run)
     budgets = {cell: (cell[3], int(full * float(cell[1]) / 100)) for cell in cells}
@@ -166,7 +169,7 @@ def of_run(method, dataset, run, cells):
 
 
 def summary(path):
-    """Return mean errors: ours, each peer's, and the best booster's, by data set and budget."""
+    """Return the mean errors by data set and budget: ours, each peer's and the best booster's."""
     rows = pd.read_csv(path)
     keys = ["unit", "percent", "dataset"]
     table = rows.pivot_table(index=[*keys, "run"], columns="method", values="error")
@@ -179,7 +182,7 @@ def summary(path):
 
 
 def main():
-    """Measure what is missing, and print the table."""
+    """Measure the missing rows, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*", default=NAMES)
     parser.add_argument("--rows", type=Path, required=True, help="file of finished rows")

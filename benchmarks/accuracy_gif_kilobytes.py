@@ -1,13 +1,13 @@
-"""Globally induced forests of 1, 4 and 16 kB beside LightGBM and int8 perceptrons of as many bytes.
+"""Globally induced forests, LightGBM and int8 perceptrons of 1, 4 and 16 kB.
 
     python benchmarks/accuracy_gif_kilobytes.py rows.csv [data set ...] [--runs 1]
     python benchmarks/accuracy_gif_kilobytes.py rows.csv --print
 
-Seventeen tables of classes that played no part in choosing settings of GIF. Of each, at most 400
-rows are learned from, and at most 4,000 others tested. Each method tries six settings on a quarter
-of the rows to learn from, and the best one is fitted to all of them. GIF grows at most 8,000 nodes,
-a third of those in `accuracy_gif_devices.py`, so that a table takes about half a minute; it
-predicts as stored in "int8", LightGBM unrounded. Rows that are finished stay in the file.
+There are seventeen classification tables that played no part in choosing settings of GIF. At most
+400 rows are used to learn, and at most 4,000 others to test. Each method tries six settings on a
+quarter of the learning rows, and the best one is fitted to all of them. GIF grows at most 8,000
+nodes, a third of those in `accuracy_gif_devices.py`, so that a table takes about half a minute. GIF
+predicts as stored in "int8", LightGBM unrounded. Finished rows stay in the file.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def parts(name, run):
 
 
 def rows_of(method, name, run):
-    """Return the rows of a method on a split of a table."""
+    """Return the results of a method on a split of a table."""
     train, test = parts(name, run)
     X_fit, X_valid, y_fit, y_valid = train_test_split(
         *train, test_size=0.25, stratify=train[1], random_state=run
@@ -110,7 +110,7 @@ def rows_of(method, name, run):
 
 
 def summary(path):
-    """Return mean errors, by kilobytes and table, and who has the least (of equals the first)."""
+    """Return mean errors by kilobytes and table, and the best method (the first among equals)."""
     rows = pd.read_csv(path)
     keys = ["kB", "dataset"]
     table = rows.pivot_table(index=keys, columns="method", values="error")
@@ -120,7 +120,7 @@ def summary(path):
 
 
 def main():
-    """Measure what is missing, and print the table."""
+    """Measure the missing rows, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", type=Path, help="file of finished rows")
     parser.add_argument("datasets", nargs="*", default=NAMES)

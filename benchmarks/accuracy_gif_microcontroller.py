@@ -3,9 +3,9 @@
     python benchmarks/accuracy_gif_microcontroller.py --runs 10
 
 Each model is fitted within a byte budget ("int8"), exported, compiled for this machine and run on
-the test rows; the error is that of the compiled program. Where arm-none-eabi-gcc is installed, its
-`size` tells what the prediction function takes on a Cortex-M0+: code and tables (flash), static
-memory.
+the test rows. The error is that of the compiled program. If arm-none-eabi-gcc is installed, its
+`size` reports what the prediction function takes on a Cortex-M0+: flash (code and tables) and
+static memory.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def compiled_size(folder):
 
 
 def measured(budget, n_run):
-    """Return what one model takes and how often it errs."""
+    """Return the sizes of one model and its error."""
     _, (X, X_test, y, y_test) = parts("vowel", n_run)
     model = GIFClassifier(
         budget // 7,
@@ -87,7 +87,7 @@ def measured(budget, n_run):
 
 
 def main():
-    """Print one line for each budget: means over the runs."""
+    """Print one line for each budget, with means over the runs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=10)
     runs = parser.parse_args().runs

@@ -2,8 +2,8 @@
 
     python benchmarks/accuracy_gif_splits.py --runs 3
 
-Test errors with 0.1 % of the nodes of 1000 fully grown extra trees. For a choice of settings on
-validation data, and for peers, see `accuracy_gif_devices.py`.
+Prints test errors with 0.1 % of the nodes of 1000 fully grown extra trees.
+`accuracy_gif_devices.py` chooses settings on validation data and compares with peers.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from budgetlearn.gif import GIFClassifier, GIFRegressor
 
 RIDGE = {"joint_fit": "ridge", "prune_factor": 4, "ridge": 0.2}
 LOGISTIC = {"joint_fit": "logistic", "prune_factor": 4, "ridge": 0.02}
-PLAIN = {"n_estimators": 480}  # where there are too many nodes and examples to fit all at once
+PLAIN = {"n_estimators": 480}  # with too many nodes and examples to fit all at once
 SETTINGS = {
     "friedman1": RIDGE,
     "abalone": RIDGE,

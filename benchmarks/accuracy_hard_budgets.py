@@ -1,4 +1,4 @@
-"""Accuracy of the cascade and of learned policies where no example may cost more than a cap.
+"""Accuracy of the cascade and of learned policies under a cap on the cost of each example.
 
     python benchmarks/accuracy_hard_budgets.py spambase pima
     python benchmarks/accuracy_hard_budgets.py cube cube_nm cube_nm_exact indicator \
@@ -6,11 +6,12 @@
     python benchmarks/accuracy_hard_budgets.py bank physionet --score f1_macro \
         --methods cascade_scored cascade gdfs dime
 
-Every feature costs 1; what CUBE-NM sells together costs 1, too. Price lists in money are not used.
-Splits: shuffled rows, a fifth or as many as named for the test, others for the fit. `gdfs`, `dime`
-and `aaco` need PyTorch (pip install '.[policies]'), and have the mean of a feature where it is
-missing. Prints the mean score over the splits and its standard error for each cap, and what an
-example cost; with the seconds of a fit, and of the predictions at the largest cap.
+Every feature costs 1, and so does each group that CUBE-NM sells together. Price lists in money are
+not used. In each split, rows are shuffled; a fifth or the given number are for the test, the others
+for the fit. `gdfs`, `dime` and `aaco` need PyTorch (pip install '.[policies]'); for them, missing
+values are replaced by the mean of the feature. Prints the mean score over the splits, its standard
+error and the cost of an example for each cap, and the seconds of a fit and of the predictions at
+the largest cap.
 """
 
 import argparse
@@ -42,7 +43,7 @@ SCORES = {"accuracy": accuracy_score, "f1_macro": partial(f1_score, average="mac
 
 
 def prices(data):
-    """Return the price list of a data set if it has units for prices, else None: 1 for each."""
+    """Return the data set's price list, or None (1 for each) if it has none or it is in money."""
     path = load_registry()[data.id].costs
     listed = None if path is None else pd.read_csv(path)
     if listed is None or listed["cost"].max() > 1:
@@ -77,8 +78,8 @@ def main():
     parser.add_argument("--score", choices=SCORES, default="accuracy")
     parser.add_argument("--caps", type=int, nargs="+", default=[3, 4, 5, 8, 10, 15])
     parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--fit", type=int, default=4_000, help="most rows of a fit")
-    parser.add_argument("--test", type=int, help="rows of a test; a fifth, 2,000 at most")
+    parser.add_argument("--fit", type=int, default=4_000, help="largest number of rows to fit")
+    parser.add_argument("--test", type=int, help="rows to test (default: a fifth, at most 2,000)")
     options = parser.parse_args()
     for dataset in options.datasets:
         data = load_dataset(dataset, offline=True)

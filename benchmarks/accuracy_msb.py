@@ -1,12 +1,16 @@
-"""The area under msB's schedule (AUP), in eight readings, and what moves it.
+"""The area under msB's schedule (AUP) in eight readings, and the effect of msB's parameters on it.
 
     BUDGETLEARN_DATA=… python benchmarks/accuracy_msb.py [--runs N] [--datasets NAME …] [VARIANT …]
 
 Splits, costs and seeds are those of the workflow's studies. A reading is a part (validation data,
-which chose the models, or test data) and a way to measure the area: under the staircase with the
-cheapest model's own score ("carried") or the majority-class rate left of that model; or only over
-the budgets that afford a model, as a mean, under the staircase ("afforded") or under straight lines
-between the models ("lines"). Prints mean and standard deviation over the runs.
+which chose the models, or test data) and a way to measure the area:
+
+- under the staircase, continued to the left of the cheapest model by its own score ("carried") or
+  by the majority-class rate;
+- as a mean over only those budgets that afford a model, under the staircase ("afforded") or under
+  straight lines between the models ("lines").
+
+Prints mean and standard deviation over the runs.
 """
 
 import argparse
@@ -43,7 +47,7 @@ def oob_sequences(run, seed):
 
 
 class ImportanceByIndex(ImportanceSequence):
-    """Of equally important variables remove that of the first column."""
+    """Among equally important variables, remove the one in the first column."""
 
     def chooser(self, problem):
         importance = problem.importance_or(self.importance)
@@ -51,14 +55,14 @@ class ImportanceByIndex(ImportanceSequence):
 
 
 class CostByIndex(CostSequence):
-    """Of equally expensive variables remove that of the first column."""
+    """Among equally expensive variables, remove the one in the first column."""
 
     def chooser(self, problem):
         return lambda left: max(left, key=problem.costs.costs.__getitem__)
 
 
 def by_index(run, seed):
-    """Return parameters under which column order breaks ties."""
+    """Return parameters with which column order breaks ties."""
     sequences = [ImportanceByIndex(), CostByIndex(), "sampling", "l1"]
     return {"estimator": forest(), "sequences": sequences}
 
@@ -115,7 +119,7 @@ def measure(name, variant, n_runs):
 
 
 def main():
-    """Measure the variants that were named, or all, on each data set."""
+    """Measure the named variants, or all, on each data set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--datasets", nargs="+", default=["concrete", "vehicle"])

@@ -1,9 +1,10 @@
-"""What `recommend_for_bytes` gains: errors of forests, perceptrons and its choice in 1 to 16 kB.
+"""Gain of `recommend_for_bytes`: errors of forests, perceptrons and its choice in 1 to 16 kB.
 
     python benchmarks/accuracy_recommended_bytes.py [table ...]
 
-At most 400 rows are learned from, at most 4,000 others tested. Printed are table, kB, percent wrong
-(or percent of the variance) of the best forest and perceptron, of the choice, its kind and seconds.
+At most 400 rows are used to learn, and at most 4,000 others to test. Prints the table, the kB, the
+percentage of wrong classes (or of the variance) of the best forest, the best perceptron and the
+choice, and the kind and seconds of the choice.
 """
 
 import sys
@@ -20,7 +21,7 @@ MOST_TRAIN, MOST_TEST = 400, 4000
 
 
 def gated():
-    """Return classes by one column, or the sum of two others, as a fourth says."""
+    """Return classes that depend on one column or on the sum of two others, chosen by a fourth."""
     random = np.random.default_rng(5)
     X = random.normal(size=(1400, 12))
     y = np.where(X[:, 0] > 0, X[:, 1], X[:, 2] + X[:, 3]) + 0.3 * random.normal(size=1400)
@@ -28,7 +29,7 @@ def gated():
 
 
 def clusters():
-    """Return four classes of three clusters each."""
+    """Return four classes with three clusters each."""
     shape = {"n_informative": 8, "n_redundant": 4, "n_classes": 4, "n_clusters_per_class": 3}
     return make_classification(1400, 20, random_state=9, **shape)
 

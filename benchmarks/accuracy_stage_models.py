@@ -1,13 +1,15 @@
-"""The default cascade of one version beside that of another: area, errors, seconds.
+"""The default cascade of one version compared with that of another: area, errors, seconds.
 
     python benchmarks/accuracy_stage_models.py measure wine --label new --runs 3 --to rows.csv
     python benchmarks/accuracy_stage_models.py compare --to rows.csv
 
 `measure` appends a row for each table and run: the area under the staircase on test data, the test
-error (regression: 1 - R²) at 5, 10, 20 and 100 % of the full cost, and the processor seconds of
-`fit`. Run it in a checkout of each version with a label of its own; splits and prices repeat.
-Splits 60/20/20, at most `--most-rows` rows to train on, prices random in 1..100 (pima: its own).
-`compare` prints the differences table by table, and their means.
+error (1 - R² in regression) at 5, 10, 20 and 100 % of the full cost, and the processor seconds of
+`fit`. Run it in a checkout of each version with a different `--label`; splits and prices are the
+same. Data are split 60/20/20, with at most `--most-rows` training rows and random prices from 1 to
+100 (pima has its own).
+
+`compare` prints the differences for each table, and their means.
 """
 
 import argparse
@@ -25,7 +27,7 @@ from budgetlearn.costs import random_costs
 from budgetlearn.validation import derive_seed
 
 SEED = 20261123
-# Targets that are numbers.
+# Tables with numbers as targets.
 NUMBERS = {
     "r_diabetes": lambda seed: generators.load_diabetes(return_X_y=True),
     "r_friedman1": lambda seed: generators.make_friedman1(900, 12, noise=1.0, random_state=seed),
@@ -38,7 +40,7 @@ NUMBERS = {
 
 
 def number_runs(name, number):
-    """Return the run of a table of numbers, shaped like the others."""
+    """Return the run of a table of numbers, in the same form as the others."""
     seed = derive_seed(SEED, name, number) & 0x7FFFFFFF
     X, y = NUMBERS[name](seed)
     drawn = np.random.RandomState(seed).permutation(len(y))
@@ -79,7 +81,7 @@ def row_of(run, name):
 
 
 def measure(options):
-    """Append the rows that the table lacks."""
+    """Append the rows that are missing in the file."""
     path, done = Path(options.to), set()
     if path.exists():
         done = set(pd.read_csv(path)[["dataset", "run", "label"]].itertuples(index=False))
@@ -106,7 +108,7 @@ def measure(options):
 
 
 def compare(options):
-    """Print how much the second label is ahead of the first."""
+    """Print how far the second label is ahead of the first."""
     rows = pd.read_csv(options.to).drop(columns="n_train")
     before, after = options.labels
     wide = rows.pivot_table(index=["dataset", "run"], columns="label").dropna()

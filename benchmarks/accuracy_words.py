@@ -1,15 +1,16 @@
-"""Columns of words: in the order that the target teaches, in sorted order, and as indicators.
-
-Bank marketing (nine columns of words among sixteen, price 1 each), 3,000 rows to learn from and
-10,000 aside, in a number of random splits: AUROC and mean cost of our learners and of LightGBM,
-which takes words itself.
+"""Columns of words in three forms: in the order of the target, in sorted order, and as indicators.
 
     python benchmarks/accuracy_words.py --splits 3
     python benchmarks/accuracy_words.py --splits 20 --noise
 
-With --noise: words, labels and a number drawn at random, 300 rows to learn from and 300 aside: what
-the best operating point promises, out of fold, and the model keeps. Beside it what is promised of
-sorted codes, where the best of several points is too good as well.
+Measures AUROC and mean cost of our learners, and of LightGBM, which handles words itself. The table
+is bank marketing (nine of its sixteen columns are words, the price is 1 each), with 3,000 rows to
+learn from and 10,000 to test in random splits.
+
+With --noise, words, labels and a number are drawn at random, with 300 rows to learn from and 300 to
+test. Prints the score that the best operating point promises out of fold, and the score of the
+model on the test rows. The promise with sorted codes is shown for comparison, because the best of
+several points is too optimistic there as well.
 """
 
 import argparse
@@ -50,7 +51,7 @@ def forms(table):
 
 
 def prices(names):
-    """Return a price of 1 for each column, of indicators once for all of a word's column."""
+    """Return a price of 1 for each column; all indicators of a column share one price."""
     columns = [name.partition("=")[0] for name in names]
     words = sorted({c for c, name in zip(columns, names, strict=True) if c != name})
     groups = [words.index(c) if c in words else -1 for c in columns]
@@ -59,7 +60,7 @@ def prices(names):
 
 
 def measured(model, table, y, train, test):
-    """Return AUROC and mean cost of a model on the rows aside."""
+    """Return AUROC and mean cost of a model on the test rows."""
     model.fit(table.iloc[train], y[train])
     scores = model.predict_proba(table.iloc[test])[:, 1]
     cost = np.nan
@@ -69,7 +70,7 @@ def measured(model, table, y, train, test):
 
 
 def noise(splits):
-    """Print what operating points promise, and what comes of it, where nothing can be learned."""
+    """Print promised and actual scores if nothing can be learned."""
     models = BudgetRFClassifier(random_state=0), ScheduleCascadeClassifier(random_state=0)
     for model, n_words in product(models, (5, 10, 30)):
         found = []

@@ -3,10 +3,11 @@
     python benchmarks/growth_budgetrf.py [--rows N] [--trees N] [--jobs N]
     python benchmarks/growth_budgetrf.py --tall FOLDER [--rows N] [--trees N] [--jobs N]
 
-Generated data. The first is of the size of Yahoo! Learning to Rank (141,397 x 519, 140 trees), with
-prices as in its list, in memory. With `--tall` the table has 50 columns of float32 in a mapped file
-of FOLDER, and so have its codes, of 255 bins. Memory is the peak of what belongs to the process
-alone (Linux: RssAnon) above what it held before the fit; pages of mapped files can be dropped.
+The data are generated. The first table has the size of Yahoo! Learning to Rank (141,397 x 519, 140
+trees) and prices as in its list, and is in memory. With `--tall`, the table has 50 columns of
+float32 in a mapped file in FOLDER, and so do its codes of 255 bins. Memory is the peak of the
+process's own pages (Linux: RssAnon) above their size before the fit; pages of mapped files can be
+dropped.
 """
 
 import argparse
@@ -22,13 +23,13 @@ from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
 
 
 def held():
-    """Return the memory of this process in bytes that is in no file."""
+    """Return the bytes of memory of this process that belong to no file."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) * 1024
 
 
 def peak_of(action):
-    """Return seconds, CPU seconds and bytes beyond what was held before, of an action."""
+    """Return seconds, CPU seconds and additional bytes of an action."""
     before, most, done = held(), [0], Event()
 
     def watch():
@@ -46,7 +47,7 @@ def peak_of(action):
 
 
 def main():
-    """Fit once; print time, memory and what came out."""
+    """Fit once, and print time, memory and the mean cost of predictions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int)
     parser.add_argument("--trees", type=int, default=140)

@@ -1,9 +1,10 @@
-"""Memory and time of globally induced forests on large tables, and what they grew.
+"""Memory and time of globally induced forests on large tables, and their number of nodes.
 
     python benchmarks/growth_gif.py [--rows N] [--trees N] [--nodes N] [--kind classes]
 
-Generated numbers in 20 columns. Memory is the peak of the process above what it held before the
-fit (Linux: VmHWM); one table for each run of the script, as a process does not give all back.
+Numbers in 20 columns are generated. Memory is the peak of the process above its memory before the
+fit (Linux: VmHWM). Each run of the script measures one table, because a process does not give all
+memory back.
 """
 
 import argparse
@@ -22,7 +23,7 @@ def status(name):
 
 
 def main():
-    """Fit once; print memory for each row, and CPU seconds."""
+    """Fit once, and print memory for each row and CPU seconds."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--trees", type=int, default=1000)
@@ -38,7 +39,7 @@ def main():
         forest, y = GIFClassifier, y > np.median(y)
     model = forest(options.nodes, n_estimators=options.trees, random_state=0)
     before = status("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     start = time.process_time()
     model.fit(X, y)
     seconds, more = time.process_time() - start, status("VmHWM") - before

@@ -1,11 +1,12 @@
-"""How the time of msB grows with the rows and with the variables, on data of USCI's shape.
+"""Growth of msB's time with the rows and with the variables, on data of USCI's shape.
 
     python benchmarks/growth_msb.py [--rows N …] [--variables P …]
 
-Against rows, at 37 variables, parts of msB: coding the training rows (60 %), the full model of 100
-trees, permutation importance on the validation rows (20 %, 5 repeats), and six models along the
-cost sequence, from all variables to two. Against variables, at 20,000 rows: all of msB, its four
-sequences. CPU seconds of one thread; prints rows of a Markdown table.
+By rows, with 37 variables, it measures parts of msB: coding the training rows (60 %), the full
+model of 100 trees, permutation importance on the validation rows (20 %, 5 repeats), and six models
+along the cost sequence, from all variables to two. By variables, with 20,000 rows, it measures the
+whole of msB with its four sequences. Times are CPU seconds of one thread. Prints rows of a Markdown
+table.
 """
 
 import argparse
@@ -23,10 +24,11 @@ VARIABLES = (9, 18, 37, 74)
 
 
 def usci_shaped(n_rows, n_features=37, seed=0):
-    """Return a table like US census income: codes of few values, amounts mostly zero, 6 % rich.
+    """Return a table like US census income, in which 6 % are rich.
 
-    One feature in five is an amount (zero for nine rows of ten, else log-normal); the others are
-    codes of 2 to 50 values, the low ones frequent. A third of the features bear on the class.
+    One feature in five is an amount, zero in nine of ten rows and otherwise log-normal. The others
+    are codes with 2 to 50 values, of which the low ones are frequent. A third of the features are
+    related to the class.
     """
     rng = np.random.default_rng(seed)
     wealth = rng.normal(size=n_rows)
@@ -44,7 +46,7 @@ def usci_shaped(n_rows, n_features=37, seed=0):
 
 
 def parts(X, y):
-    """Return 60 % of the rows to train on and 20 % to validate on."""
+    """Return 60 % of the rows for training and 20 % for validation."""
     train, valid = int(0.6 * len(y)), int(0.8 * len(y))
     return X[:train], y[:train], X[train:valid], y[train:valid]
 
@@ -55,14 +57,14 @@ class SixModels:
     name = "six"
 
     def subsets(self, problem):
-        """Yield the subsets, the full one first."""
+        """Yield the subsets, starting with the full one."""
         order = np.argsort(problem.costs.costs)
         for size in np.linspace(len(order), 2, 6).round().astype(int).tolist():
             yield tuple(sorted(order[:size].tolist()))
 
 
 def against_rows(n_rows):
-    """Print the seconds of the parts of msB at one number of rows."""
+    """Print the seconds of the parts of msB with a number of rows."""
     X, y, X_val, y_val = parts(*usci_shaped(n_rows))
     coding, codes = least(lambda: bin_features(X, 255))
     forest = RandomForestClassifier(max_bins=255, random_state=0)
@@ -76,7 +78,7 @@ def against_rows(n_rows):
 
 
 def against_variables(n_features):
-    """Print the seconds of a whole schedule at one number of variables."""
+    """Print the seconds of a whole schedule with a number of variables."""
     data = parts(*usci_shaped(20_000, n_features))
     search = ModelScheduleSearch(feature_costs=random_costs(n_features, 0), random_state=0)
     seconds, search = least(lambda: search.fit(*data))

@@ -2,9 +2,9 @@
 
     python benchmarks/growth_reading.py [NAME ...]
 
-For each: rows of the form of the real file, as many as it has, written to a temporary folder
-(Yahoo's are 3 GB), and `prepare` in a process of its own. Memory is that of this process; beside
-it what it holds before it reads, and the size of the table that comes out.
+For each data set, the script writes as many rows as the real file has, in the same form, to a
+temporary folder (Yahoo's take 3 GB), and runs `prepare` in a separate process. It prints the peak
+memory of this process, its memory before reading, and the size of the resulting table.
 """
 
 import argparse
@@ -22,11 +22,11 @@ from budgetbench.datasets.preparing import prepare
 from budgetbench.datasets.registry import load_registry
 
 GB = 2**30
-N_DIFFERENT = 2000  # lines, written again and again
+N_DIFFERENT = 2000  # lines, repeated up to full size
 
 
 def covertype(rng, count):
-    """54 whole numbers and one of seven classes."""
+    """Return rows of 54 whole numbers and one of seven classes."""
     hills = rng.integers(0, 4000, size=(count, 10))
     kinds = rng.integers(0, 2, size=(count, 44))
     label = rng.integers(1, 8, size=(count, 1))
@@ -34,18 +34,18 @@ def covertype(rng, count):
 
 
 def miniboone(rng, count):
-    """50 decimals between blanks."""
+    """Return rows of 50 decimals separated by blanks."""
     return [" ".join(f"{x: .6e}" for x in row) for row in rng.normal(size=(count, 50)).tolist()]
 
 
 def ct_slice(rng, count):
-    """A patient, 384 decimals and a place."""
+    """Return rows of a patient, 384 decimals and a location."""
     rows = rng.random((count, 385)).round(6).tolist()
     return [f"{i % 97}," + ",".join(map(repr, row)) for i, row in enumerate(rows)]
 
 
 def usci(rng, count):
-    """Seven numbers among words."""
+    """Return rows of words with seven numbers among them."""
     words = [f" word {number}" for number in range(40)]
     numbers = set(range(0, 42, 6))
     return [
@@ -58,7 +58,7 @@ def usci(rng, count):
 
 
 def yahoo_set1_train(rng, count):
-    """A grade, a query and 519 values of 700 places, not all of them there."""
+    """Return rows of a grade, a query and values of 519 of the 700 features."""
     used = 1 + np.sort(rng.choice(700, 519, replace=False))
     lines = []
     for number, values in enumerate(rng.random((count, 519)).round(6).tolist()):
@@ -95,8 +95,8 @@ def peak():
 
 
 def read(spec, folder):
-    """Prepare a data set and print what it took."""
-    import sklearn.datasets  # noqa: F401  what reading imports anyway
+    """Prepare a data set, and print memory and time."""
+    import sklearn.datasets  # noqa: F401  reading imports it anyway
 
     before, start = peak(), time.perf_counter()
     data = prepare(spec, folder)
@@ -110,7 +110,7 @@ def read(spec, folder):
 
 
 def main():
-    """Write and read one data set after the other."""
+    """Write and read the data sets one after the other."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(MADE), help=", ".join(MADE))
     for name in parser.parse_args().names:

@@ -2,9 +2,9 @@
 
     python benchmarks/growth_study.py [--points N] [--runs N] [--profile]
 
-Five data sets, eight methods; points as jobs write them, of curves that rise with noise. The jobs
-`collect` and `report` do their work in processes of their own, by the workflow's own code. Memory
-is the peak of that process.
+The study has five data sets and eight methods. Its operating points are stored as jobs store them
+and lie on rising curves with noise. The jobs `collect` and `report` run in separate processes, with
+the workflow's own code. Memory is the peak of that process.
 """
 
 import argparse
@@ -85,13 +85,13 @@ def write_study(study, n_points):
 
 
 def collect(study):
-    """Do what workflow/scripts/collect.py does."""
+    """Do the same as workflow/scripts/collect.py."""
     files = study.points_files
     records.write(records.read(files), f"{study.folder}/points.parquet", records.origins_of(files))
 
 
 def report(study):
-    """Do what workflow/scripts/report.py does."""
+    """Do the same as workflow/scripts/report.py."""
     points = f"{study.folder}/points.parquet"
     data = [f"{study.folder}/data/{name}.parquet" for name in DATASETS]
     sheets = read_sheets(study, data, records.sources_of(points))
@@ -101,7 +101,7 @@ def report(study):
 
 
 def measured(job, n_runs, with_profile):
-    """Do a job in this process and print what it took."""
+    """Run a job in this process, and print its time and memory."""
     study, profile = study_of(n_runs), cProfile.Profile()
     start, cpu = time.perf_counter(), time.process_time()
     if with_profile:

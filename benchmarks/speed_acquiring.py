@@ -1,9 +1,10 @@
-"""Price of asking for features only when they are needed: `predict_acquiring` against `predict`.
+"""The time of acquiring features only when needed: `predict_acquiring` against `predict`.
 
     python benchmarks/speed_acquiring.py [--rows 10000] [--trees 40] [--repeats 7]
 
-The source is a table in memory. One process, one thread; times are the least CPU seconds of the
-repeats, by turns. Both must predict the same, and acquire what a walk of the table looks at.
+The source is a table in memory. Both run in turn in one process with one thread; times are the
+least CPU seconds of the repeats. Both must predict the same, and `predict_acquiring` must acquire
+the features that predicting from the table looks at.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def table(n_rows, n_features):
 
 
 class Source:
-    """A table that counts how often it is asked."""
+    """A table that counts requests."""
 
     def __init__(self, X):
         self.X, self.n_asked = X, 0
@@ -53,7 +54,7 @@ class Source:
 
 
 def compare(model, X, repeats):
-    """Return the least seconds of both ways, and how often the source was asked."""
+    """Return the least seconds of both ways, and the number of requests to the source."""
     best = np.full(2, np.inf)
     for _ in range(repeats):
         source = Source(X)

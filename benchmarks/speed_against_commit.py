@@ -1,12 +1,12 @@
-"""Compare the speed of two states of the package: seconds of processor time, and their ratio.
+"""Compare the speed of two states of the package: processor seconds and their ratio.
 
-Check the older commit out into a folder of its own and build it there; then
+Check the older commit out into another folder and build it there. Then run
 
     python benchmarks/speed_against_commit.py OLD/src src
 
-Each round runs every task once with either package, in a process of its own; the least time of all
-rounds counts, so that other work on the machine disturbs little. One thread. A ratio below 1 means
-that the second state is faster.
+Each round runs every task once with each package, in a separate process and with one thread. The
+least time of all rounds counts, so other work on the machine has little effect. A ratio below 1
+means that the second state is faster.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import numpy as np
 
 
 def tables():
-    """Return training data: one of few rows for msB, one of many for the forests."""
+    """Return training data: a table of few rows for msB, one of many for the forests."""
     from sklearn.datasets import load_breast_cancer
 
     rng = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def tables():
 
 
 def tasks():
-    """Return {name: callable}; what comes before is not timed."""
+    """Return {name: callable}; preparations are not timed."""
     from budgetlearn.budgetrf import BudgetRFClassifier, Growth
     from budgetlearn.forests import RandomForestClassifier
     from budgetlearn.gif import GIFClassifier

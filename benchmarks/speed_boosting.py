@@ -1,9 +1,10 @@
-"""Our boosting of stage models beside LightGBM's and scikit-learn's: seconds and error.
+"""Our boosting of stage models compared with LightGBM's and scikit-learn's: seconds and error.
 
     python benchmarks/speed_boosting.py
 
-100 rounds of 15 leaves in one thread, on data made by scikit-learn: processor seconds of coding,
-growing and packing (the least of five), and log loss or squared error on 5,000 fresh examples.
+All run 100 rounds with 15 leaves in one thread, on data made by scikit-learn. Prints processor
+seconds of coding, growing and packing (the least of five), and log loss or squared error on 5,000
+fresh examples.
 """
 
 import time
@@ -22,7 +23,7 @@ N_FRESH, N_REPETITIONS = 5_000, 5
 
 
 def ours(X, y, n_classes, least):
-    """Return a function that predicts."""
+    """Return a function that predicts, by our boosting."""
     return BoostingKind().fit(Table(X, y, n_classes), 0).predict
 
 

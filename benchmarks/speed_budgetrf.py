@@ -1,12 +1,13 @@
-"""Speed of BudgetRF against scikit-learn's random forest on all features, one process.
+"""Speed of BudgetRF against scikit-learn's random forest on all features, in one process.
 
     python benchmarks/speed_budgetrf.py [--peer-trees N] [--repeats N] [fit] [regression]
         [thresholds] [threads] [predict] [plus]
 
-Times are CPU seconds of one thread, the least of the repeats; for `threads` they are wall-clock.
-The peer's time per tree is constant: it grows `--peer-trees` trees and is scaled to as many as
-ours. `plus` fits `budgetrf_plus` of config/methods.yaml, beside forests with √p features at a node:
-one of as many trees as it grows in all, each on as many rows, and one of 40 trees.
+Times are CPU seconds of one thread, the least of the repeats; for `threads` they are wall-clock
+times. The peer's time per tree is constant, so it grows `--peer-trees` trees and its time is scaled
+to the number of our trees. `plus` compares `budgetrf_plus` of config/methods.yaml with two forests
+with √p features at a node: one with as many trees on as many rows as `budgetrf_plus` grows in all,
+and one with 40 trees.
 """
 
 import argparse
@@ -55,7 +56,7 @@ def measure_fit(options):
 
 
 def measure_regression(options):
-    """Grow 40 trees of numbers on all features and thresholds, coding included."""
+    """Grow 40 regression trees on all features and thresholds, coding included."""
     X, y = make_friedman1(30_000, 20, noise=1.0, random_state=0)
     tables = {"continuous": X, "one decimal": X.round(1)}
     for name, table in tables.items():
@@ -72,7 +73,7 @@ def measure_regression(options):
 
 
 def measure_thresholds(options):
-    """Grow 10 trees on random and on all thresholds."""
+    """Grow 10 trees with random and with all thresholds."""
     for name, (X, y) in tables().items():
         for max_bins in (255, None):
             random, every = (
@@ -106,7 +107,7 @@ def measure_threads(options):
         report(f"fit in 2 threads (peer: in 1), {name}", two, one)
 
 
-# Rows to learn from, rows to predict, columns, classes.
+# Number of rows to learn from, of rows to predict, of columns and of classes.
 SHAPES = (
     *((45_523, 65_031, 50, 2), (3000, 100, 20, 2), (2000, 5000, 10, 3)),
     *((2000, 5000, 500, 2), (20_000, 50_000, 8, 10)),
@@ -114,7 +115,7 @@ SHAPES = (
 
 
 def measure_predict(options):
-    """Predict and charge tables of many shapes; the peer, of as many trees, only predicts."""
+    """Predict and charge tables of many shapes; the peer, with as many trees, only predicts."""
     for n_train, n_rows, n_features, n_classes in SHAPES:
         X, y = make_classification(
             n_train + n_rows,
@@ -135,7 +136,7 @@ def measure_predict(options):
 
 
 def rows_of_trees(model, X, y):
-    """Fit; return how many trees grew on how many rows, those of forests not kept included."""
+    """Fit, and return how many trees grew on how many rows, including discarded forests."""
     grow, rows = TreeSource.tree, Counter()
 
     def counting(self, *args):
@@ -148,7 +149,7 @@ def rows_of_trees(model, X, y):
 
 
 def measure_plus(options):
-    """Fit `budgetrf_plus` at prices of 1 to 100, drawn for each feature."""
+    """Fit `budgetrf_plus` with random prices from 1 to 100."""
     settings = yaml.safe_load(METHODS.read_text())["budgetrf_plus"]["parameters"]
     tables = {
         "breast cancer 569 x 30": load_breast_cancer(return_X_y=True),
@@ -174,7 +175,7 @@ def measure_plus(options):
 
 
 def main():
-    """Run the measures that were named, or all."""
+    """Run the named measures, or all."""
     measures = {
         "fit": measure_fit,
         "regression": measure_regression,

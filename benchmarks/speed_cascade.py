@@ -1,10 +1,12 @@
-"""Processor seconds of a cascade: its exits, its fit beside LightGBM's cost path, its predictions.
+"""Processor seconds of a cascade: its exits, its fit compared with LightGBM's, its predictions.
 
     python benchmarks/speed_cascade.py
 
-Exits: 40 tradeoffs, 12 stages, 50,000 examples. Fit: 80 % of heart, vehicle and spambase, beside
-ten tradeoffs of coupled costs, without folds, in one thread. Predictions: one row, and 10,000 rows
-(with repetitions), at the middle and the last operating point.
+- Exits: 40 tradeoffs, 12 stages, 50,000 examples.
+- Fit: 80 % of heart, vehicle and spambase, compared with ten tradeoffs of LightGBM's coupled costs
+  without folds, in one thread.
+- Predictions: one row, and 10,000 rows (with repetitions), at the middle and the last operating
+  point.
 """
 
 import time
@@ -22,7 +24,7 @@ N_STAGES, N_SAMPLES = 12, 50_000
 
 
 def problem(random):
-    """Return confidence, losses and costs of stages of which the later ones know more."""
+    """Return confidence, losses and costs of stages that become more accurate."""
     hardness = random.random(N_SAMPLES)
     confidence = 1 - hardness * np.linspace(0.5, 0.2, N_STAGES)[:, None]
     confidence += 0.05 * random.standard_normal(confidence.shape)
@@ -31,7 +33,7 @@ def problem(random):
 
 
 def exits():
-    """Print the seconds of the thresholds, and of applying them."""
+    """Print the seconds of finding the thresholds, and of applying them."""
     confidence, losses, costs = problem(np.random.default_rng(0))
     start = time.process_time()
     thresholds = exit_thresholds(confidence, losses, costs)
@@ -44,7 +46,7 @@ def exits():
 
 
 def fit_and_predict(name):
-    """Print the seconds of a fit beside those of the peer, and of predictions."""
+    """Print the seconds of our fit, of the peer's, and of predictions."""
     data = load_dataset(name, offline=True)
     costs, random = random_costs(data.n_features, 0), np.random.default_rng(0)
     rows = random.permutation(data.n_samples)[: int(0.8 * data.n_samples)]
@@ -63,12 +65,12 @@ def fit_and_predict(name):
 
 
 def settings(costs):
-    """Return what both have in common."""
+    """Return the settings that both have in common."""
     return {"feature_costs": costs, "random_state": 0}
 
 
 def timed(function):
-    """Return what a function returns, and its processor seconds."""
+    """Return the result of a function, and its processor seconds."""
     start = time.process_time()
     return function(), time.process_time() - start
 

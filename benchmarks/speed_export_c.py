@@ -1,13 +1,14 @@
-"""The two layouts of `export_c` beside LightGBM's trees as m2cgen writes them: time and flash.
+"""The two layouts of `export_c` compared with LightGBM's trees written by m2cgen: time and flash.
 
     pip install m2cgen
     python benchmarks/speed_export_c.py hastie musk2 california vowel
 
-A GIF+ of 1,000 nodes (BudgetRF of five trees under `--votes`), and LightGBM twice: with as many
-nodes, and with as few trees as reach our error on the test rows. Both choose among four settings on
-a quarter of the training rows. All are compiled into one program with the same flags (gcc -O2
--std=c99), which takes them in turn, fifteen times over 2,000 test rows; the least time counts.
-Flash is the code with its tables on this machine. Scores must be those of Python, bit for bit.
+Compares a GIF+ of 1,000 nodes (with `--votes`, a BudgetRF of five trees) with LightGBM at the same
+number of nodes, and with as few LightGBM trees as reach our error on the test rows. Both choose
+among four settings on a quarter of the training rows. All are compiled into one program with the
+same flags (gcc -O2 -std=c99), which runs them in turn, fifteen times over 2,000 test rows; the
+least time counts. Flash is the size of code and tables on this machine. Scores must equal those of
+Python bit for bit.
 """
 
 import argparse
@@ -30,10 +31,10 @@ from budgetlearn.export import FORMATS
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 
 NODES, ROWS = 1000, 2000
-# Four settings each, chosen alike.
+# Four settings of each method, chosen in the same way.
 SPLITS = {}, {"split_on": "residuals", "max_features": None, "learning_rate": 0.1}
 RIDGES, LEAVES = (0.03, 0.2), (4, 8, 16, 31)
-MOST_TREES = 4000  # of LightGBM at our error
+MOST_TREES = 4000  # of LightGBM when it has to reach our error
 FLAGS = "-O2 -std=c99 -w"
 TIMED = """
 static double time_{name}(void)
@@ -78,7 +79,7 @@ def fitted(dataset, votes):
 
 
 def gif(task, splits, ridge):
-    """Return a GIF+ of the nodes that all models here have."""
+    """Return a GIF+ with the number of nodes that all models here have."""
     kind = GIFRegressor if task == "regression" else GIFClassifier
     fixed = {"n_estimators": "auto", "joint_fit": "ridge", "prune_factor": 4, "random_state": 0}
     return kind(NODES, ridge=ridge, **fixed, **splits)
@@ -92,7 +93,7 @@ def tried(models, task, X, y):
 
 
 def boosted(task, n_nodes, wanted, train, test):
-    """Return {name: (model, error)}: LightGBM at as many nodes, and at the error wanted."""
+    """Return {name: (model, error)}: LightGBM at the same nodes, and at the wanted error."""
     kind = LGBMRegressor if task == "regression" else LGBMClassifier
     n_classes = n_classes_of(task, train[1])
     per_step = n_classes if n_classes > 2 else 1
@@ -116,7 +117,7 @@ def boosted(task, n_nodes, wanted, train, test):
 
 
 def codes(model, peers):
-    """Return {name: (C source, call, scores written)} of what is compared."""
+    """Return {name: (C source, call)} of the compared models."""
     found = {}
     for format in FORMATS:
         for layout in ("small", "fast"):
@@ -128,7 +129,7 @@ def codes(model, peers):
     for key, (peer, _) in peers.items():
         name = key.replace(" ", "_")
         source = m2cgen.export_to_c(peer, function_name=name)
-        # Two of them in one program: their helpers get names of their own.
+        # Two of them are in one program, so their helpers get different names.
         for helper in ("softmax", "sigmoid"):
             source = source.replace(f"{helper}(", f"{name}_{helper}(")
         several = f"void {name}(" in source
@@ -189,7 +190,9 @@ def main():
     """Print one line for each form of each model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*", default=["hastie", "musk2", "california", "vowel"])
-    parser.add_argument("--votes", action="store_true", help="BudgetRF, which votes, for GIF+")
+    parser.add_argument(
+        "--votes", action="store_true", help="compare BudgetRF, which votes, instead of GIF+"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for dataset in options.datasets:

@@ -1,11 +1,11 @@
-"""Time FMCC against a plain NumPy Algorithm 1, and VoC beside both, on Landsat.
-
-The 2,000 test points are classified through all 36 features (the threshold never stops) with 1,000
-boosted stumps learnt from 4,435 points. The plain Algorithm 1 is the slow twin of the tests
-(`tests/sequential/reference.py`), on the first points of the same test set; the purchases of both
-are compared. One thread each, the fastest of several repeats.
+"""Time of FMCC against a plain NumPy Algorithm 1 and against VoC, on Landsat.
 
     python benchmarks/speed_fmcc.py [--data FOLDER] [--repeats 5]
+
+The 2,000 test points are classified with all 36 features (the threshold never stops) by 1,000
+boosted stumps learnt from 4,435 points. The plain Algorithm 1 is the slow twin of the tests
+(`tests/sequential/reference.py`), on the first points of the same test set. The script also
+compares the acquisitions of both. All run in one thread; the fastest of several repeats counts.
 """
 
 import argparse
@@ -27,7 +27,7 @@ TWIN_POINTS, VOC_POINTS = 50, 256
 
 
 def plain_orders(model, X, y, points):
-    """Return a function that walks `points` by the plain Algorithm 1."""
+    """Return a function that runs the plain Algorithm 1 on `points`."""
     scaler = StandardScaler().fit(X)
     train, rows = scaler.transform(X), scaler.transform(points)
     sign = np.where(y, 1.0, -1.0)
@@ -53,7 +53,7 @@ def plain_orders(model, X, y, points):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", help="folder with the raw files (else fetched)")
+    parser.add_argument("--data", help="folder with the raw files (default: fetch them)")
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     data = load_dataset("satellite", data_dir=arguments.data)

@@ -4,10 +4,11 @@
     python benchmarks/speed_gif.py --boosting
     python benchmarks/speed_gif.py --mnist
 
-Ours and the peer run in turn in one process with one thread; the times are CPU seconds, the least
-of several repeats. `--boosting` fits 36,603 rows of covertype beside LightGBM with as many nodes,
-and says how long ours takes to code and to split the roots of all trees. `--mnist` fits MNIST once
-at 10 % of the nodes and reports time and peak memory (the digits come from `BUDGETLEARN_DATA`).
+Ours and the peer run in turn in one process with one thread; times are CPU seconds, the least of
+several repeats. `--boosting` fits 36,603 rows of covertype and compares with LightGBM with as many
+nodes; it also prints the time for coding and for splitting the roots of all our trees. `--mnist`
+fits MNIST once at 10 % of the nodes and prints time and peak memory (the digits come from
+`BUDGETLEARN_DATA`).
 """
 
 import argparse
@@ -39,7 +40,7 @@ def seconds(*functions, repeats):
 
 
 def report(what, ours, peer, target):
-    """Print one line: ours, peer's, ratio and what was aimed at."""
+    """Print one line: our time, the peer's, the ratio and the target."""
     print(f"{what:66}{ours:9.3f} s{peer:9.3f} s{ours / peer:9.3f}{target:>10}", flush=True)
 
 
@@ -72,12 +73,12 @@ def measure_all_candidates():
 
 
 def measure_predict():
-    """Predict 10,000 rows by models of 60,000 nodes."""
+    """Predict 10,000 rows with models of 60,000 nodes."""
     X, y = friedman1(300, 0)
     X_test, _ = friedman1(10_000, 1)
     model = GIFRegressor(59_900, random_state=0).fit(X, y)
     full = ExtraTreesRegressor(100, random_state=0).fit(X, y)
-    # A tree of 30 leaves has 59 nodes: as many trees and nodes as ours.
+    # A tree of 30 leaves has 59 nodes, so the peer has as many trees and nodes as ours.
     shallow = ExtraTreesRegressor(1000, max_leaf_nodes=30, random_state=0).fit(X, y)
     for peer, shape in ((full, "100 full trees"), (shallow, "1000 trees")):
         times = seconds(
@@ -90,7 +91,7 @@ def measure_predict():
 
 
 def measure_boosting():
-    """Fit covertype beside LightGBM of as many nodes, and ours that stops after the roots."""
+    """Fit covertype: ours, LightGBM with as many nodes, and ours stopped after the roots."""
     (X, y), *_ = covertype(0)
     peer = LGBMClassifier(n_estimators=20, n_jobs=1, verbose=-1)
     peer.fit(X, y)
@@ -98,7 +99,7 @@ def measure_boosting():
     budget = sum(2 * n - 1 for n in leaves)
     for n_trees in ("auto", 1000):
         model = GIFClassifier(budget, n_estimators=n_trees, random_state=0)
-        # All trees' roots are split before a candidate is taken.
+        # The roots of all trees are split before a candidate is taken.
         roots = GIFClassifier(2, n_estimators=n_trees, random_state=0)
         if n_trees == "auto":
             roots.set_params(n_estimators=budget // 5)
@@ -110,7 +111,7 @@ def measure_boosting():
 
 
 def peak_memory():
-    """Return the most memory that the process has taken so far, in GB of 2**30 bytes."""
+    """Return the peak memory of the process so far, in GB of 2**30 bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
@@ -130,7 +131,7 @@ def measure_mnist():
 
 
 def main():
-    """Run what was asked for."""
+    """Run the measurements of the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mnist", action="store_true")
     parser.add_argument("--boosting", action="store_true")

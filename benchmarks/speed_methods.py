@@ -1,8 +1,9 @@
-"""Seconds that one run of each method takes on the data sets of the showcase, one thread.
+"""Seconds of one run of each method on the data sets of the showcase, in one thread.
 
     python benchmarks/speed_methods.py lightgbm_coupled greedy_miser [--datasets wine digits]
 
-Seconds of the fit (all settings of a grid), and CPU seconds of the fit with all its evaluation.
+Prints the seconds of the fit (with all settings of a grid), and the CPU seconds of the fit and its
+whole evaluation.
 """
 
 import argparse
@@ -38,7 +39,7 @@ def first_run(name):
 
 
 def specification(method, dataset):
-    """Return what a method is in the showcase, or in the methods file."""
+    """Return a method's entry in the showcase, or in the methods file."""
     return STUDY.spec(method, dataset) if method in STUDY.methods else METHODS[method]
 
 

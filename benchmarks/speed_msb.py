@@ -1,13 +1,15 @@
-"""Speed of msB with our engine against scikit-learn's, one process, same threads.
+"""Speed of msB with our engine against scikit-learn's, in one process with the same threads.
 
     BUDGETLEARN_DATA=… python benchmarks/speed_msb.py \
         [--quick] [fit] [importance] [schedule] [threads]
 
-`fit`: one forest of 100 trees on bank. `importance`: permutation importance with 5 repeats, ours of
-our forest, scikit-learn's of its own. `schedule`: the whole of msB, with the areas under both
-schedules on validation data. Both sides work in one thread, and times are CPU seconds of the
-process, the least of the repeats. `threads`: msB with our engine in one and in two threads, by the
-clock on the wall. `--quick` repeats nothing and takes a quarter of the rows.
+- `fit`: one forest of 100 trees on bank.
+- `importance`: permutation importance with 5 repeats, by either library for its own forest.
+- `schedule`: the whole of msB, with the areas under both schedules on validation data.
+- `threads`: msB with our engine in one and in two threads, in wall-clock time.
+
+The first three use one thread, and their times are CPU seconds of the process, the least of the
+repeats. `--quick` runs each once, on a quarter of the rows.
 """
 
 import argparse
@@ -25,7 +27,7 @@ from budgetlearn.msb import ModelScheduleSearch
 
 
 def table(name, quick):
-    """Return X and y of a data set, shuffled; with `quick` a quarter of the rows."""
+    """Return X and y of a data set, shuffled; with `quick`, a quarter of the rows."""
     data = load_dataset(name, data_dir=DATA)
     order = np.random.default_rng(0).permutation(len(data.y))
     order = order[: len(order) // 4] if quick else order
@@ -33,7 +35,7 @@ def table(name, quick):
 
 
 def parts(name, quick):
-    """Return 60 % of the rows to train on and 20 % to validate on."""
+    """Return 60 % of the rows for training and 20 % for validation."""
     X, y = table(name, quick)
     train, valid = int(0.6 * len(y)), int(0.8 * len(y))
     return X[:train], y[:train], X[train:valid], y[train:valid]
@@ -84,7 +86,7 @@ def search(engine, data, n_jobs=None):
 
 
 def area(model):
-    """Return the area under a schedule on validation data, its cheapest score carried left."""
+    """Return the area under a schedule on validation data; its cheapest score continues left."""
     schedule = model.schedule_
     return schedule.area(model.feature_costs_.full, baseline=schedule.scores[0])
 
@@ -117,7 +119,7 @@ def measure_threads(options):
 
 
 def main():
-    """Run the measures that were named, or all."""
+    """Run the named measures, or all."""
     measures = {
         "fit": measure_fit,
         "importance": measure_importance,

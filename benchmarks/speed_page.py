@@ -1,9 +1,9 @@
-"""How long a report's page takes to open in a headless Chromium, and a chart that is scrolled to.
+"""Time to open a report in headless Chromium, and to draw a chart after scrolling to it.
 
     python benchmarks/speed_page.py results/default/report.html
 
 Prints the best and the median of several openings, and the page's size. Charts are drawn when they
-come near the window, so opening the page does not wait for them. Takes selenium, as the tests do.
+come near the window, so opening the page does not wait for them. Needs selenium, as the tests do.
 """
 
 import argparse
@@ -26,14 +26,14 @@ DRAWN = "return document.querySelector('[data-curves] .chart svg') !== null"
 
 
 def waited(driver, script):
-    """Return what a script returns once it is neither null nor false."""
+    """Return the result of a script as soon as it is neither null nor false."""
     while not (found := driver.execute_script(script)):
         time.sleep(0.01)
     return found
 
 
 def opened(driver, address):
-    """Open a page; return the seconds until something is seen, all is there, a chart is drawn."""
+    """Open a page; return the seconds to the first paint, to the end of loading and for a chart."""
     driver.get(address)
     times = waited(driver, OPENED)
     start = time.perf_counter()

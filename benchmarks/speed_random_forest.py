@@ -1,10 +1,10 @@
-"""CPU seconds of random forests with √p features at a node, beside scikit-learn's: one thread.
+"""CPU seconds of random forests with √p features at a node, ours and scikit-learn's, in one thread.
 
     python benchmarks/speed_random_forest.py [--repeats 3]
 
-The covertype sample of GIF's paper (36,603 × 54, most columns zeros and ones), a table with more
-columns than rows, most of which a node does not look at, and small tables, on which a tree takes
-less time than a call of Python. Fits include coding; the smallest of the seconds count.
+The tables are the covertype sample of GIF's paper (36,603 × 54, most columns zeros and ones), a
+table with more columns than rows, most of which a node does not examine, and small tables, on which
+a tree takes less time than a Python call. Fits include coding; the least seconds count.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from budgetlearn.parallel import one_thread
 
 
 def generated(n, p):
-    """Return a table of n rows and p features, four of which tell the classes."""
+    """Return a table of n rows and p features, four of which determine the classes."""
     return make_classification(n, p, n_informative=4, n_redundant=0, random_state=0)
 
 
-# How to get each, and how many trees to fit.
+# The function that returns each table, and the number of trees to fit.
 TABLES = {
     "covertype 36,603 x 54": (lambda: covertype(0)[0], 40),
     "2,000 x 5,000": (partial(generated, 2000, 5000), 40),
@@ -37,7 +37,7 @@ def main():
     """Print a line for each table and kind of codes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("tables", nargs="*", help="names of tables; default: all")
+    parser.add_argument("tables", nargs="*", help="names of tables (default: all)")
     options = parser.parse_args()
     for name in options.tables or TABLES:
         table, n_trees = TABLES[name]
