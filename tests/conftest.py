@@ -1,4 +1,4 @@
-"""Fixtures that several packages' tests share."""
+"""Fixtures shared by the tests of several packages."""
 
 import csv
 import functools
@@ -15,25 +15,25 @@ from hypothesis import settings
 from tests.report.browsing import start_browser
 from tests.workflow.slurm import why_not
 
-# How long an example takes tells of the machine's load, not of the code.
+# No deadline: the time of an example depends on the machine's load, not on the code.
 settings.register_profile("project", deadline=None)
 settings.load_profile("project")
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Snakemake's plug-in for SLURM asks for a controller whenever it is imported, and waits for ten
-# seconds where one was installed and none runs. The tests of SLURM name their own.
+# Snakemake's SLURM plug-in looks for a controller whenever it is imported. It waits ten seconds if
+# SLURM is installed but no controller runs. The tests of SLURM set their own.
 os.environ.setdefault("SLURM_CONF", os.devnull)
 
-# Threads that wait for work sleep, and there are more than one only where a test asks for them
-# (n_jobs): where workers share cores they would burn them.
+# Waiting threads sleep, and there is only one unless a test asks for more (n_jobs). Otherwise they
+# would waste the cores that workers share.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Names a file to write the processor seconds of each test to, children included.
+# File for the processor seconds of each test, including its child processes.
 SECONDS_FILE = os.environ.get("BUDGETLEARN_TEST_SECONDS")
-# Processor seconds that a folder's tests may take; CI names those that take more.
+# Processor seconds that the tests of a folder may take; CI reports folders that take more.
 SECONDS = {
     "tests/workflow": 120,
     "tests/cli": 80,
@@ -45,7 +45,7 @@ SECONDS = {
     "tests/analysis": 45,
 }
 SECONDS_OF_OTHERS = 40
-# Files in the order in which workers take them; each is one worker's.
+# Files in the order in which workers take them; one worker runs the whole file.
 LONGEST = (
     *("workflow/test_slurm", "workflow/test_deaths", "workflow/test_smoke", "cli/test_docs_pages"),
     *("project/test_api_page", "report/test_report", "workflow/test_studies", "cli/test_compare"),
@@ -71,13 +71,13 @@ def _processor_seconds():
 
 
 def pytest_runtest_logstart():
-    """Leave out what collection and other tests used."""
+    """Leave out the seconds of collection and of other tests."""
     _spent["before"] = _processor_seconds()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport():
-    """Add the processor seconds of set-up, call or tear-down to its report."""
+    """Add the processor seconds of a set-up, call or tear-down to its report."""
     report = yield
     now = _processor_seconds()
     report.processor_seconds, _spent["before"] = now - _spent["before"], now
@@ -86,17 +86,17 @@ def pytest_runtest_makereport():
 
 def pytest_runtest_logreport(report):
     """Sum the seconds of each test; workers send their reports to the main process."""
-    # A worker that crashed leaves a report without seconds.
+    # The report of a crashed worker has no seconds.
     _spent["tests"][report.nodeid] += getattr(report, "processor_seconds", 0.0)
 
 
 def _folder(test):
-    """Return the folder of tests that a test lies in; `tests` for those in no other."""
+    """Return the folder of a test: `tests` if it is in none of the others."""
     return Path(test.partition("::")[0]).parent.as_posix()
 
 
 def pytest_sessionfinish(session):
-    """Write the seconds of each test to the file that was asked for."""
+    """Write the seconds of each test to `SECONDS_FILE`."""
     if SECONDS_FILE and not hasattr(session.config, "workerinput"):
         with open(SECONDS_FILE, "w", newline="") as file:
             rows = csv.writer(file)
@@ -120,13 +120,13 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """Add a worker where a SLURM can be had: its tests wait for most of their minutes."""
+    """Add a worker if SLURM is available, because its tests spend most of their time waiting."""
     n_workers = yield
     return n_workers + (not why_not())
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest: whoever got one of them last would work alone."""
+    """Start with the longest files, because a worker that gets one last would work alone."""
     rank = {f"tests/{name}.py": place for place, name in enumerate(LONGEST)}
     first = [rank.get(item.path.relative_to(ROOT).as_posix(), len(rank)) for item in items]
     items[:] = [items[place] for place in sorted(range(len(items)), key=first.__getitem__)]
@@ -134,7 +134,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Leave what is imported and collected out of all searches for garbage, and search rarely."""
+    """Exclude imported modules and collected tests from garbage collection, and collect rarely."""
     gc.disable()
     try:
         return (yield)
@@ -151,10 +151,10 @@ def pytest_collection():
 
 
 def _know_arrays():
-    """Let scikit-learn know at a glance that NumPy's own arrays are no data frames.
+    """Give scikit-learn a quick answer that NumPy's own arrays are no data frames.
 
-    It asks whenever it checks a table, and the long way to the same answer takes a fifteenth of
-    the suite's time.
+    It asks whenever it checks a table. Its own way to the same answer takes a fifteenth of the
+    suite's time.
     """
     asked = sys.modules.get("narwhals.stable.v2.dependencies")
     for name in ("is_into_dataframe", "is_into_series"):
@@ -165,7 +165,7 @@ def _know_arrays():
 
 
 def _know_parameters():
-    """Let scikit-learn read the parameters of a constructor once: it does so for every copy."""
+    """Let scikit-learn read the parameters of a constructor once instead of for every copy."""
     if base := sys.modules.get("sklearn.base"):
         read = base.BaseEstimator._get_param_names.__func__
         names = {}
@@ -179,7 +179,7 @@ def _know_parameters():
 
 
 def _know_signatures():
-    """Let scikit-learn read the signature of a function once: it does so at every call."""
+    """Let scikit-learn read the signature of a function once instead of at every call."""
     if checks := sys.modules.get("sklearn.utils._param_validation"):
         checks.signature = functools.cache(checks.signature)
         checks.make_constraint = functools.cache(checks.make_constraint)
@@ -188,7 +188,7 @@ def _know_signatures():
 
 
 def _know_classes():
-    """Let scikit-learn know at a glance that whole numbers in an array are classes.
+    """Give scikit-learn a quick answer that whole numbers in an array are classes.
 
     It asks at every fit of a tree and for every score, and converts the array twice to find out.
     """
@@ -210,7 +210,7 @@ def _know_classes():
 
 
 def _know_templates():
-    """Let a template be compiled once: every page has an environment of its own."""
+    """Compile each template once, although every page has its own environment."""
     if jinja2 := sys.modules.get("jinja2"):
         translate, known = jinja2.Environment.compile, {}
 
@@ -226,9 +226,9 @@ def _know_templates():
 
 @pytest.fixture(scope="module")
 def quick_scores():
-    """Let standard errors of scores be of few draws, whose parameters scikit-learn does not check.
+    """Use few draws for standard errors of scores, without scikit-learn's check of parameters.
 
-    Both take most of the time of what is fitted on few rows by a score that the user names.
+    These two take most of the time of a fit on few rows with `scoring`.
     """
     from sklearn import config_context
 
@@ -241,7 +241,7 @@ def quick_scores():
 
 @pytest.fixture(scope="module")
 def quick_cascade(small_cascade):
-    """Let cascades be small, and choose their points for fewer tradeoffs."""
+    """Make cascades small, and choose their points for fewer tradeoffs."""
     from budgetlearn.cascade import pool
 
     with pytest.MonkeyPatch.context() as patch:
@@ -254,9 +254,9 @@ def quick_cascade(small_cascade):
 
 @pytest.fixture(scope="module")
 def small_cascade():
-    """Let cascades be of small models and of orders found with few: they take most of a fit.
+    """Make the models of cascades small and the search for orders short, for faster fits.
 
-    For tests of what a cascade does with its models, of which there are as many, however good.
+    This is for tests of the use that a cascade makes of its models. Their number is the same.
     """
     from budgetlearn.cascade import models, orders
 
@@ -281,7 +281,7 @@ def small_cascade():
 
 @pytest.fixture(scope="session")
 def browser():
-    """A headless Chromium for all tests of a process."""
+    """A headless Chromium, shared by all tests of a process."""
     driver = start_browser()
     yield driver
     driver.quit()
@@ -289,9 +289,9 @@ def browser():
 
 @pytest.fixture(scope="session")
 def data_dir():
-    """Folder with the real data as ``<dataset>/<file>``; tests that need it are skipped without.
+    """Folder with the real data as ``<dataset>/<file>``; tests that need it are skipped without it.
 
-    ``BUDGETLEARN_DATA`` names it; otherwise ``shared/data`` beside the repository is taken.
+    It is ``BUDGETLEARN_DATA``, or by default ``shared/data`` next to the repository.
     """
     named = os.environ.get("BUDGETLEARN_DATA")
     folder = Path(named) if named else ROOT.parent / "shared" / "data"

@@ -1,4 +1,4 @@
-"""Generated operating points and what belongs to them, shaped like a study's."""
+"""Generated operating points, and the study and results around them."""
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,11 @@ FEATURES = {"wine": 13, "breast_cancer": 30}
 
 
 def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
-    """Return the rows of one method that acquires more and more variables of a data set."""
+    """Return the rows of a method that acquires more and more variables of a data set."""
     prices = prices_of(dataset, run)
     order = rng.permutation(len(prices))
     sizes = np.unique(np.linspace(2, len(prices), n_stages).astype(int))
-    halves = np.random.default_rng([len(dataset), run, len(method)])  # leaves `rng` alone
+    halves = np.random.default_rng([len(dataset), run, len(method)])  # `rng` stays unchanged
     rows, seconds = [], 0.05 * n_stages * rng.uniform(0.8, 1.2)
     for stage, size in enumerate(sizes):
         chosen = np.sort(order[:size])
@@ -123,7 +123,7 @@ METHODS = {
 
 
 def make_study(n_runs=5, datasets=tuple(FEATURES), methods=METHODS, **config):
-    """Return the study that `make_points` are of."""
+    """Return the study to which the points of `make_points` belong."""
     settings = {
         "study": "generated",
         "title": "Two generated methods",
@@ -157,7 +157,7 @@ def make_sheets(study, **changes):
 
 
 def make_display(study=None):
-    """Return how a study's methods and data sets are shown."""
+    """Return the display of a study's methods and data sets."""
     study = study or make_study()
     return Display(study.methods, make_sheets(study))
 
@@ -187,7 +187,7 @@ def make_results(points=None):
 
 
 def make_report(points, study=None, sheets=None):
-    """Return the content of the report of points; by default of a study of their runs."""
+    """Return the content of the report of points, by default for a study of their runs."""
     study = study or make_study(points["run"].nunique(), list(dict.fromkeys(points["dataset"])))
     provenance = {"commit": "0123456789abcdef", "numpy": "2.3.1", "study seed": 1}
     prices = make_prices()

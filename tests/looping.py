@@ -10,21 +10,21 @@ from budgetlearn.testing import expected_failed_checks
 
 
 def check_each(items, check):
-    """Call `check(*item)` for each item, and fail once with the names of all that do not pass.
+    """Call `check(*item)` for each item, and fail once with the names of all failing items.
 
     Parameters
     ----------
     items : iterable
         Arguments of the check: tuples, or single values.
     check : callable
-        Asserts something of one item.
+        Asserts something about one item.
     """
     failed = []
     for item in items:
         arguments = item if isinstance(item, tuple) else (item,)
         try:
             check(*arguments)
-        except (Exception, pytest.fail.Exception) as error:  # the second: nothing was raised
+        except (Exception, pytest.fail.Exception) as error:  # `pytest.fail` if nothing was raised
             failed.append((item, error))
     _report(failed)
 
@@ -35,8 +35,8 @@ def for_each(names, items):
     Parameters
     ----------
     names : str
-        Arguments of the check that an item gives, separated by commas; the others are fixtures,
-        made once for all items.
+        Arguments of the check that come from the items, separated by commas; the others are
+        fixtures, made once for all items.
     items : iterable
         As for `check_each`.
     """
@@ -59,7 +59,7 @@ def for_each(names, items):
 
 
 def check_conventions(estimator):
-    """Hold scikit-learn's checks against an estimator, and name all that it does not pass.
+    """Run scikit-learn's checks on an estimator, and name all that fail.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def check_conventions(estimator):
         on_skip=None,
         on_fail=None,
     )
-    assert len(made) > 40  # else scikit-learn took it for something that it is not
+    assert len(made) > 40  # otherwise scikit-learn took it for another kind of estimator
     _report([(one["check_name"], one["exception"]) for one in made if one["status"] == "failed"])
 
 

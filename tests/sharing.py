@@ -1,11 +1,11 @@
-"""What all workers of one run of the tests share: made by the first that needs it."""
+"""Things that all workers of one test run share, made by the first worker that needs them."""
 
 import fcntl
 import os
 
 
 def made_once(tmp_path_factory, name, make):
-    """Return a folder that `make` fills in one worker; nobody may change what is in it."""
+    """Return a folder that `make` fills in one worker; nobody may change its content."""
     base = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         base = base.parent

@@ -1,4 +1,4 @@
-"""Feature costs: every charge once, shared ones included, and only prices that are valid."""
+"""Feature costs: every charge counts once, shared ones too, and only valid prices are accepted."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from budgetlearn.exceptions import CostError
 
 @st.composite
 def acquisitions(draw):
-    """Prices with groups, and what some examples acquired."""
+    """Prices with groups, and the acquisitions of some examples."""
     n = draw(st.integers(1, 8))
     costs = draw(st.lists(st.integers(0, 100), min_size=n, max_size=n))
     charges = draw(st.lists(st.integers(0, 50), min_size=1, max_size=3))
@@ -22,7 +22,7 @@ def acquisitions(draw):
 
 
 def bill(costs, acquired):
-    """The slow twin: walk through the features and pay what is not paid yet."""
+    """The slow twin: go through the features and pay every charge that is not paid yet."""
     total, paid = 0.0, set()
     for feature in np.flatnonzero(acquired):
         total += costs.costs[feature]
@@ -49,7 +49,7 @@ def test_shares_add_up_to_the_bill(case):
         assert not shares[~row].any()
         for last in np.flatnonzero(row):
             others = row & (costs.groups == costs.groups[last])
-            if costs.groups[last] < 0 or others.sum() == 1:  # no other shares its charge
+            if costs.groups[last] < 0 or others.sum() == 1:  # no other feature shares its charge
                 without = row & (np.arange(row.size) != last)
                 assert shares[last] == pytest.approx(bill(costs, row) - bill(costs, without))
 

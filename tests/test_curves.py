@@ -101,7 +101,7 @@ def test_kept_points_are_those_that_beat_every_cheaper_one(rows):
     kept = pareto_indices(costs, scores)
     assert (np.diff(costs[kept]) > 0).all()
     assert (np.diff(scores[kept]) > 0).all()
-    for cost, score in rows:  # whatever was dropped is matched by something no more expensive
+    for cost, score in rows:  # a kept point is as good as each dropped one, and no more expensive
         assert ((costs[kept] <= cost) & (scores[kept] >= score)).any()
 
 
@@ -111,7 +111,7 @@ def test_area_is_the_mean_score_over_budgets(rows, baseline):
     kept = pareto_indices(costs, scores)
     curve = CostAccuracyCurve(costs[kept], scores[kept])
     full = 20.0
-    middles = (np.arange(20 * 8) + 0.5) / 8  # steps stand at whole numbers
+    middles = (np.arange(20 * 8) + 0.5) / 8  # steps are at whole numbers
     heights = [curve.scores[curve.index(b)] if b >= curve.costs[0] else baseline for b in middles]
     assert curve.area(full, baseline) == pytest.approx(np.mean(heights), abs=1e-9)
 
@@ -139,7 +139,7 @@ def test_schedule_refuses_a_dominated_model(costs, scores):
 
 
 def test_a_curve_keeps_its_points_as_unchangeable_floats():
-    curve = CostAccuracyCurve([1, 1, 1.5], [0, 1, 0])  # equal costs and falling scores may be
+    curve = CostAccuracyCurve([1, 1, 1.5], [0, 1, 0])  # equal costs and falling scores are allowed
     whole = CostAccuracyCurve([1, 2], [0, 1])
     for array in (curve.costs, curve.scores, whole.costs, whole.scores):
         assert array.dtype == np.float64

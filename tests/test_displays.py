@@ -1,4 +1,4 @@
-"""Displays show what the estimator does, number by number."""
+"""Displays show the numbers of the estimator."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from budgetlearn import (
 
 @pytest.fixture(autouse=True)
 def plt():
-    """Return pyplot, which opens no window."""
+    """Return pyplot with a backend that opens no window."""
     from matplotlib import pyplot
 
     with pyplot.ioff():

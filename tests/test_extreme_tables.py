@@ -1,4 +1,4 @@
-"""Tables at the edge, in the library: strange names, one column, one row, one class."""
+"""Extreme tables in the library: strange names, one column, one row, one class."""
 
 from itertools import product
 

@@ -9,7 +9,7 @@ from budgetlearn.metrics import QueryError, average_precision_at_5
 
 
 def slow(relevant, scores, queries):
-    """The paper's words, query by query."""
+    """The paper's definition, query by query."""
     total, names = 0.0, sorted(set(queries))
     for name in names:
         documents = [i for i, query in enumerate(queries) if query == name]

@@ -1,4 +1,4 @@
-"""Every estimator takes prices by name for a DataFrame, in whatever order they come."""
+"""Every estimator accepts prices by name for a DataFrame, in any order."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ X, Y = load_wine(return_X_y=True, as_frame=True)
 X, Y = X.iloc[::2, :4], Y[::2]
 PRICES = dict(zip(X.columns, [1, 2, 3, 4], strict=True))
 QUICK = {"n_estimators": 5, "random_state": 0, "max_stages": 3}
-QUICK |= {"estimators": "linear", "n_stages": 3, "cv": 2, "dynamic": False}  # the cascade's
+QUICK |= {"estimators": "linear", "n_stages": 3, "cv": 2, "dynamic": False}  # for the cascade
 CLASSES = [
     name
     for name in budgetlearn.__all__
@@ -34,7 +34,7 @@ def fitted(name, prices, table):
 
 @pytest.fixture(autouse=True)
 def one_competitor(monkeypatch):
-    """Let the choice compare one method with the constant: all of them get their prices alike."""
+    """Let the choice compare one method with the constant; all methods get prices the same way."""
 
     def one(classifies, n_features):
         found = every(classifies, n_features)

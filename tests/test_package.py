@@ -1,4 +1,4 @@
-"""`import budgetlearn` gives every estimator, and loads nothing that was not asked for."""
+"""`import budgetlearn` gives every estimator, and loads no package before it is needed."""
 
 import json
 import os
@@ -14,14 +14,14 @@ from sklearn.base import BaseEstimator
 import budgetlearn
 
 HEAVY = ("lightgbm", "matplotlib", "snakemake", "sklearn", "pandas", "glmnet")
-# What `pip install budgetlearn` does not bring: only extras have it.
+# Packages that `pip install budgetlearn` does not install, but its extras do.
 EXTRAS = (
     *("click", "glmnet", "jinja2", "jsonschema", "lightgbm", "matplotlib", "psutil", "pyarrow"),
     *("requests", "scikit_posthocs", "seaborn", "snakemake", "statsmodels", "torch"),
     *("vl_convert", "xlrd", "yaml"),
 )
-THEIRS = {"psutil", "pyarrow"}  # joblib and pandas load them where they are
-# A fresh interpreter in which the packages of all extras are not there.
+THEIRS = {"psutil", "pyarrow"}  # joblib and pandas load them if they are installed
+# Start of the code for a fresh interpreter without the packages of all extras.
 WITHOUT_EXTRAS = f"""
 import sys
 from importlib.machinery import PathFinder
@@ -35,7 +35,7 @@ sys.meta_path = [Without if finder is PathFinder else finder for finder in sys.m
 
 
 def fresh(code):
-    """Run code in an interpreter of its own and return what it prints."""
+    """Run code in a fresh interpreter and return its output."""
     command, environment = [sys.executable, "-c", code], {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return done.stdout.strip()
@@ -50,7 +50,7 @@ def test_nothing_heavy_is_imported_with_the_package():
 PUBLIC = [name for name in budgetlearn.__all__ if not name.startswith("_")]
 
 
-# First how long the import takes, each time in a fork; then what all classes load.
+# Prints the time of the import, each time in a fork, and then the modules that all classes load.
 IMPORTS = f"""
 import os, sys, time, sklearn
 for _ in range(3):
@@ -89,7 +89,7 @@ CALLS = {
     "policies.DIMEClassifier()": "pip install 'budgetlearn[policies]'",
     "ScheduleCascadeClassifier(n_stages=2, cv=2, random_state=0)": "True",
 }
-# Each call in a fork, which sees nothing of what the others loaded.
+# Each call runs in a fork, so that modules loaded by one are not there for the others.
 FIT = f"""
 import json, os
 import pandas, scipy.stats, sklearn.ensemble, sklearn.inspection, sklearn.model_selection

@@ -1,4 +1,4 @@
-"""Whatever gives something for each feature is matched by name, or refused: never by chance."""
+"""Values given for each feature are matched to columns by name, or refused."""
 
 import inspect
 import itertools
@@ -40,7 +40,7 @@ NAMES = {
 }
 SHUFFLE = [2, 0, 3, 1]
 
-# How values are given: whether their labels are the names, and of what kind.
+# Forms in which values are given, with different labels.
 FORMS = {
     "array": lambda values, names: np.array(values),
     "list": lambda values, names: list(values),
@@ -71,14 +71,14 @@ CHANGES = {
 
 
 def labels_of(values):
-    """Return the labels that values carry, None where they are in order."""
+    """Return the labels of values, None if values are given in order."""
     if isinstance(values, dict):
         return list(values)
     return list(values.index) if isinstance(values, pd.Series) else None
 
 
 def expected_values(given, columns):
-    """Return what belongs to each column by the rule of the documentation, None to refuse."""
+    """Return the value of each column by the documented rule, None if values are to be refused."""
     labels, columns = labels_of(given), list(columns)
     if labels is None:
         return list(given) if len(given) == len(columns) else None
@@ -88,7 +88,7 @@ def expected_values(given, columns):
 
 
 def attempt(call):
-    """Return what a call returns, None where it refuses; and what it says then."""
+    """Return the result of a call and None, or None and the message if it refuses."""
     try:
         return call(), None
     except (BudgetlearnError, ValueError, TypeError) as error:
@@ -96,7 +96,7 @@ def attempt(call):
 
 
 def right_or_refused(call, given, columns, must_fit=True):
-    """Check that what a call made of values is what belongs to the columns, or was refused."""
+    """Check that a call assigned the right values to the columns, or refused them."""
     expected = expected_values(given, columns)
     found, refusal = attempt(call)
     if refusal is None:
@@ -133,7 +133,7 @@ def table_of(kind, change):
 
 
 def unfitted(name, **parameters):
-    """Return an estimator with what it cannot be made without."""
+    """Return an estimator with its required parameters."""
     cls = getattr(budgetlearn, name)
     if "estimator" in inspect.signature(cls).parameters:
         parameter = inspect.signature(cls).parameters["estimator"]
@@ -162,7 +162,7 @@ def check_prices(name, pairs):
 @pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
 def test_prices_of_every_estimator():
     pairs = list(itertools.product(TABLES, FORMS))
-    # All of them read prices alike: each pair is put to several, and each form to all.
+    # All of them read prices the same way. Each pair is tried on several, each form on all.
     parts = [(name, pairs[place % 7 :: 7]) for place, name in enumerate(ESTIMATORS)]
     assert len(ESTIMATORS) > 3 * 7
     check_each(parts, check_prices)
@@ -179,7 +179,7 @@ def check_groups(kind, form, prices):
         return FeatureCosts.of(costs, N, names).groups
 
     if labels_of(given_groups) is None and of_prices is not None:
-        # In the order of the prices, wherever these then go.
+        # Groups are in the order of the prices and go to the same columns.
         place = {label: k for k, label in enumerate(of_prices)}
         by_label = {label: groups[place[label]] for label in of_prices}
         right_or_refused(found, by_label, own)
@@ -264,7 +264,7 @@ def test_acquired_marks_are_those_of_their_columns(order, data):
             method(marks[:3])
 
 
-# Prediction: what a model that was fitted on one table makes of another.
+# Prediction: a model fitted on one table gets another.
 
 
 def classes_of(frame):
@@ -304,9 +304,12 @@ def check_changed_table(model, kind, change):
         assert change != "same"
         return
     by_name = table.loc[:, ~table.columns.duplicated()].reindex(columns=names).to_numpy()
-    if kind == "array" and change in ("rename", "replace"):  # no names were learned: places count
+    if kind == "array" and change in (
+        "rename",
+        "replace",
+    ):  # no names were learned, so positions count
         by_name = table.to_numpy()
-    elif np.isnan(by_name).any():  # only where nothing looks there
+    elif np.isnan(by_name).any():  # allowed only if no prediction reads these cells
         by_name = np.where(np.isnan(by_name), 9e9, by_name)
     np.testing.assert_array_equal(found[0], model.predict(by_name))
     np.testing.assert_array_equal(found[1], model.acquisition_cost(by_name))
@@ -351,7 +354,7 @@ def test_sources_sessions_and_explanations_call_features_alike(fitted, key, kind
         model.explain(source.iloc[0].rename({names[0]: "strange"}))
 
 
-# Encoded tables: prices are found by name.
+# Encoded tables: prices are matched by name.
 
 
 @pytest.fixture(scope="module")
@@ -382,17 +385,17 @@ def test_pipelines_charge_the_columns_in_any_order(shop):
         pipe.predict(table.to_numpy())
 
 
-# All of them are here.
+# All parameters with values for each feature are tested here.
 
 PER_FEATURE = ("n_features,)", "n_groups,)", "dict, Series", "nested sets")
 HERE = {"feature_costs", "costs", "groups", "group_costs", "importance", "acquired", "x"}
 HERE |= {"monotonic_cst"}
-# Nested sets have tests beside the cascade.
+# Nested sets are tested with the cascade.
 ELSEWHERE = {"orders"}
 
 
 def documented_parameters():
-    """Yield (where, parameter) for what public classes take for each feature."""
+    """Yield (where, parameter) for parameters of public classes that take values per feature."""
     classes = [getattr(budgetlearn, name) for name in budgetlearn.__all__]
     for cls in [*filter(inspect.isclass, classes), *SEQUENCES.values()]:
         documents = [(cls.__name__, NumpyDocString(inspect.getdoc(cls)))]

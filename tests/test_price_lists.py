@@ -1,4 +1,4 @@
-"""Price lists: read as they are written, or an error that says what is wrong in which line."""
+"""Price lists are read as written, or an error names the line and the fault."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Fits that can take long show how far they are."""
+"""Long fits show their progress."""
 
 import io
 import sys
@@ -31,7 +31,7 @@ SMALL = {"cost_weights": (1, 0), "n_trees": (2,)}
 
 @pytest.fixture
 def bars(monkeypatch):
-    """The bars of a terminal, shown at once: (unit, total, how far they came)."""
+    """The progress bars of a terminal, all shown: (unit, total, progress)."""
     made = []
 
     class Bar(parallel.Bar):
@@ -45,7 +45,7 @@ def bars(monkeypatch):
 
 
 def test_a_bar_starts_no_thread():
-    # A process that is forked while another thread holds the lock of bars would wait for ever.
+    # A process forked while another thread holds the lock of the bars would wait forever.
     before = threading.enumerate()
     with parallel.Bar(total=3, file=io.StringIO()) as bar:
         bar.update()

@@ -1,4 +1,4 @@
-"""`FeatureCosts.read`: one price list, from a file or a frame, is one set of prices by name."""
+"""`FeatureCosts.read` gives the same prices by name from a file and from a frame."""
 
 import pandas as pd
 import pytest
@@ -20,7 +20,7 @@ def test_a_file_and_a_frame_give_the_same_prices(path):
     costs = FeatureCosts.read(path)
     assert costs == FeatureCosts.read(pd.read_csv(path))
     assert costs.names == ("age", "glucose", "insulin")
-    assert costs.full == pytest.approx(39.3)  # 1 + 15.5 + 20.7 + 2.1 once
+    assert costs.full == pytest.approx(39.3)  # 1 + 15.5 + 20.7, and 2.1 once
 
 
 def test_they_are_aligned_by_name_with_their_groups(path):

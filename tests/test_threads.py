@@ -1,4 +1,4 @@
-"""Work in threads gives what a loop gives, in its order."""
+"""Work in threads gives the same results as a loop, in the same order."""
 
 import itertools
 import threading

@@ -1,4 +1,4 @@
-"""Files as people have them give one table, whatever program wrote them."""
+"""Files of users give the same table, whichever program wrote them."""
 
 import gzip
 import io
@@ -56,7 +56,7 @@ def test_every_form_gives_the_same_table(tmp_path, name, piped):
     if not piped:
         source = tmp_path / "table"
         source.write_bytes(content)
-    for _ in range(2):  # a pipe too can be read again
+    for _ in range(2):  # a pipe can be read again, too
         found = read_table(source, **how)
         pd.testing.assert_frame_equal(found, TABLE, check_dtype=False)
 
@@ -69,11 +69,11 @@ def test_windows_1252_is_told_with_a_word_that_shows_it():
     with pytest.warns(BudgetlearnWarning, match="for example 'é'"):
         assert read_table(InMemory("a.csv", late.encode("latin-1")))["b"].iloc[-1] == "é"
     with pytest.warns(BudgetlearnWarning, match="'Ã'"):
-        read_table(InMemory("a.csv", b"a,b\n1,\xc3"))  # cut off within a letter of UTF-8
+        read_table(InMemory("a.csv", b"a,b\n1,\xc3"))  # cut off within a UTF-8 character
 
 
 def book(rows, sheets=("first",)):
-    import openpyxl  # not when tests are collected: it takes a while
+    import openpyxl  # not at collection, because it takes a while
 
     made = openpyxl.Workbook()
     made.active.title = sheets[0]
@@ -151,7 +151,7 @@ def test_marks_of_gaps_are_sought_in_all_kinds_of_columns_of_parquet(tmp_path, m
     assert found.to_numpy().T.tolist() == [
         *([False, True], [True, False], [True, False], [False, False], [False, True])
     ]
-    assert mapped == ["c", "e"]  # numbers are not looked at cell by cell
+    assert mapped == ["c", "e"]  # numbers are not examined cell by cell
 
 
 def test_parquet_without_rows_is_named(tmp_path):

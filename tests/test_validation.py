@@ -1,4 +1,4 @@
-"""Shared checks: seeds that depend on their parts alone, and validation rows class by class."""
+"""Shared checks: seeds that depend only on their parts, validation rows drawn class by class."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,9 @@ from budgetlearn.validation import (
 
 
 def test_seeds_are_the_same_on_every_machine():
-    assert derive_seed(20260101, "wine", 0) == 3812792178  # fixed: published results hang on it
+    assert (
+        derive_seed(20260101, "wine", 0) == 3812792178
+    )  # fixed, because published results depend on it
     assert derive_seed(1, 23) != derive_seed(12, 3)
     assert all(0 <= derive_seed(i) < 2**32 for i in range(50))
     assert len({derive_seed(7, "wine", run, "msb") for run in range(200)}) == 200

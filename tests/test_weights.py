@@ -59,7 +59,7 @@ ALIKE = Growth(bootstrap=False, ties="first", max_depth=4)
 
 
 def budget_rf(**options):
-    """Return a forest whose trees see the same rows, and settle ties alike."""
+    """Return a forest whose trees have the same rows and break ties the same way."""
     model = BudgetRFClassifier(
         feature_costs=range(1, 7), n_estimators=3, growth=ALIKE, random_state=0
     )
@@ -67,7 +67,7 @@ def budget_rf(**options):
 
 
 def budget_regression(**options):
-    """Return such a forest of numbers."""
+    """Return such a forest for regression."""
     model = BudgetRFRegressor(
         feature_costs=range(1, 7), n_estimators=3, growth=ALIKE, random_state=0
     )
@@ -75,18 +75,18 @@ def budget_regression(**options):
 
 
 def gif(kind=GIFClassifier, **options):
-    """Return a small forest of one visited feature for each split: such have no ties."""
+    """Return a small forest that tries one feature for each split, so that there are no ties."""
     plain = {"n_estimators": 20, "max_features": 1, "learning_rate": 0.3}
     return kind(100, **(plain | options), random_state=0)
 
 
 def cascade(kind, **options):
-    """Return a small cascade, of linear models if nothing else is said."""
+    """Return a small cascade, by default of linear models."""
     plain = {"estimators": "linear", "orders": "boosted_path", "n_stages": 2, "cv": 2}
     return kind(feature_costs=range(1, 7), random_state=0, **plain | options)
 
 
-# What a weight of k makes of a row, k rows make too.
+# For these, a row with weight k has exactly the effect of k rows.
 EXACT = {
     "BudgetRF": budget_rf(),
     "BudgetRF, powers": budget_rf(growth__impurity="powers"),
@@ -101,7 +101,7 @@ EXACT = {
     "BudgetRF, budget": budget_rf(budget=20),
     "BudgetRF, numbers": budget_regression(),
     "BudgetRF, numbers, discount": budget_regression(growth__reuse_discount=0.5),
-    # Deeper down, chance settles the ties of small nodes.
+    # In deeper trees, ties of small nodes are broken at random.
     "forest": RandomForestClassifier(
         n_estimators=5, bootstrap=False, max_depth=3, max_features=None, random_state=0
     ),
@@ -124,7 +124,7 @@ EXACT = {
     "L1 path": LogitPathClassifier(n_lambda=20, random_state=0),
     "priced L1": SparseLinearClassifier(n_lambda=20, random_state=0),
 }
-# Something in these is measured in rows, of which copies are more, or rows are drawn.
+# These measure something in rows, and copies are more rows, or they draw rows.
 RELATIVE = {
     "BudgetRF, threshold": budget_rf(alpha=4),
     "BudgetRF, thresholds": budget_rf(alpha=[0, 2, 8], budget=20),
@@ -182,8 +182,8 @@ RELATIVE = {
         LogisticRegression(), refit=True, class_weight={0: 3, 1: 1, 2: 2}, random_state=0
     ),
 }
-# In these neighbours, bins, least leaves or the rating of features are measured in rows, or ties
-# are settled by rounding.
+# These measure neighbours, bins, smallest leaves or the rating of features in rows, or rounding
+# breaks their ties.
 RIVALS = {
     "ASTC": ASTCClassifier(feature_costs=range(1, 7)),
     "FMCC": FMCCClassifier(random_state=0),
@@ -199,7 +199,7 @@ RIVALS = {
     "filter, boosting": FilterBoostingClassifier(random_state=0),
 }
 RELATIVE |= RIVALS
-# Forests that draw their rows: alike on average where leaves are not pure, whatever the weights.
+# Forests that draw their rows, which are the same on average if leaves are not pure.
 DRAWN = {
     "BudgetRF": budget_rf(n_estimators=150, growth__bootstrap=True, leaves__voting="counts"),
     "forest": RandomForestClassifier(n_estimators=150, max_depth=4, random_state=0),
@@ -216,7 +216,7 @@ def example(model):
 
 
 def said(model, X):
-    """Return what a fitted model says of examples, and what it looks at."""
+    """Return the predictions of a fitted model for examples, and their acquired features."""
     ask = model.predict_proba if is_classifier(model) else model.predict
     return ask(X), model.acquired_features(X)
 
@@ -305,7 +305,7 @@ def test_forests_of_drawn_rows_take_weights_as_rows_on_average(name):
     assert np.abs(miss).max() < 0.35 * shift[0]
 
 
-# Leaves of forests grown to the end are pure, whatever the weights.
+# Leaves of fully grown forests are pure, whatever the weights.
 @pytest.mark.parametrize(
     "name", [name for name in RIVALS if name not in ("filter, forest", "FMCC, balanced")]
 )
@@ -466,7 +466,7 @@ def test_equal_splits_are_not_settled_by_the_rounding_of_weights(options):
     x = random.normal(size=N)
     y = (np.sin(3 * x) + random.normal(size=N) > 0).astype(int)
     forest = budget_rf(growth__max_depth=None, **options).set_params(feature_costs=None)
-    # All features part the examples alike, some from the other end.
+    # All features split the examples the same way, some in the reverse order.
     X = np.column_stack([x, -x, x**3, 1 - 2 * x])
     forest.fit(X, y, sample_weight=random.uniform(0.1, 3.0, N))
     assert max(tree.feature.max() for tree in forest.trees_) == 0

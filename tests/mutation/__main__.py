@@ -1,14 +1,16 @@
-"""Change the code in small ways and count how many changes the tests notice.
+"""Change the code in small ways and count the changes that tests notice.
 
     make mutants                                   80 changes of each part
     python -m tests.mutation --sample 20 msb       20 of one part
     python -m tests.mutation --by-hand             those of `by_hand.toml`, or of some modules of it
 
-Each mutant is one change of one expression (`operators.py`). It is tried on a copy of the tree,
-with those tests of its part that run its line, the fast ones first, until one fails; a mutant that
-takes far longer than its tests counts as noticed. What was found is kept in `.mutants/`: a run that
-was stopped goes on, and after a change only what it can touch is tried again (what tests noticed
-once, only after a change of its file).
+Each mutant is one change of one expression (`operators.py`). It is tried on a copy of the tree with
+those tests of its part that run its line. The fast tests run first, until one fails. A mutant that
+takes far longer than its tests counts as noticed.
+
+Results are kept in `.mutants/`, so a stopped run can be continued. After a change of the code, only
+the mutants that it may affect are tried again. A mutant that tests have noticed is tried again only
+after a change of its own file.
 """
 
 import argparse
@@ -25,7 +27,7 @@ from tests.mutation.operators import mutants_of
 from tests.mutation.running import SURVIVED, preload, trace, try_mutant
 
 ROOT = Path(__file__).parents[2]
-PARTS = {  # sources, and the tests that must notice
+PARTS = {  # sources, and the tests that must notice their mutants
     "msb": ("src/budgetlearn/msb/", ["tests/msb"]),
     "forests": ("src/budgetlearn/forests/", ["tests/forests"]),
     "budgetrf": ("src/budgetlearn/budgetrf/", ["tests/budgetrf"]),
@@ -38,7 +40,7 @@ PARTS = {  # sources, and the tests that must notice
 
 
 def copy_tree(target):
-    """Copy what is tracked, what is new and the compiled kernels."""
+    """Copy tracked and new files, and the compiled kernels."""
     names = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(names, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     kernels = (str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.so"))
@@ -58,12 +60,12 @@ def digest(*parts):
 
 
 def sample_of(mutants, n_wanted, seed):
-    """Return `n_wanted` mutants; an edit elsewhere in the sources changes little of the choice."""
+    """Return `n_wanted` mutants; an edit elsewhere in the sources hardly changes the choice."""
     return sorted(mutants, key=lambda m: digest(seed, m.path, m.text, m.before, m.after))[:n_wanted]
 
 
 class Results:
-    """What is known so far, in a file with one line for each mutant tried.
+    """Results so far, in a file with one line for each mutant tried.
 
     Parameters
     ----------
@@ -80,11 +82,11 @@ class Results:
                 self._known[key] = outcome
 
     def get(self, *keys):
-        """Return the outcome under the first of the keys that is known, or None."""
+        """Return the outcome under the first known key, or None."""
         return next((self._known[key] for key in keys if key in self._known), None)
 
     def add(self, key, outcome):
-        """Keep an outcome."""
+        """Store an outcome."""
         self._known[key] = outcome
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([key, outcome]) + "\n")
@@ -116,18 +118,18 @@ def measure(part, tree, options, results):
 
 
 def _outcome(tree, mutant, runs, state, results):
-    """Return what became of a mutant, from memory where neither code nor tests have changed."""
-    name = (mutant.path, mutant.number)  # a line may hold two that read the same
-    killed = digest(*name, tree / mutant.path)  # a killed one stays so with better tests
+    """Return the outcome of a mutant, the stored one if neither code nor tests have changed."""
+    name = (mutant.path, mutant.number)  # two mutants of a line may have the same text
+    killed = digest(*name, tree / mutant.path)  # better tests still kill a killed mutant
     survived = digest(*name, state)
     known = results.get(killed, survived)
     if known is not None:
         return known
     line = f"{mutant.path}:{mutant.line}"
     tests = [test for test, lines in runs["lines"].items() if line in lines]
-    if not tests and mutant.at_import:  # a line of the module itself, which all need
+    if not tests and mutant.at_import:  # a line of the module itself, which all tests run
         tests = list(runs["lines"])
-    elif not tests:  # it may run in a process that a test started, where nobody watches
+    elif not tests:  # a process that a test started may run it, which is not traced
         prefix = f"{mutant.path}:"
         tests = [
             test for test, seen in runs["lines"].items() if any(n.startswith(prefix) for n in seen)
@@ -154,18 +156,18 @@ def _try_by_hand(parser, modules):
     with tempfile.TemporaryDirectory() as temporary:
         tree = Path(temporary).resolve() / "tree"
         copy_tree(tree)
-        if (ROOT / "build").is_dir():  # compiled parts, so that a changed kernel is all to compile
+        if (ROOT / "build").is_dir():  # compiled parts, so that only a changed kernel is compiled
             shutil.copytree(ROOT / "build", tree / "build", dirs_exist_ok=True)
         survivors = by_hand.measure(tree, mutants)
     print("", *by_hand.summary(mutants, survivors), sep="\n")
 
 
 def main():
-    """Measure the parts that were named, and print the share noticed and the survivors."""
+    """Measure the named parts, and print the share of noticed mutants and the survivors."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=80, help="mutants of each part")
-    parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
-    parser.add_argument("--by-hand", action="store_true", help="the mutants written by hand")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
+    parser.add_argument("--by-hand", action="store_true", help="try the mutants written by hand")
     parts = f"of {', '.join(PARTS)}; with --by-hand modules"
     parser.add_argument("parts", nargs="*", metavar="PART", help=parts)
     options = parser.parse_args()

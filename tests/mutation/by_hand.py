@@ -1,6 +1,6 @@
-"""Mutants written by hand, in `by_hand.toml`: changes of meaning that one expression rarely makes.
+"""Mutants written by hand, in `by_hand.toml`: faults that a change of one expression rarely makes.
 
-Each is applied to a copy of the tree, where its tests must fail; a kernel is compiled for it.
+Each is applied to a copy of the tree, in which its tests must fail. Changed kernels are compiled.
 """
 
 import shutil
@@ -25,9 +25,9 @@ class HandMade:
     module : str
         Dotted name.
     before, after : str
-        What stands exactly once in the source, and what is put there.
+        Text that is in the source exactly once, and its replacement.
     why : str
-        What the change makes wrong.
+        The fault that the change causes.
     tests : tuple of str
         Test files, relative to the repository.
     """
@@ -54,7 +54,7 @@ def listed():
 
 
 def measure(tree, mutants):
-    """Try mutants on a copy of the tree, tell of each, and return the survivors."""
+    """Try mutants on a copy of the tree, print each outcome, and return the survivors."""
     for tests in dict.fromkeys(mutant.tests for mutant in mutants):
         if (outcome := run_tests(tree, tests)) != SURVIVED:
             raise SystemExit(f"without any mutant, {' '.join(tests)}: {outcome}")
@@ -68,7 +68,7 @@ def measure(tree, mutants):
 
 
 def summary(mutants, survivors):
-    """Return the share noticed, of each module and of all, and what survived, as lines."""
+    """Return lines with the share of noticed mutants, by module and in all, and the survivors."""
     tried, left = (Counter(each.module for each in some) for some in (mutants, survivors))
     lines = [f"{name}: {n - left[name]} of {n} noticed" for name, n in tried.items()]
     share = 100 * (1 - len(survivors) / len(mutants))
@@ -77,7 +77,7 @@ def summary(mutants, survivors):
 
 
 def _try(tree, mutant):
-    """Return what became of a mutant."""
+    """Return the outcome of a mutant."""
     path = mutant.source(tree)
     text = path.read_text(encoding="utf-8").replace(mutant.before, mutant.after)
     if path.suffix == ".py":
@@ -91,10 +91,10 @@ def _try(tree, mutant):
     finally:
         for copy, each in zip(copies, kept, strict=True):
             shutil.move(copy, each)
-        path.touch()  # what was translated from the mutant is older
+        path.touch()  # newer than its translation from the mutant
 
 
 def _compile(tree):
-    """Translate and compile the kernels that have changed."""
+    """Translate and compile changed kernels."""
     build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     subprocess.run(build, cwd=tree, check=True, capture_output=True)

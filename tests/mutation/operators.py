@@ -1,7 +1,8 @@
 """Mutants of Python source: the places that can be changed, and the changed trees.
 
-Left alone is what gives no wrong number: docstrings, annotations, decorators, the words of errors
-and log lines, `__repr__`, and keywords that only say how much is done at a time or shown.
+Code that cannot give a wrong number is left alone: docstrings, annotations, decorators, the words
+of errors and log lines, `__repr__`, and keywords that only set the size of work units or the
+output.
 """
 
 import ast
@@ -50,15 +51,15 @@ class Mutant:
     path : str
         The file, relative to the repository.
     line : int
-        Where the change stands.
+        Line of the change.
     text : str
-        That line.
+        Text of that line.
     before, after : str
         The changed expression or statement.
     number : int
-        Which of the file's mutants it is.
+        Its number among the file's mutants.
     at_import : bool
-        Whether it stands outside of all functions, so that importing the file runs it.
+        Whether it is outside of all functions, so that importing the file runs it.
     """
 
     path: str
@@ -79,9 +80,9 @@ def mutants_of(path, source):
     Parameters
     ----------
     path : str
-        Its name, for the mutants.
+        Path of the file, for the mutants.
     source : str
-        Its text.
+        Text of the file.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def mutants_of(path, source):
 
 
 def mutated(source, number):
-    """Return the syntax tree of a file with the change `number`, lines as in the original."""
+    """Return the syntax tree of a file with the change `number`, with the original line numbers."""
     tree = ast.parse(source)
     old, new = next(itertools.islice(_changes(tree), number, None))
     ast.copy_location(new, old)
@@ -121,7 +122,7 @@ class _Replace(ast.NodeTransformer):
 
 
 def _changes(tree):
-    """Yield (node, what to put in its place), in the order of the source."""
+    """Yield (node, replacement), in the order of the source."""
     for node in _mutable(tree):
         for new in _variants(node):
             yield node, new

@@ -1,4 +1,4 @@
-"""What pytest is given in a child process: it notes which lines each test runs, or picks tests."""
+"""Plugins for pytest in a child process: one notes the lines of each test, one picks tests."""
 
 import signal
 import sys
@@ -6,30 +6,30 @@ import threading
 import time
 from collections import defaultdict
 
-# A test may take this many times its CPU seconds, and this many more; the import of the tests, too.
+# A test, or the import of the tests, may take this many times its CPU seconds plus this many more.
 PATIENCE, GRACE, IMPORT = 4, 3, 60
 
 
 class Tracer:
     """Note the CPU seconds of each test and the lines of some files that it runs.
 
-    Lines that a test's fixtures run count for every test of its file: others may share them.
+    Lines run by a test's fixtures count for every test of its file, because others may share them.
 
     Parameters
     ----------
     prefix : str
-        How the paths of the files to watch begin.
+        Beginning of the paths of the files to watch.
 
     Attributes
     ----------
     seconds : dict of str to float
         By the test's id.
     fixture_seconds : dict of str to float
-        Most that the fixtures of a test took, by its file.
+        The longest time of a test's fixtures, by its file.
     lines : dict of str to set of (str, int)
         File and line, by the test's id.
     failed : list of str
-        Tests that fail unchanged.
+        Tests that fail without a mutant.
     """
 
     def __init__(self, prefix):
@@ -82,8 +82,8 @@ class Tracer:
 class Chooser:
     """Run some tests in a given order; a test that takes far longer than before ends the process.
 
-    The kernel ends it, so that a loop in compiled code is ended too. CPU seconds count, not those
-    of the clock: machines are shared.
+    The kernel ends the process, so that a loop in compiled code ends, too. CPU seconds count
+    instead of wall-clock time, because machines are shared.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Runs of the tests in forked processes: traced once, then once for each mutant.
 
-Nothing is imported twice: the parent holds the libraries, each child imports the package afresh,
-with one file changed on the way in. Files are only read.
+Nothing is imported twice: the parent holds the libraries, and each child imports the package anew,
+with one file changed during the import. Files are only read.
 """
 
 import contextlib
@@ -41,16 +41,16 @@ def preload():
 
 
 def trace(tree, prefix, paths):
-    """Run tests unchanged and return what each one runs.
+    """Run tests without a mutant and return the lines that each one runs.
 
     Parameters
     ----------
     tree : Path
         Copy of the repository.
     prefix : str
-        How the paths of the sources to watch begin, relative to it.
+        Beginning of the paths of the sources to watch, relative to the tree.
     paths : list of str
-        Test files and folders, relative to it.
+        Test files and folders, relative to the tree.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def trace(tree, prefix, paths):
     Raises
     ------
     SystemExit
-        When a test fails unchanged.
+        If a test fails without a mutant.
     """
 
     def job():
@@ -91,7 +91,7 @@ def try_mutant(tree, mutant, seconds):
     mutant : Mutant
         The change.
     seconds : dict of str to float
-        CPU seconds of each test unchanged, by its id, in the order to run them.
+        CPU seconds of each test without a mutant, by its id, in the order to run them.
 
     Returns
     -------
@@ -105,16 +105,16 @@ def try_mutant(tree, mutant, seconds):
 
 
 def run_tests(tree, files, path=None, code=None, plugins=list):
-    """Run tests until one fails, with one source changed if wanted.
+    """Run tests until one fails, optionally with one source changed.
 
     Parameters
     ----------
     tree : Path
         Copy of the repository.
     files : sequence of str
-        Test files, relative to it.
+        Test files, relative to the tree.
     path, code : Path and code, default=None
-        A source of the tree, and what its import is to give.
+        A source of the tree, and the code to import instead.
     plugins : callable, default=list
         Makes the plugins for pytest, in the process of the tests.
 
@@ -141,12 +141,12 @@ def run_tests(tree, files, path=None, code=None, plugins=list):
 _QUICK = "not test_scikit_learn and not test_estimator_checks"
 _OPTIONS = ["-q", "--assert=plain", "--tb=no", "-p", "no:cacheprovider"]
 _OPTIONS += ["-m", "not workflow", "-k", _QUICK]
-# A fork that ended the watch of its parent, as pytest does when a test fails, would wait for ever.
+# A fork that ends its parent's fault handler, as pytest does when a test fails, waits forever.
 _OPTIONS += ["-p", "no:faulthandler", "-W", "ignore::pytest.PytestConfigWarning"]
 
 
 def _swap_in(path, code):
-    """Let the import of one file give `code`."""
+    """Make the import of one file give `code`."""
     plain = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(self, name):
@@ -156,21 +156,21 @@ def _swap_in(path, code):
 
 
 def _in_child(tree, job, memory=None):
-    """Return what `job` gives in a forked process, or None if it died."""
+    """Return the result of `job` in a forked process, or None if the process died."""
     with tempfile.NamedTemporaryFile(dir=tree.parent) as answer:
         child = os.fork()
         if not child:
             _be_child(tree, job, memory, Path(answer.name))
-        with contextlib.suppress(OSError):  # the child does it too: whoever is first
+        with contextlib.suppress(OSError):  # the child does it too, whichever is first
             os.setpgid(child, child)
-        # Who only sleeps uses no CPU: an hour of the clock as well.
+        # A sleeping process uses no CPU time, so an hour of wall-clock time is the limit as well.
         deadline = time.monotonic() + 3600
         while os.waitpid(child, os.WNOHANG) == (0, 0):
             if time.monotonic() > deadline:
                 os.killpg(child, signal.SIGKILL)
             time.sleep(0.05)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # what a test may have left behind
+            os.killpg(child, signal.SIGKILL)  # processes that a test may have left
         text = Path(answer.name).read_text(encoding="utf-8")
     return json.loads(text) if text else None
 

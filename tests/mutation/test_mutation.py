@@ -1,4 +1,4 @@
-"""The mutation run: what it changes, what it leaves alone, and what it calls noticed."""
+"""The mutation run: the code that it changes or leaves alone, and the mutants it calls noticed."""
 
 import ast
 
@@ -89,7 +89,7 @@ def tree(tmp_path):
 def test_what_became_of_mutants(tree, monkeypatch):
     monkeypatch.setattr(
         plugin, "GRACE", 1
-    )  # for the one that never ends; less may not do under load
+    )  # for the one that never ends; less may be too short under load
     runs = trace(tree, "src/", ["test_steps.py"])
     assert runs["lines"]["test_steps.py::test_elsewhere"] == []
     lines = runs["lines"]["test_steps.py::test_count"]

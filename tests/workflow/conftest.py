@@ -23,7 +23,7 @@ from budgetbench.study import isolation, source_code
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 600  # seconds for a call
-# What a run reads. `src` is not among them: the package is the installed one.
+# Files that a run reads. `src` is not among them, because the package is installed.
 PARTS = (
     "Snakefile",
     "workflow",
@@ -38,7 +38,7 @@ SECTIONS = [f"budgetbench.report.sections.{info.name}" for info in iter_modules(
 
 
 def copy_to(folder):
-    """Copy what a run reads to a folder, and return it."""
+    """Copy the files that a run reads to a folder, and return it."""
     for part in PARTS:
         target = folder / part
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -54,9 +54,9 @@ class Workflow:
         self.folder = Path(folder)
 
     def run(self, *arguments, check=True, **environment):
-        """Run snakemake there and return the finished process, its output as text.
+        """Run snakemake there and return the finished process, with its output as text.
 
-        In a process of its own, as a user's call; `again` saves the start.
+        It runs in a separate process, as for a user; `again` saves the start of a process.
         """
         command = [sys.executable, "-m", "snakemake", "--cores", "2", *map(str, arguments)]
         done = subprocess.run(
@@ -79,9 +79,10 @@ class Workflow:
         return output
 
     def attempt(self, *arguments, **environment):
-        """Do what `again` does and return the exit code, too.
+        """Do the same as `again`, and return the exit code, too.
 
-        What a call imports, and the server of warm jobs, is then there: five seconds are saved.
+        The imports of a call and the server of warm jobs are already there, which saves five
+        seconds.
         """
 
         def prepare():
@@ -94,8 +95,8 @@ class Workflow:
     def plan(self, *arguments, cores=2):
         """Run snakemake there without starting any job; return its exit code and its output.
 
-        In a fork of this process, which has imported all that it needs: seconds a call are saved.
-        `cores` None: as a call to a cluster, which names none.
+        It runs in a fork of this process, which has imported everything that it needs. This saves
+        seconds for each call. With `cores` None, it is called as for a cluster, without a number.
         """
         here = () if cores is None else ("--cores", cores)
         return self._forked(gc.disable, *here, *arguments)
@@ -108,7 +109,7 @@ class Workflow:
             return code, file.read().decode()
 
     def begin(self, prepare, file, *arguments):
-        """Start snakemake there in a fork of this process, its output to a file; return its id."""
+        """Start snakemake there in a fork of this process, with output to a file; return its id."""
         warm_up()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
@@ -120,7 +121,7 @@ class Workflow:
 
 @cache
 def warm_up():
-    """Do once what each call of snakemake would do again: import, and read the project's code."""
+    """Do once what each call of snakemake would repeat: import, and read the project's code."""
     for name in (
         "snakemake.report",
         "smart_open",
@@ -136,7 +137,7 @@ def warm_up():
     source_code.report_fingerprint(ROOT / "workflow" / "scripts" / "report.py")
 
 
-# A server that has also done what each report would do again.
+# A server that has also done what each report would repeat.
 SERVER = """
 import importlib, sys
 from budgetbench.report.page import drawing_library
@@ -152,9 +153,9 @@ fork_server.serve(sys.argv[1])
 
 @cache
 def start_server():
-    """Start one server of warm jobs for all calls of this process: it saves seconds a call.
+    """Start one server of warm jobs for all calls of this process, which saves seconds for each.
 
-    That a call starts its own is for `Workflow.run` to try.
+    `Workflow.run` tests that a call starts its own server.
     """
     command = [sys.executable, "-c", SERVER, str(os.getpid())]
     quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -164,7 +165,7 @@ def start_server():
 
 
 def share_server():
-    """Let the jobs be forks of a server that lasts as long as the process of the tests."""
+    """Run jobs as forks of a server that lasts as long as the process of the tests."""
     announce, tests = isolation.announce_caller, os.getppid()
 
     def announce_both(*arguments, **options):
@@ -176,13 +177,13 @@ def share_server():
 
 
 def forget_warnings():
-    """Take warnings as any process does: pytest's are errors."""
+    """Handle warnings as in any process; under pytest they are errors."""
     warnings.resetwarnings()
     warnings.simplefilter("ignore", DeprecationWarning)
 
 
 def be_a_call():
-    """Let a fork of the tests be what a user's call is, for signals and warnings."""
+    """Make a fork of the tests like a user's call, as to signals and warnings."""
     os.setsid()
     faulthandler.disable()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -190,7 +191,7 @@ def be_a_call():
 
 
 def _snakemake(folder, out, prepare, arguments):
-    """Be snakemake in a folder, with all output to a file, and end."""
+    """Run snakemake in a folder, with all output to a file, and end the process."""
     for stream in (1, 2):
         os.dup2(out, stream)
     os._exit(run_here(folder, prepare, arguments))
@@ -203,10 +204,10 @@ def run_here(folder, prepare, arguments):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(TIMEOUT)
         sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
-        # Jobs are given the stream that was there at the import: pytest's.
+        # Jobs would get the stream that was there at the import, which is pytest's.
         importlib.import_module("snakemake.shell").STDOUT = None
         os.chdir(folder)
-        gc.freeze()  # what was there before the fork need not be looked at
+        gc.freeze()  # objects from before the fork need no collection
         prepare()
         importlib.import_module("snakemake.cli").main(list(map(str, arguments)))
     except SystemExit as done:
@@ -224,7 +225,7 @@ def make_workflow(tmp_path_factory):
 
     def make(name="workflow"):
         folder = copy_to(tmp_path_factory.mktemp(name))
-        load_registry(folder / "config" / "datasets.yaml")  # checked once, for all forks
+        load_registry(folder / "config" / "datasets.yaml")  # checked once for all forks
         return Workflow(folder)
 
     return make

@@ -1,11 +1,11 @@
-"""Kill a study at random moments, start it again, and compare what comes out in the end.
+"""Kill a study at random moments, start it again, and compare the results.
 
 python -m tests.workflow.kills                        50 kills on this machine, over the smoke study
 python -m tests.workflow.kills --kills 35 --slurm 15  15 more under a SLURM started for it (as root)
 
-Each time the main process or one of a job, by one of nine signals, after some seconds of CPU time,
-and again while it lives; then the same command, and `--unlock` only where the message asks for it.
-What was killed is added to kills.csv.
+Each kill hits the main process or that of a job with one of nine signals, after some seconds of CPU
+time, and is repeated while the study runs. Then the same command is given again. `--unlock` is
+given only if a message asks for it. The kills are added to kills.csv.
 """
 
 import argparse
@@ -28,13 +28,13 @@ from tests.workflow.conftest import copy_to
 from tests.workflow.slurm import PROFILE, Cluster, why_not
 
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL", "SEGV", "ABRT", "ALRM", "USR1")
-CLOCKS = "seconds|_ms$"  # columns that tell another time each time
+CLOCKS = "seconds|_ms$"  # columns of times, which differ from run to run
 PATIENCE = 1800  # seconds for a study that was not killed, or to end after a kill
 WORK = (1, 25)  # seconds of CPU time before a kill; the smoke study takes about a hundred
 
 
 def contents(results):
-    """Return what a study left, by file: bytes, or the table without its clocks."""
+    """Return the contents of a study's files: bytes, or the table without its times."""
     found = {}
     for folder in ("data", "splits", "costs"):
         for path in sorted((results / folder).rglob("*.*")):
@@ -86,14 +86,14 @@ class Killed:
         return found
 
     def kill_some(self, work, most):
-        """Start, and kill something after every so many seconds of CPU time; return the exit code.
+        """Start, and kill something after random seconds of CPU time; return the exit code.
 
         Parameters
         ----------
         work : (float, float)
             Least and most seconds before a kill.
         most : int
-            So many kills at most; after that it goes on undisturbed.
+            The most kills; after them the study goes on undisturbed.
         """
         main, spent, before = self.start(), {}, len(self.rows)
         due = self.rng.uniform(*work)
@@ -118,11 +118,11 @@ class Killed:
             row["victim"] = "main" if victim.pid == main else f"job: {words}"
             victim.send_signal(signal_of(name))
         except psutil.NoSuchProcess:
-            return  # it had just ended: not a kill
+            return  # it had just ended, so this is no kill
         self.rows.append(row)
 
     def after(self, code):
-        """Wait until nothing of a call is left, and do what its message says."""
+        """Wait until no process of a call is left, and follow its message."""
         end = time.monotonic() + PATIENCE
         while self.processes() or self.is_busy():
             assert time.monotonic() < end, f"still there: {self.processes()}"
@@ -135,7 +135,7 @@ class Killed:
         return code
 
     def finish(self, most=4):
-        """Give the same command until it ends well."""
+        """Repeat the command until it succeeds."""
         for _ in range(most):
             if not self.after(self.call()):
                 return
@@ -143,12 +143,12 @@ class Killed:
         raise AssertionError(f"it did not end well in {most} calls:\n{output}")
 
     def begin_anew(self, results):
-        """Remove what the study has made."""
+        """Remove the files that the study has made."""
         subprocess.run(["rm", "-r", "-f", str(results), ".snakemake"], cwd=self.folder, check=True)
 
 
 def kill_often(killed, results, expected, n_kills, work=WORK, tell=lambda row: None):
-    """Kill a study `n_kills` times; after each time it ends well, compare and begin anew."""
+    """Kill a study `n_kills` times; whenever it succeeds, compare and begin anew."""
     results = killed.folder / results
     while len(killed.rows) < n_kills:
         before = len(killed.rows)
@@ -163,24 +163,24 @@ def kill_often(killed, results, expected, n_kills, work=WORK, tell=lambda row: N
 
 
 def compare(found, expected):
-    """Fail where a file is missing or differs."""
+    """Fail if a file is missing or differs."""
     assert found.keys() == expected.keys(), found.keys() ^ expected.keys()
     different = [name for name in expected if found[name] != expected[name]]
     assert not different, different
 
 
 def main():
-    """Kill the smoke study as the command line says."""
+    """Kill the smoke study by the options of the command line."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--kills", type=int, default=50, help="on this machine")
+    options.add_argument("--kills", type=int, default=50, help="kills on this machine")
     options.add_argument("--slurm", type=int, default=0, help="kills under SLURM, after those")
     options.add_argument("--seed", type=int, default=int(time.time()))
-    options.add_argument("--rows", default="kills.csv", help="file to add what was killed to")
+    options.add_argument("--rows", default="kills.csv", help="file to which the kills are added")
     asked = options.parse_args()
     if asked.slurm and why_not():
         sys.exit(why_not())
     rows = Path(asked.rows).resolve()
-    for name in SIGNALS:  # those ignored here, as under nohup, would be ignored by all children
+    for name in SIGNALS:  # signals ignored here, as under nohup, would be ignored by all children
         if signal.getsignal(signal_of(name)) is signal.SIG_IGN:
             signal.signal(signal_of(name), signal.SIG_DFL)
 

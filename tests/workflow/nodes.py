@@ -1,10 +1,10 @@
-"""How the time of a study shrinks with the nodes of a cluster: 1, 2 and 4 simulated ones.
+"""Time of a study on a cluster of 1, 2 and 4 simulated nodes.
 
 python -m tests.workflow.nodes [--study FILE] [--nodes 1 2 4]      (as root, with SLURM installed)
 
-Each node has one CPU, so as many submissions work at once. They share the real cores of this
-machine: more nodes than cores show what SLURM and Snakemake cost, not what real nodes would bring.
-Without --study: eight runs of three methods on wine, a submission each.
+Each node has one CPU, so as many submissions as nodes run at once. They share the real cores of
+this machine. More nodes than cores show the overhead of SLURM and Snakemake, not the gain of real
+nodes. Without --study, eight runs of three methods on wine are measured, each in a submission.
 """
 
 import argparse
@@ -34,7 +34,7 @@ STUDY = {
 
 
 def run(folder, study, n_nodes):
-    """Run a study on so many nodes; return seconds, seconds of its jobs and its points."""
+    """Run a study on `n_nodes` nodes; return seconds, seconds of its jobs and its points."""
     with Cluster(folder / f"slurm-{n_nodes}", n_nodes, cpus=1) as cluster:
         command = ("collect", "--configfile", study, *PROFILE, "--jobs", "50", "--quiet", "all")
         start = time.monotonic()
@@ -53,14 +53,14 @@ def run(folder, study, n_nodes):
 
 
 def at_work(jobs):
-    """Return the seconds that jobs worked in all."""
+    """Return the sum of the seconds that jobs worked."""
     form = "%Y-%m-%dT%H:%M:%S"
     ended = [[time.mktime(time.strptime(at, form)) for at in job[:2]] for job in jobs]
     return sum(end - start for start, end in ended)
 
 
 def main():
-    """Print the times, and that the numbers are the same on any number of nodes."""
+    """Print the times, and check that the numbers are the same on any number of nodes."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--study", type=Path)
     options.add_argument("--nodes", type=int, nargs="+", default=[1, 2, 4])

@@ -1,6 +1,6 @@
-"""A SLURM on this machine, for as long as a test needs it: one node, or several simulated ones.
+"""A SLURM on this machine while a test needs it, with one node or several simulated ones.
 
-python -m tests.workflow.slurm    whether one can really be had
+python -m tests.workflow.slurm    checks whether it can really be started
 """
 
 import os
@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
-# Memory is enforced by counting (PSS, every second): control groups are the machine's own affair.
-# Jobs look here whatever the environment says: the plugin takes SLURM's variables out of it.
+# Memory is enforced by counting (PSS, every second), because control groups belong to the machine.
+# Jobs read this path in any environment, because the plug-in removes SLURM's variables from it.
 SYSTEM_CONFIG = Path("/etc/slurm/slurm.conf")
 CONFIG = """
 ClusterName=test
@@ -57,8 +57,8 @@ NODE = """
 NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={cpus}
  RealMemory={memory} State=UNKNOWN
 """
-MEMORY = 32_000  # MB that each node says it has; what a job asked for is enforced, this is not
-# One machine has no accounts, and may be asked often.
+MEMORY = 32_000  # MB that each node reports; only the request of a job is enforced
+# A single machine has no accounts, and may be polled often.
 PROFILE = (
     *("--profile", "profiles/slurm", "--slurm-no-account", "--latency-wait", "10"),
     *("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1"),
@@ -67,7 +67,7 @@ PROFILE = (
 
 
 def why_not():
-    """Return why no such cluster can be had here; "" if it can."""
+    """Return why no such cluster can be started here, or "" if it can."""
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     lacking = [name for name in (*DAEMONS, "sbatch") if shutil.which(name, path=path) is None]
     if lacking:
@@ -80,14 +80,14 @@ def why_not():
 
 
 def _is_abandoned(config):
-    """Return whether a configuration is a killed test's: a link into a folder without daemons."""
+    """Return whether a killed test left a configuration: a link into a folder without daemons."""
     if not config.is_symlink() or "ClusterName=test\n" not in config.read_text():
         return False
     return not any(map(_is_daemon, _pids_in(config.resolve().parent)))
 
 
 def _is_daemon(pid):
-    """Return whether a process is one of SLURM's daemons: ids are given anew, after a reboot."""
+    """Return whether a process is one of SLURM's daemons; a reboot gives ids to other processes."""
     try:
         process = psutil.Process(pid)
         return process.name() in DAEMONS and process.status() != psutil.STATUS_ZOMBIE
@@ -96,7 +96,7 @@ def _is_daemon(pid):
 
 
 def _pids_in(folder):
-    """Return the processes of the daemons of a folder, the last started first."""
+    """Return the ids of the daemons of a folder, the last started first."""
     files = [*sorted(folder.glob("slurmd-*.pid")), *folder.glob("slurmctld.pid")]
     texts = [path.read_text().strip() for path in (*files, *folder.glob("munged.pid"))]
     return [int(text) for text in texts if text]
@@ -124,14 +124,14 @@ def _free_ports(n_ports):
 
 
 class Cluster:
-    """A cluster that lives in a folder; used as a context.
+    """A cluster in a folder, used as a context.
 
     Parameters
     ----------
     folder : path-like
-        Where; made here.
+        Folder, which is created.
     n_nodes : int, default=1
-        Nodes, each a daemon of its own on this machine.
+        Number of nodes, each a daemon on this machine.
     cpus : int, default=4
         CPUs of each node, whatever the machine has.
     """
@@ -187,7 +187,7 @@ class Cluster:
         self.wait_for(lambda: self.run("sinfo", "-h", "-o", "%T").split() == ["idle"], 60)
 
     def run(self, *command):
-        """Run a command of SLURM's and return what it prints."""
+        """Run a SLURM command and return its output."""
         done = subprocess.run(
             command,
             env={**os.environ, **self.environment},
@@ -200,20 +200,20 @@ class Cluster:
         return done.stdout
 
     def jobs(self):
-        """Return {number: state} of all jobs, ended ones too."""
+        """Return {number: state} of all jobs, including ended ones."""
         lines = self.run("squeue", "-h", "-t", "all", "-o", "%i %T").splitlines()
         return dict(line.split() for line in lines)
 
     @staticmethod
     def wait_for(condition, seconds):
-        """Wait until a condition holds; an error when it does not in time."""
+        """Wait until a condition holds, or raise an error if it does not in time."""
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f"{condition} did not come true in {seconds} s"
             time.sleep(0.3)
 
     def is_busy(self):
-        """Return whether jobs wait or run."""
+        """Return whether any job waits or runs."""
         return bool(self.run("squeue", "-h").strip())
 
     def __exit__(self, *_):
@@ -231,13 +231,13 @@ class Cluster:
                 daemon.send_signal(signal.SIGTERM)
         for daemon in psutil.wait_procs(daemons, timeout=20)[1]:
             daemon.kill()
-        # What ran on a node that was lost has nobody to end it.
+        # Nothing else ends the processes of a lost node.
         for left in _processes_of(self.config):
             with suppress(psutil.NoSuchProcess):
                 left.kill()
 
 
-if __name__ == "__main__":  # .ci/slurm asks whether one can really be had
+if __name__ == "__main__":  # for .ci/slurm: checks whether it can be started
     if why_not():
         sys.exit(why_not())
     with tempfile.TemporaryDirectory() as scratch, Cluster(Path(scratch) / "slurm"):

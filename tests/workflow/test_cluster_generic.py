@@ -12,7 +12,7 @@ from tests.workflow.conftest import TIMEOUT, share_server
 from tests.workflow.warm import served
 
 pytestmark = pytest.mark.workflow
-# Like the real one: takes options and a script, starts it detached, prints a number.
+# Like the real one, it takes options and a script, starts it detached and prints a number.
 QSUB = """#!/bin/sh
 echo "$@" >> {calls}
 for script; do :; done
@@ -30,7 +30,7 @@ STUDY = {
 
 
 def call_as_python(words):
-    """Let the plug-in call `words` for Python's in what it submits, whose jobs share a server."""
+    """Let the plug-in's submissions call `words` instead of Python; their jobs share a server."""
     from snakemake_executor_plugin_cluster_generic import Executor
 
     Executor.get_python_executable = lambda self: words
@@ -65,7 +65,7 @@ def test_jobs_go_through_the_scheduler_with_their_resources(make_workflow):
     points = records.read(workflow.folder / "results" / "generic" / "points.parquet")
     assert set(points["method"]) == {"logitb", "constant"}
     assert (points["status"] == "ok").all()
-    # prepare; split, costs and two fits; collect and report. Fetching stays where the network is.
+    # Prepare; split, costs and two fits; collect and report. Fetching runs where the network is.
     prepare, runs, results = calls.read_text().splitlines()
     assert "mem=2000mb -l walltime=00:20:00" in prepare
     assert "ncpus=1:mem=1500mb -l walltime=00:24:00" in runs  # one after the other

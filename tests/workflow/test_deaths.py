@@ -1,4 +1,4 @@
-"""A method that dies takes nothing with it; a killed run leaves nothing but a lock."""
+"""A method that dies affects nothing else, and a killed run leaves only a lock."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from tests.workflow.conftest import be_a_call
 pytestmark = pytest.mark.workflow
 STUDY = "config/studies/deaths.yaml"
 CALL = ("--configfile", STUDY)
-# What a user may have beside the Snakefile.
+# A module that a user may have next to the Snakefile.
 METHODS = """
 import os
 import signal
@@ -81,7 +81,7 @@ def test_deaths_are_rows_told_at_the_end_and_tried_again(workflow):
 
     code, told = workflow.plan(*CALL, "-n")
     assert code == 0
-    assert told.count("rule fit:") == 2, told  # what was out of time would be so again
+    assert told.count("rule fit:") == 2, told  # runs that were out of time would be so again
 
     mended = METHODS.replace("os.kill(os.getpid(), signal.SIGKILL)", "return super().fit(X, y)")
     mended = mended.replace("sys.exit(3)", "return super().fit(X, y)")
@@ -105,7 +105,7 @@ def test_killing_the_main_process_ends_everything_and_leaves_a_lock(workflow):
     try:
         wait_for(lambda: sleeping.exists() and sleeping.read_text())
         method = psutil.Process(int(sleeping.read_text()))
-        # Jobs are forks of a server that has a session of its own, and ends with its caller.
+        # Jobs are forks of a server that has its own session and ends with its caller.
         started = [
             *psutil.Process(main).children(recursive=True),
             method,
@@ -116,7 +116,7 @@ def test_killing_the_main_process_ends_everything_and_leaves_a_lock(workflow):
         os.waitpid(main, 0)
     wait_for(lambda: not [p for p in started if p.is_running() and p.status() != "zombie"], 30)
 
-    assert workflow.plan(*CALL, "-n", "--quiet")[0] == 0  # looking is free
+    assert workflow.plan(*CALL, "-n", "--quiet")[0] == 0  # a dry run needs no lock
     assert "--unlock" in workflow.again(*CALL, "--until", "split", fails=True)
     assert workflow.plan(*CALL, "--unlock")[0] == 0
     workflow.again(*CALL, "--until", "split")

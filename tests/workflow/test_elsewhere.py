@@ -1,4 +1,4 @@
-"""The workflow as a module of another one, and with its files in a storage: the same points."""
+"""The workflow as a module of another one, or with files in a storage, gives the same points."""
 
 import json
 import os
@@ -48,7 +48,7 @@ rule mine:
     output: "mine.html"
     shell: "cp {{input}} {{output}}"
 """
-# What the storage plugin calls, for machines that lack it.
+# A stand-in for the command that the storage plug-in calls, for machines without it.
 RSYNC = """#!/bin/sh
 while [ $# -gt 2 ]; do shift; done
 exec cp "$1" "$2"
@@ -57,7 +57,7 @@ exec cp "$1" "$2"
 
 @pytest.fixture
 def small(tmp_path):
-    """Return a folder with a study and what it names, one method of which always fails."""
+    """Return a folder with a study and the files that it names; one of its methods always fails."""
     methods = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text())
     methods["broken"] = {"label": "Broken", "class": "broken.Broken"}
     (tmp_path / "methods.yaml").write_text(yaml.safe_dump(methods))
@@ -68,7 +68,7 @@ def small(tmp_path):
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    """Return the points that the same study has when it runs as ever."""
+    """Return the points of the same study when it runs as usual."""
     folder = tmp_path_factory.mktemp("plain")
     study = {**STUDY, "methods": ["msb", "constant"]}
     del study["methods_file"]
@@ -95,12 +95,12 @@ def test_as_a_module_with_a_prefix(small, expected):
     (kept,) = results.rglob("failures/**/*.json")
     assert "not today" in json.loads(kept.read_text())["runs"][0]["status"]
     _, plan = small.plan("-n", "--quiet", "rules", "--configfile", "all.yaml")
-    assert "bl_fit" in plan  # what failed is repeated
+    assert "bl_fit" in plan  # failed runs are repeated
     assert "bl_msb" not in plan
     config["budgetlearn"] |= {"strict": False, "methods": ["msb", "logitb", "constant"]}
     (small.folder / "all.yaml").write_text(yaml.safe_dump(config))
     _, plan = small.plan("-n", "--quiet", "rules", "--configfile", "all.yaml")
-    assert "bl_fit" not in plan  # the points of the others were found
+    assert "bl_fit" not in plan  # the points of the other runs were found
     assert "bl_collect" in plan
 
 

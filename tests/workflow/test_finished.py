@@ -1,4 +1,4 @@
-"""What is finished stays: after a killed job, and after runs that had no result at first."""
+"""Finished results stay, after a killed job and after runs that had no result at first."""
 
 import pytest
 
@@ -58,11 +58,11 @@ def test_finished_jobs_are_taken_over_and_repeated_ones_are_done(make_workflow):
     assert not (points / "breaks/0.parquet").exists()
     finished = points / "constant/0.parquet"
     before = finished.read_bytes()
-    finished.unlink()  # as Snakemake does in a submission of which one job was killed
+    finished.unlink()  # as Snakemake does if one job of a submission was killed
 
     output = workflow.again(*CALL)
     assert output.count("rule fit:") == 3, output
-    assert finished.read_bytes() == before  # the clocks of the first fit, too
+    assert finished.read_bytes() == before  # including the times of the first fit
     assert (records.read(points / "fails/0.parquet")["status"] == "ok").all()
 
     code, told = workflow.plan(*CALL, "-n")

@@ -1,4 +1,4 @@
-"""A few kills of a small study; `python -m tests.workflow.kills` does fifty of the smoke study."""
+"""A few kills of a small study; `python -m tests.workflow.kills` kills the smoke study 50 times."""
 
 import os
 import random
@@ -14,7 +14,7 @@ STUDY = {"study": "killed", "title": "Killed", "datasets": ["wine"], "runs": 1}
 
 
 class Fork:
-    """A fork of this process, asked as one of `subprocess` is."""
+    """A fork of this process, with the methods of a process of `subprocess`."""
 
     def __init__(self, pid):
         self.pid, self.returncode = pid, None
@@ -27,7 +27,7 @@ class Fork:
 
 
 class WarmlyCalled(Killed):
-    """Calls are forks of this process, which saves seconds; those to be killed serve themselves."""
+    """Calls are forks of this process, which saves seconds; calls to be killed have own servers."""
 
     def __init__(self, workflow, *arguments):
         super().__init__(workflow.folder, *arguments)

@@ -1,4 +1,4 @@
-"""In which order jobs start: a long one that began last would leave the other cores idle."""
+"""The order in which jobs start: if a long one began last, the other cores would be idle."""
 
 import re
 
@@ -9,7 +9,7 @@ STUDY = ["study=s", "methods=[msb,gif_squared,constant]", "datasets=[wine,heart]
 
 
 def priorities(workflow):
-    """Return {rule, and method where there is one: the priorities of its planned jobs}."""
+    """Return {rule, with its method if it has one: priorities of its planned jobs}."""
     code, output = workflow.plan("-n", "--config", *STUDY)
     assert code == 0, output
     found = {}
@@ -27,7 +27,7 @@ def test_what_others_wait_for_comes_first_then_the_heaviest(make_workflow):
     ahead = ("fetch", "prepare", "costs", "split", "msb_importance msb")
     fits = [found[name] for name in ("msb_sequence msb", "fit gif_squared", "fit constant")]
     assert min(min(found[name]) for name in ahead) > max(map(max, fits))
-    # Nothing is known yet: as the study lists its methods.
+    # Nothing is known yet, so the order is that of the study's methods.
     assert min(fits[0]) > max(fits[1])
     assert min(fits[1]) > max(fits[2]) > 0
     for method, data, seconds in (

@@ -1,4 +1,4 @@
-"""The page on own methods: its file, its entries and its command, as they stand there."""
+"""The page on own methods: its file, its entries and its command work as printed there."""
 
 import re
 import shlex

@@ -1,6 +1,6 @@
-"""What each edit makes Snakemake run again, by dry runs on a study that is finished.
+"""Jobs that Snakemake runs again after each edit, by dry runs on a finished study.
 
-Its files are empty: only who made them, of what and with which parameters, is looked at.
+The study's files are empty. Only the code, the inputs and the parameters of each are compared.
 """
 
 import json
@@ -39,7 +39,7 @@ LATER = 10**9  # ns
 
 @pytest.fixture(scope="module")
 def finished(make_workflow):
-    """A workflow beside a copy of the package, told that a study is done."""
+    """A workflow next to a copy of the package, with a study that is marked as finished."""
     workflow = make_workflow()
     (workflow.folder / STUDY).write_text(PROBE)
     for name in source_code.OWN:
@@ -47,7 +47,7 @@ def finished(make_workflow):
         shutil.copytree(source_code.ROOT / name, workflow.folder / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source_code, "ROOT", workflow.folder)
-        source_code.script_fingerprint(SCRIPTS / "fit.py")  # read once, for all forks
+        source_code.script_fingerprint(SCRIPTS / "fit.py")  # read once for all forks
         source_code.report_fingerprint(SCRIPTS / "report.py")
         code, summary = workflow.plan(*CALL, "--summary")
         assert code == 0, summary
@@ -62,7 +62,7 @@ def finished(make_workflow):
 
 
 def planned(workflow, *arguments):
-    """Return {rule: jobs} that a call would run, and what it says of them."""
+    """Return {rule: jobs} that a call would run, and its output."""
     code, told = workflow.plan(*CALL, "-n", *arguments)
     assert code == 0, told
     counts = Counter(re.findall(r"^ *(?:local)?rule (\w+):", told, re.MULTILINE))
@@ -84,7 +84,7 @@ def edit(finished):
         assert after != before
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(after)
-        if path.suffix in (".py", ".so"):  # not so late that a kernel would be older
+        if path.suffix in (".py", ".so"):  # so that no kernel is older
             os.utime(path, ns=(written + 1, written + 1))
         undo.append((path, before, written))
 
@@ -98,7 +98,7 @@ def edit(finished):
 
 
 def text(before, after):
-    """Replace a text at its first place."""
+    """Replace the first occurrence of a text."""
     return lambda content: content.replace(before, after, 1)
 
 
@@ -122,7 +122,7 @@ def entry(*place, **changes):
 
 
 def failed(status):
-    """A run of logitB that has no result, kept as `keep_failures` does."""
+    """A run of logitB without a result, kept as by `keep_failures`."""
     runs = [{"run": 1, "status": status}]
     limits = {"time_limit": 3600, "memory_limit": None, "job_memory": None}
     kept = {**limits, "runs": runs}
@@ -148,7 +148,7 @@ DRAWN_WITH = {
     "analysis": ("budgetbench/analysis/areas.py", more(b"MORE = 1\n")),
 }
 LIMITS = ("offline=true", "time_limit=null", "memory_limit=500", "retry_failed=true")
-# What changes: file (None: only the call does), its edit, arguments of the call, jobs that run.
+# Changes: file (None if only the call changes), its edit, arguments of the call, jobs that run.
 EDITS = {
     "nothing": (None, None, (), {}),
     "more runs": (None, None, config("runs=4"), DRAWN),
@@ -231,7 +231,7 @@ def test_an_edit_reruns(finished, edit, name):
 
 
 def test_whatever_a_report_is_drawn_with_changes_its_parameter(finished, edit):
-    # The one that Snakemake compares: that it then plans the report, a template showed above.
+    # Snakemake compares this fingerprint; a template above showed that it then plans the report.
     seen = {source_code.report_fingerprint(SCRIPTS / "report.py"): "nothing"}
     for name, (file, function) in DRAWN_WITH.items():
         edit(file, function)

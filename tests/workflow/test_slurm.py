@@ -1,4 +1,4 @@
-"""The workflow on a real SLURM: the same results, jobs that fail, submissions that are ended."""
+"""The workflow on a real SLURM: the same results, failing jobs, and submissions that are ended."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ from tests.workflow.slurm import PROFILE, Cluster, why_not
 from tests.workflow.warm import served
 
 pytestmark = pytest.mark.workflow
-# The second method of each submission waits for its end, where the first one is finished.
+# The second method of each submission waits for its end if the first one is finished.
 SECOND = """
 import os
 import time
@@ -65,9 +65,9 @@ def cluster(tmp_path_factory):
 
 
 def prompt(words):
-    """Let the plug-in ask every second, and call `words` for Python's in what it submits.
+    """Let the plug-in poll every second, and call `words` instead of Python in its submissions.
 
-    By itself it waits ten seconds longer each time that no job had ended.
+    By default it waits ten seconds longer each time that no job has ended.
     """
     from snakemake_executor_plugin_slurm import Executor
 
@@ -76,9 +76,10 @@ def prompt(words):
 
 
 def step(words, arguments):
-    """Call `words` as the step of a submission, too, but where runs are ended at the first attempt.
+    """Call `words` as the step of a submission, too, except at the first attempt of fits.
 
-    There the step is a Python of its own: SLURM counts the memory of what it has started itself.
+    There runs are ended, and SLURM counts only the memory of processes that it started itself, so
+    the step is a new Python process.
     """
     if "fit" in arguments and arguments[arguments.index("--attempt") + 1] == "1":
         return
@@ -90,13 +91,13 @@ def step(words, arguments):
 
 @pytest.fixture(scope="module")
 def snakemake(cluster, tmp_path_factory):
-    """Words that call Snakemake, which take no time to start."""
+    """Words that call Snakemake without the time of its start."""
     with served(tmp_path_factory.mktemp("served"), prompt, step) as words:
         yield [*shlex.split(words), "-m", "snakemake"]
 
 
 def configured(workflow, **changes):
-    """Return the arguments that run a study, written to a file of its own."""
+    """Write a study to a file, and return the arguments that run it."""
     path = workflow.folder / "config" / "studies" / "slurm.yaml"
     path.write_text(yaml.safe_dump({**STUDY, **changes}))
     return ("--configfile", path)
@@ -104,7 +105,7 @@ def configured(workflow, **changes):
 
 @contextmanager
 def submitted(workflow, cluster, snakemake, *arguments, jobs=4):
-    """Run snakemake through profiles/slurm, ended with the context whatever happens."""
+    """Run snakemake through profiles/slurm; it ends with the context, whatever happens."""
     command = (*arguments, *PROFILE, "--jobs", jobs)
     with subprocess.Popen(
         [*snakemake, *map(str, command)],
@@ -123,7 +124,7 @@ def submitted(workflow, cluster, snakemake, *arguments, jobs=4):
 def test_a_job_that_fails_is_reported_with_its_log(cluster, snakemake, make_workflow):
     workflow = make_workflow()
     table = ("results/slurm/data/wine.parquet",)
-    workflow.again(*table, *configured(workflow))  # what is there need not be submitted
+    workflow.again(*table, *configured(workflow))  # existing files need not be submitted
     study = configured(workflow, costs=["given"])  # wine has no price list in this registry entry
     datasets = workflow.folder / "config" / "datasets.yaml"
     registry = yaml.safe_load(datasets.read_text())
@@ -141,7 +142,7 @@ def test_a_job_that_fails_is_reported_with_its_log(cluster, snakemake, make_work
 
 
 def end_each(cluster, marks):
-    """End every submission in its own way; return {way: number of the job}."""
+    """End every submission in a different way; return {way: number of the job}."""
     lines = cluster.run("squeue", "-h", "-t", "RUNNING", "-o", "%i %N").splitlines()
     nodes = dict(line.split() for line in lines)
     alone = next(job for job, node in nodes.items() if list(nodes.values()).count(node) == 1)
@@ -154,7 +155,7 @@ def end_each(cluster, marks):
     node = f"nodename={nodes[alone]}"
     cluster.run("scontrol", "update", node, "state=down", "reason=test")
     cluster.wait_for(lambda: cluster.jobs()[alone] == "NODE_FAIL", 60)
-    # It is heard of again, and comes back by itself (ReturnToService).
+    # The node answers again, and comes back by itself (ReturnToService).
     cluster.wait_for(lambda: "down" not in cluster.run("sinfo", "-h", "-N", "-o", "%T"), 60)
     return ended
 
@@ -173,7 +174,7 @@ def test_a_study_gives_the_same_numbers_and_finished_jobs_outlive_every_end_of_t
     study = configured(workflow, methods=["one", "two", "constant"], runs=len(DEATHS))
     results = workflow.folder / "results/slurm"
     points = results / "points/wine/random"
-    # The third method, which waits for nothing, would only take time.
+    # The third method waits for nothing and would only take time.
     fits = [
         f"results/slurm/points/wine/random/{method}/{run}.parquet"
         for method in ("one", "two")
@@ -188,19 +189,21 @@ def test_a_study_gives_the_same_numbers_and_finished_jobs_outlive_every_end_of_t
         output, _ = process.communicate(timeout=500)
     states = cluster.jobs()
     assert process.returncode == 0, output[-6000:]
-    assert set(asked) == {"800M"}  # as the study says
+    assert set(asked) == {"800M"}  # as in the study
     assert len({path.stem for path in before}) == len(DEATHS)
     assert states[ended["memory"]] in {"OUT_OF_MEMORY", "FAILED", "CANCELLED"}
     assert states[ended["time"]] == "TIMEOUT"
     assert states[ended["cancel"]] == "CANCELLED"
     assert states[ended["node"]] == "NODE_FAIL"
     assert states[ended["requeue"]] == "COMPLETED"
-    # Those that prepare the data and do again what was ended.
+    # The jobs that prepare the data and repeat the ended ones.
     rest = states.keys() - others.keys() - set(ended.values())
     assert len(rest) == 1 + (len(DEATHS) - 1)
     assert {states[number] for number in rest} == {"COMPLETED"}
     for path, content in before.items():
-        assert path.read_bytes() == content  # not fitted again: the clocks of the first fit, too
+        assert (
+            path.read_bytes() == content
+        )  # not fitted again, so the times are those of the first fit
     code, told = workflow.plan(*fits, *study, "-n")
     assert code == 0
     assert "Nothing to be done" in told, told

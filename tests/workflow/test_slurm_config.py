@@ -1,4 +1,4 @@
-"""A test that was killed does not leave the machine without a SLURM for tests."""
+"""After a test that was killed, the machine can still start a SLURM for tests."""
 
 import os
 
@@ -18,12 +18,14 @@ def config(tmp_path, monkeypatch):
 
 @pytest.fixture
 def left(tmp_path, config):
-    """Make the folder that a killed test leaves behind."""
+    """Make the folder that a killed test leaves."""
     folder = tmp_path / "slurm"
     folder.mkdir()
     (folder / "slurm.conf").write_text(slurm.CONFIG)
     (folder / "slurmctld.pid").write_text("999999999\n")
-    (folder / "slurmd-node0.pid").write_text(f"{os.getpid()}\n")  # given anew, to this process
+    (folder / "slurmd-node0.pid").write_text(
+        f"{os.getpid()}\n"
+    )  # an id that now belongs to this process
     config.symlink_to(folder / "slurm.conf")
     return folder
 

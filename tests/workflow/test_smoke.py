@@ -1,4 +1,4 @@
-"""The workflow for real: the smoke study from nothing to its report, and what reruns what."""
+"""The real workflow: the smoke study from nothing to its report, and the reruns after changes."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Every study in config/ plans; mistakes in a configuration are told before any job starts."""
+"""Every study in config/ plans, and wrong configurations are reported before any job starts."""
 
 import re
 from functools import cache
@@ -30,7 +30,7 @@ def study_of(path, **settings):
 def asked_of(study, *datasets):
     """Return what Snakemake has to plan for a study: keys, costs, budgets, sources and methods.
 
-    With names of data sets: what it has to plan for these.
+    With names of data sets, return what it has to plan for these.
     """
     datasets = datasets or tuple(study.datasets)
     kinds = {("key", key) for key in study.config if study.config[key] not in (None, {}, [])}
@@ -47,7 +47,7 @@ def asked_of(study, *datasets):
 
 
 def covering(asked, wanted):
-    """Return which keys of `asked` have all that is wanted, those with most of it first."""
+    """Return keys of `asked` that together have everything wanted, those with most of it first."""
     found, rest = [], set(wanted)
     while rest:
         found.append(max(asked, key=lambda key: len(asked[key] & rest)))
@@ -68,9 +68,9 @@ def test_every_study_is_read_with_its_sections():
 
 @pytest.mark.workflow
 def test_whatever_studies_ask_for_plans(workflow):
-    """Studies are planned, those that ask for most first, until all that any asks for was.
+    """Studies are planned, the ones with most to plan first, until everything was planned once.
 
-    Of each only the data sets for which it asks for what those before did not: it may be large.
+    Studies may be large, so each is planned only on data sets that add something new.
     """
     asked = {path: asked_of(study_of(path)) for path in STUDIES}
     chosen, rest = [((), ())], set().union(*asked.values())
@@ -82,7 +82,7 @@ def test_whatever_studies_ask_for_plans(workflow):
         rest -= asked[path]
 
     def check(call, datasets):
-        few = ("runs=1", "runs_per_job=1")  # as many kinds of jobs, and fewer of each
+        few = ("runs=1", "runs_per_job=1")  # the same kinds of jobs, but fewer of each
         code, output = workflow.plan("-n", "--quiet", "rules", *call, "--config", *few, *datasets)
         assert code == 0, output
         jobs = next(line for line in output.splitlines() if line.startswith("total"))
@@ -105,7 +105,7 @@ def test_the_command_line_is_laid_over_the_default_study_and_that_over_the_rest(
 
 
 def _told():
-    """Return {study: submissions at 100 runs} as docs/cluster.md says."""
+    """Return {study: submissions with 100 runs} from docs/cluster.md."""
     table = (ROOT / "docs" / "cluster.md").read_text().partition("| submissions |")[2]
     rows = [line.split("|")[1:3] for line in table.splitlines() if line.startswith("| `")]
     pairs = [zip(names.split(","), counts.split(","), strict=False) for names, counts in rows]
@@ -124,7 +124,7 @@ def test_a_hundred_runs_are_less_than_500_submissions_and_5000_jobs():
     submissions, jobs = {}, {}
     for path in OF_PAPERS:
         study = study_of(path, runs=100)
-        # One for each data set, for each chunk of its runs (group `runs`), and for the results.
+        # One for each data set, one for each chunk of its runs (group `runs`), one for the results.
         submissions[path.stem] = len(study.datasets) * (1 + len(study.chunks)) + 1
         jobs[path.stem] = len(study.points_files) * 3  # with sequences, about three for each
     assert not {name: count for name, count in submissions.items() if count >= 500}

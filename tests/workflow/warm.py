@@ -1,7 +1,7 @@
-"""Snakemake as forks of a process that has imported it: half of what a short call takes.
+"""Snakemake as forks of a process that has imported it, which halves the time of a short call.
 
-A client, which a cluster calls instead of Python, sends its arguments, folder, environment and
-streams to a server, and ends as the fork does that the server makes for it.
+A cluster calls a client instead of Python. The client sends its arguments, folder, environment and
+streams to a server, which makes a fork for it. The client ends as the fork does.
 """
 
 import json
@@ -30,10 +30,10 @@ sys.exit(int(server.makefile().readline() or 1))
 
 @contextmanager
 def served(folder, prepare, before=lambda words, arguments: None):
-    """Yield what to call instead of Python with ``-m snakemake``, for as long as the context lasts.
+    """Yield the words to call instead of Python with ``-m snakemake`` while the context lasts.
 
-    Each call is a fork of one process, in which `prepare` was called with these words; the fork
-    itself calls `before` with them and its arguments.
+    Each call is a fork of one process, in which `prepare` was called with these words. The fork
+    calls `before` with the words and its arguments.
     """
     warm_up()
     start_server()
@@ -86,6 +86,6 @@ def _attend(connection, before):
 
 
 def _end_with(connection):
-    """End this fork when its client does: the cluster may have ended that."""
+    """End this fork when its client ends, because the cluster may have ended the client."""
     connection.recv(1)
     os._exit(1)
