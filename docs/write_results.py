@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "results"
 HEAD = """\
 # {title}: measured tables
 
-Written by `python docs/write_results.py` from the csv files in `docs/results/`; edit those.
+`python docs/write_results.py` writes this page from the csv files in `docs/results/`. Edit those files.
 """
 TITLES = {
     "auto": "The automatic choice",
@@ -28,11 +28,14 @@ TITLES = {
 def section(path):
     """Return the title, the paragraph and the table of a csv file in Markdown."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    title, *text = [line[1:].strip() for line in lines if line.startswith("#")]
+    title, *text = [line[2:] for line in lines if line.startswith("#")]
     head, *rows = csv.reader(line for line in lines if not line.startswith("#"))
     if len(rows) > MOST_ROWS:
         link = f"[{path.name}]({path.name})"
-        text += ["", f"The first {FIRST_ROWS} of {len(rows)} rows; all of them are in {link}."]
+        text += [
+            "",
+            f"These are the first {FIRST_ROWS} of {len(rows)} rows. {link} has all of them.",
+        ]
         rows = rows[:FIRST_ROWS]
     table = [head, ["---"] * len(head), *rows]
     body = [
