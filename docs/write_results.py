@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "results"
 HEAD = """\
 # {title}: measured tables
 
-`python docs/write_results.py` writes this page from the csv files in `docs/results/`. Edit those files.
+`python docs/write_results.py` writes this page from the csv files in `docs/results/`; edit those.
 """
 TITLES = {
     "auto": "The automatic choice",
