@@ -171,7 +171,7 @@ def main():
     parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--rules", nargs="+", choices=RULES, default=list(RULES))
     options = parser.parse_args()
-    print("table, rule: constant alone; mean gain, last, promised, off by")
+    print("table, rule: fits with the constant alone; mean gain, last gain, its promise, rms error")
     for name in options.tables:
         for rule in options.rules:
             found = np.array([measured(name, draw, rule) for draw in range(options.draws)])

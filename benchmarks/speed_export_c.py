@@ -173,7 +173,7 @@ def measured(model, peers, X):
 
 
 def flash_of(folder, source, call):
-    """Return the bytes of code and tables of one function, compiled alone."""
+    """Return the bytes of code and tables of one function, compiled separately."""
     (folder / "one.c").write_text(f"{source}\nvoid one(int i) {{ {call}; }}\n")
     run(f"gcc {FLAGS} -c one.c", folder)
     return int(run("size one.o", folder).splitlines()[1].split()[0])
