@@ -3,11 +3,11 @@
     python benchmarks/growth_budgetrf.py [--rows N] [--trees N] [--jobs N]
     python benchmarks/growth_budgetrf.py --tall FOLDER [--rows N] [--trees N] [--jobs N]
 
-The data are generated. The first table has the size of Yahoo! Learning to Rank (141,397 x 519, 140
-trees) and prices as in its list, and is in memory. With `--tall`, the table has 50 columns of
-float32 in a mapped file in FOLDER, and so do its codes of 255 bins. Memory is the peak of the
-process's own pages (Linux: RssAnon) above their size before the fit; pages of mapped files can be
-dropped.
+The data are generated. The first table is in memory. It has the size of Yahoo! Learning to Rank
+(141,397 x 519, 140 trees) and prices as in its list. With `--tall`, the table has 50 columns of
+float32. It is in a mapped file in FOLDER, and so are its codes of 255 bins. Memory is the peak of
+the process's own pages (Linux: RssAnon) above their size before the fit; pages of mapped files can
+be dropped.
 """
 
 import argparse
