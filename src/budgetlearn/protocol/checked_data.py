@@ -50,7 +50,11 @@ def _validated(estimator, X, *y, **how):
         return validate_data(estimator, X, *y, **how)
     except (TypeError, ValueError, OverflowError) as error:
         X = X.to_pandas() if hasattr(type(X), "to_pandas") else X  # a table of pyarrow
-        for name, column in pd.DataFrame(X).items() if np.ndim(X) == 2 and np.isrealobj(X) else ():
+        # The type of an array, such as a sparse one, is an error that scikit-learn explains itself.
+        explained = isinstance(error, TypeError) and not hasattr(X, "columns")
+        if explained or np.ndim(X) != 2 or not np.isrealobj(X):
+            raise
+        for name, column in pd.DataFrame(X).items():
             plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf"
             cells = column if plain else column.map(as_number)  # slow: for words
             cells = cells.to_numpy(np.float64, na_value=np.nan)
