@@ -117,7 +117,7 @@ WRONG = {
     "not known": ("probabilities", lambda a: a * np.nan, "do not sum to 1"),
     "too much": ("probabilities", lambda a: a * 5, "do not sum to 1"),
     "some rows": ("acquired", lambda a: a[:5], "acquired of shape (5, 13), not (36, 13)"),
-    "numbers of columns": ("acquired", numbered, "other values than true and false"),
+    "numbers of columns": ("acquired", numbered, "values other than true and false"),
 }
 
 

@@ -133,7 +133,7 @@ def test_settings_tried_for_seconds_that_were_left_are_not_compared(tmp_path):
 def test_the_stored_folder_must_be_named_whole_and_another_one(tmp_path):
     with pytest.raises(RerunError, match="--config stored="):
         stored_points(None, tmp_path)
-    with pytest.raises(RerunError, match=r"to hold points\.parquet, and does not"):
+    with pytest.raises(RerunError, match=r"has no file points\.parquet with stored"):
         stored_points(tmp_path, tmp_path / "fresh")
     (tmp_path / "points.parquet").touch()
     with pytest.raises(RerunError, match="move the stored results elsewhere"):

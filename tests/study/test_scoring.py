@@ -103,7 +103,7 @@ def test_a_method_without_probabilities_is_told_so(rare):
     entry = read_yaml(ROOT / "config" / "methods.yaml")["boosting_stumps"]
     spec = {key: entry[key] for key in ("class", "parameters")} | {"scoring": "roc_auc"}
     (row,) = run_method("boosting_stumps", spec, rare)
-    assert "BoostingNodeShares gives no probabilities, which roc_auc is of" in row["status"]
+    assert "BoostingNodeShares gives no probabilities, which roc_auc needs" in row["status"]
 
 
 def test_rows_of_one_class_have_no_probabilities_to_fear(rare):
@@ -193,7 +193,7 @@ def test_one_data_set_may_have_its_own():
         ),
         (
             {"datasets": ["wine"], "scoring": "f1_macro", "budget": "memory"},
-            "errors against memory have scores of their own: leave out the scoring f1_macro",
+            "errors against memory have scores of their own: remove the scoring f1_macro",
         ),
         (
             {"datasets": ["wine"], "scoring": "f1_macro", "published": ["msb-table-2"]},

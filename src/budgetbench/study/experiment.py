@@ -1,7 +1,7 @@
-"""One run of one method: fit it at each of its settings, and return rows for `records`.
+"""Fit a method in one run at each of its settings, and return rows for `records`.
 
-Stages are charged and scored on validation and test data; validation data choose among the points
-of all settings.
+Stages are charged and scored on validation and test data. Validation scores later choose among the
+operating points of all settings.
 """
 
 import hashlib
@@ -30,28 +30,29 @@ from .methods import build, classes_of, resolve
 from .records import OK, PARTIAL, setting_text, variables_text
 
 log = logging.getLogger("budgetlearn")
-# A method of fleeting fits does not go on for ever.
+# With `seconds_of`, a method whose fits take no time ends after this many times `tries` settings.
 MOST_MORE = 20
 
 
 def settings_of(method, spec, study_seed, dataset):
-    """Return the settings to fit a method with, one after another, until its tries are spent.
+    """Return the settings to fit a method with, in the order in which to try them.
 
-    Of a space nothing is changed at first, then come `tries` − 1 draws without those that come
-    again; with `seconds_of` `MOST_MORE` times as many, of which a run tries as many as its seconds
-    allow. All runs on a data set try the same settings.
+    Without a space, these are all combinations of the grid. With a space, the method's own setting
+    comes first, followed by `tries` − 1 draws without repetitions. With `seconds_of`, `MOST_MORE`
+    times as many are drawn, and a run tries as many as its seconds allow. All runs on a data set
+    try the same settings.
     """
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
     spaces = spec["space"] if isinstance(spec["space"], list) else [spec["space"]]
-    # By data set and method alone: runs differ in their data, not in the settings tried.
+    # The seed does not depend on the run, so all runs of a data set try the same settings.
     random = np.random.default_rng(derive_seed(study_seed, dataset, method, "space"))
     settings = [{}]
     more = MOST_MORE if "seconds_of" in spec else 1
     for _ in range(spec["tries"] * more - 1):
         space = spaces[random.integers(len(spaces))]
-        # Sorted by a parameter's own name: neither the order of lines in the methods file nor the
-        # group that a parameter belongs to changes the draws.
+        # Sorted by the parameter's last name, so that neither the order of lines in the methods
+        # file nor the group of a parameter changes the draws.
         names = sorted(space, key=lambda name: name.rpartition("__")[2])
         drawn = {name: _drawn(space[name], random) for name in names}
         if drawn not in settings:
@@ -67,12 +68,12 @@ def _drawn(values, random):
         number = float(np.exp(random.uniform(np.log(low), np.log(high))))
     else:
         number = float(random.uniform(low, high))
-    # Three digits, so that a setting can be written into a file and is the same again.
+    # Three digits, so that a setting survives being written to a file and read again.
     return round(number) if values.get("integer") else float(f"{number:.3g}")
 
 
 def with_seconds(spec, run, files):
-    """Return a specification with the processor seconds that another method took, by its points."""
+    """Return a specification with the processor seconds of another method, read from its points."""
     if not files:
         return spec
     points = records.read(files)
@@ -81,16 +82,22 @@ def with_seconds(spec, run, files):
 
 
 def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
-    """Fit a method in one run and yield its operating points, rows for `records`.
+    """Fit a method in one run and yield its operating points as rows for `records`.
 
-    Beside what `build` takes, `spec` may have `grid`, or `space` and `tries` (see `settings_of`);
-    `seconds` of processors that it may use up after its tries; `seed_as`: the method whose seeds it
-    shares; `refit`: whether the model that test data are scored with is fitted again, on training
-    and validation data together. An estimator with a parameter `checkpoint` keeps its progress
-    there. `fitted`, a list, gets every fitted model.
+    In addition to the keys that `build` takes, `spec` may have
 
-    A failure is the last row, whose status says why. After the points of a fit that ended early
-    (see `IncompletePathWarning`) comes a row with the status "partial: " and the reason.
+    - `grid`, or `space` and `tries` (see `settings_of`);
+    - `seconds`: processor seconds that further settings may use after the tries;
+    - `seed_as`: the method whose seeds it shares;
+    - `refit`: whether to fit the model again on training and validation data together before it
+      predicts test data.
+
+    An estimator with a parameter `checkpoint` keeps its progress in that file. Every fitted model
+    is appended to the list `fitted`.
+
+    If the method fails, the last row has the reason in its status. If a fit ends early (see
+    `IncompletePathWarning`), its points are followed by a row with the status "partial: " and the
+    reason.
     """
     extra = {
         "feature_costs": run.costs,
@@ -103,10 +110,10 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     settings = settings_of(method, spec, run.study_seed, run.dataset)
     try:
         for number, setting in enumerate(settings):
-            # After the tries, only seconds that another method used are left to spend.
+            # After its tries, a method may go on for the seconds that another method used.
             if number >= spec.get("tries", np.inf) and spent >= spec.get("seconds", 0.0):
                 break
-            # A new estimator for each setting: nothing is left over from the fit before.
+            # A new estimator for each setting, so that no state of an earlier fit remains.
             model = build(spec, **extra).set_params(**setting)
             known, rows = _points_of(model, spec, run, setting)
             spent += known["processor_seconds"]
@@ -115,7 +122,7 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
             for row in rows:
                 yield {**head(method, run, stage, number), **known, **row}
                 stage += 1
-    except Exception as error:  # any failure of a method is a result: a row, not a dead study
+    except Exception as error:  # a failing method is recorded as a row and must not stop the study
         log.exception("%s on %s, run %d", method, run.dataset, run.number)
         status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
         yield {**head(method, run, stage, number), "status": status, **setting_column(setting)}
@@ -127,22 +134,22 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
 
 
 def _points_of(model, spec, run, setting):
-    """Fit a model; return what its rows have in common, and the rows of its operating points."""
+    """Fit a model; return the columns shared by all its rows, and the rows of its points."""
     start, processor, reasons = time.perf_counter(), time.process_time(), []
     with heard(IncompletePathWarning, reasons.append), counting_fits() as count:
         fit(model, run)
-        # The choice among operating points was made before, on data the model had not seen.
+        # Only for test data: validation data measure the first model, which has not seen them.
         final = refitted(model, run) if spec.get("refit") else None
-    # What came out of a checkpoint took its time before.
+    # Seconds of earlier, interrupted calls, from the checkpoint.
     resumed = getattr(model, "resumed_seconds_", 0.0)
     known = {
         "fit_seconds": time.perf_counter() - start + resumed,
-        # Of all threads of this process together, where the clock knows only the longest.
+        # The sum over all threads of this process.
         "processor_seconds": time.process_time() - processor + resumed,
         "n_fitted": sum(count),
     }
     rows = operating_points(model, run, setting, final, spec.get("scoring"))
-    # A schedule without a model would be a run without a row, which looks like one not done.
+    # A run without rows would look like a run that was never done.
     if not rows:
         raise ValueError(f"{spec['class']} has no stages, so there is nothing to predict with")
     if reasons:
@@ -151,13 +158,13 @@ def _points_of(model, spec, run, setting):
 
 
 def fit(model, run):
-    """Fit on the training part, with the validation part where `fit` uses it."""
+    """Fit on the training part, and pass the validation part to a `fit` that uses it."""
     extra = {"X_val": run.valid[0], "y_val": run.valid[1]} if _sees_validation(model, run) else {}
     model.fit(*run.train, **extra)
 
 
 def refitted(model, run):
-    """Return the model fitted again on training and validation data; None where fit saw both."""
+    """Return the model fitted again on training and validation data; None if `fit` saw both."""
     if _sees_validation(model, run) or scores_out_of_fold(model):
         return None
     both = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
@@ -172,64 +179,65 @@ def _sees_validation(model, run):
 
 
 def head(method, run, stage, number):
-    """Return the columns that name the row of a stage, in the fit of that number, in a run."""
+    """Return the columns that identify the row of a stage: run, method, stage and fit."""
     names = {"dataset": run.dataset, "costs": run.costs_kind, "method": method, "run": run.number}
     return {**names, "stage": stage, "fit": number}
 
 
 def in_own_process(function, method, spec, run, n_jobs, *more, **limits):
-    """Call a generator with a run in a process of its own; return its output, and how it ended."""
-    # Before the fork, so that every run does not import the same modules again.
+    """Call a generator function in a separate process; return its items and why it ended early."""
+    # Imported before the fork, so that runs do not repeat the imports.
     for name in classes_of(spec):
-        with suppress(ConfigError):  # what cannot be imported is the run's failure
+        with suppress(ConfigError):  # a class that cannot be imported fails in the run
             resolve(name)
     return isolated(function, method, spec, run, n_jobs, *more, threads=n_jobs, **limits)
 
 
 def failed_row(method, run, status, rows=()):
-    """Return the row that says why a run of a method has no result, or none beyond `rows`."""
+    """Return the row with the reason why a run of a method has no results after `rows`."""
     return {**head(method, run, len(rows), rows[-1]["fit"] if rows else 0), "status": status}
 
 
 def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
-    """Run a method in a process of its own, with limits of `isolated`; return its rows.
+    """Run a method in a separate process, with the limits of `isolated`, and return its rows.
 
-    It may keep its progress in a file of `folder`, as `ExhaustiveSearch` does: `<run>.csv` once the
-    run is complete, `checkpoint_file` until then.
+    A method such as `ExhaustiveSearch` keeps its progress in `checkpoint_file` in `folder`, which
+    is renamed to `<run>.csv` when the run is complete.
     """
     unfinished = checkpoint_file(folder, spec, run, code)
     rows, problem = in_own_process(run_method, method, spec, run, n_jobs, unfinished, **limits)
     if problem is not None:
         rows.append(failed_row(method, run, problem, rows))
-    # Renamed only now: `solution_space` takes what has the plain name for complete.
+    # `solution_space` takes a file with the plain name for complete.
     if unfinished.exists() and all(row["status"] == OK for row in rows):
         unfinished.replace(unfinished.with_name(f"{run.number}.csv"))
     return rows
 
 
 def checkpoint_file(folder, spec, run, code):
-    """Return the file of a run's progress; another specification or code has another file."""
+    """Return the file of a run's progress, whose name depends on the specification and code."""
     state = hashlib.sha256(f"{spec} {run.study_seed} {code}".encode()).hexdigest()[:16]
     return Path(folder) / f"{run.number}-{state}.part"
 
 
 def setting_column(setting):
-    """Return the column of a setting, none without one; nested parameters go by their own names."""
+    """Return the column `setting`, or none if it is empty; parameters have their last names."""
     own = {name.rpartition("__")[2]: value for name, value in setting.items()}
     return {"setting": setting_text(own)} if own else {}
 
 
 def operating_points(model, run, setting=None, final=None, scoring=None):
-    """Return one row for each stage of a fitted model, charged on a run's validation and test data.
+    """Return a row for each stage of a fitted model, measured on validation and test data.
 
-    An estimator without `stages`, but with `acquired_features`, is one stage. `setting` has the
-    parameters of the grid that it was fitted with; `final` is the model fitted again on more data,
-    by which test data are predicted; `scoring` names the score, None: the task's own.
+    An estimator with `acquired_features` instead of `stages` has one stage. `setting` has the
+    parameters of the grid or space that the model was fitted with. `final`, if given, is the model
+    fitted again on more data, which then predicts the test data. `scoring` is the name of the
+    score, or None for the task's default.
     """
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
-    # Generators: the stages of both parts are walked through in step.
+    # Both are generators, so only one stage of each part is in memory.
     valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
-    if trains_on_validation(model, run):  # it has measured means itself, out of fold
+    if trains_on_validation(model, run):  # its own means, measured out of fold, replace these
         points = model.operating_points_[["cost", "score"]].to_dict("records")
         own = zip(valid_stages, points, strict=True)
         valid_stages = ((stage, valid | told) for (stage, valid), told in own)
@@ -239,7 +247,7 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
         row = {
             "cost_fraction": test["cost"] / run.costs.full if run.costs.full else 0.0,
             "n_nodes": stage.nodes,
-            # Known of sums of trees only.
+            # Only sums of trees have a size in bytes.
             "n_bytes": scored.stored_bytes(index) if hasattr(scored, "stages") else np.nan,
             "valid_cost": valid["cost"],
             "valid_cost_max": valid["cost_max"],
@@ -256,34 +264,34 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
 
 
 def trains_on_validation(model, run):
-    """Return True if a model learns from validation data, and so measures itself, out of fold."""
+    """Return True if a model learns from validation data too, and measures itself out of fold."""
     return run.task != "ranking" and scores_out_of_fold(model)
 
 
 def scores_out_of_fold(model):
-    """Return True if a model that is given validation data also learns from them."""
+    """Return True if a model also learns from validation data passed to its `fit`."""
     return getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
 
 
 def _charged(model, run, scoring, X, y, queries, choosing=None):
-    """Yield each stage with its score and columns of the records: costs, seconds and more."""
-    # Probabilities are computed only where the task is scored by them.
+    """Yield each stage with a dictionary of its measurements: score, costs, seconds and more."""
+    # Probabilities are computed only if the score needs them.
     part = "probabilities" if SCORES[scoring].probabilities else "output"
     seconds, start = 0.0, time.perf_counter()
     for stage in _stages(model, X, part):
         elapsed = time.perf_counter() - start
-        # A stage that goes on from the one before needs that one first.
+        # A stage that continues the one before includes its time.
         seconds = seconds + elapsed if stage.incremental else elapsed
         _check_stage(model, scoring, stage, part, X.shape)
-        # Charged here, by the run: no method prices itself.
+        # The run charges all methods alike; no method reports its own cost.
         acquired = np.asarray(stage.acquired, dtype=bool)
         paid = run.costs.total(acquired)
         score = _scorer(model, scoring, stage, y, queries)
         of_all = score(np.arange(len(y)))
-        if not np.isfinite(of_all):  # a point without a number would stop the whole report
+        if not np.isfinite(of_all):  # a NaN would stop the whole report
             raise ValueError(f"{scoring} of {len(y)} rows is {of_all}: enlarge that part")
         sides = [()] * 2 if choosing is None else map(np.flatnonzero, (choosing, ~choosing))
-        # NaN where they are too few for a score.
+        # NaN for a half with too few rows for a score.
         choice, held_out = (score(side) if len(side) > 1 else np.nan for side in sides)
         square = mean_squared_error(y, stage.output) if run.task == "regression" else np.nan
         estimate = np.nan if stage.estimate is None else stage.estimate.mean()
@@ -304,29 +312,29 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
                 "added_seconds": elapsed,
             },
         )
-        # Scoring and charging above are not the method's time.
+        # Restarted, because scoring and charging are not the method's work.
         start = time.perf_counter()
 
 
 def _check_stage(model, scoring, stage, part, shape):
-    """Refuse what numpy would spread over other rows, or score, without a word."""
-    who, said = type(model).__name__, getattr(stage, part)
-    if said is None:
-        raise ConfigError(f"{who} gives no {part}, which {scoring} is of.")
+    """Refuse output that numpy would silently broadcast or score although it is wrong."""
+    who, predicted = type(model).__name__, getattr(stage, part)
+    if predicted is None:
+        raise ConfigError(f"{who} gives no {part}, which {scoring} needs.")
     columns = (len(model.classes_),) if part == "probabilities" else ()
     for name, expected in ((part, (shape[0], *columns)), ("acquired", shape)):
         if np.shape(found := getattr(stage, name)) != expected:
             raise ConfigError(f"{who} gives {name} of shape {np.shape(found)}, not {expected}.")
-    if columns and not np.allclose(np.sum(said, axis=1), 1, atol=1e-3):  # NaN are not either
+    if columns and not np.allclose(np.sum(predicted, axis=1), 1, atol=1e-3):  # refuses NaN, too
         raise ConfigError(f"{who} gives probabilities that do not sum to 1.")
     if np.asarray(found).dtype != bool and not np.isin(found, (0, 1)).all():
-        raise ConfigError(f"{who} gives acquired with other values than true and false.")
+        raise ConfigError(f"{who} gives acquired with values other than true and false.")
 
 
 def _scorer(model, scoring, stage, y, queries):
     """Return score(rows) of a stage's predictions."""
     if scoring == "accuracy" and np.asarray(stage.output).dtype.kind == "i":
-        # scikit-learn's checks take longer than a fit whose stages are many.
+        # With many stages, scikit-learn's checks would take longer than the fit.
         right = stage.output == y
         return lambda rows: float(right[rows].mean())
     if queries is None:

@@ -1,8 +1,8 @@
-"""A process that has imported everything, of which all jobs of one call of Snakemake are forks.
+"""A server with everything imported, which forks itself for each job of one call of Snakemake.
 
-Two seconds of imports would be more than half of a short job. The server is a fork of Snakemake
-itself and ends with it. Without a server (not Linux, or it was killed) a job does its work itself,
-with the same result.
+It saves two seconds of imports, more than half of a short job. The server is a fork of Snakemake
+itself and ends with it. Without a server (on other systems than Linux, or if it was killed), a job
+does its work itself, with the same result.
 """
 
 import atexit
@@ -25,7 +25,7 @@ from functools import cache
 CALLER = "BUDGETLEARN_CALLER"
 LEAVE = "from budgetbench.study.fork_server import leave_to_server\nleave_to_server()\n"
 _SERVED = "BUDGETLEARN_SERVED"
-# What the jobs of a study import; the server does it once.
+# Imports of a study's jobs, which the server makes once.
 _IMPORTS = (
     *("budgetbench.study.jobs", "budgetbench.study.model_sequences"),
     *("lightgbm", "pyarrow.dataset", "sklearn.ensemble", "sklearn.linear_model"),
@@ -35,7 +35,7 @@ _IMPORTS = (
 
 
 def leave_to_server():
-    """Let the server run this script, and end with its exit code; return if there is no server."""
+    """Let the server run this script and exit with its exit code; return if there is no server."""
     caller = os.environ.get(CALLER)
     if sys.platform != "linux" or caller is None or os.environ.pop(_SERVED, None):
         return
@@ -47,7 +47,7 @@ def leave_to_server():
     if not _is_ours(connection):
         return
     job = {"script": os.path.abspath(sys.argv[0]), "folder": os.getcwd(), "path": sys.path}
-    # A line each way: the job, with its output and errors to write to, and its exit code.
+    # The job goes out as one line, along with stdout and stderr; its exit code comes back as one.
     message = json.dumps({**job, "environment": dict(os.environ)}).encode()
     socket.send_fds(connection, [b"\n"], [1, 2])
     connection.sendall(message + b"\n")
@@ -55,7 +55,7 @@ def leave_to_server():
 
 
 def leave_before_preamble(folder):
-    """Let scripts in a folder ask for the server before Snakemake's preamble, which imports it."""
+    """Let scripts in a folder call the server before Snakemake's preamble, which imports a lot."""
     script = importlib.import_module("snakemake.script").PythonScript
     preamble = script.generate_preamble
 
@@ -67,47 +67,48 @@ def leave_before_preamble(folder):
 
 
 def _address(caller):
-    """Return the server's name: a socket without a file, of this user, call and interpreter."""
-    of = hashlib.sha256(f"{sys.executable} {os.path.dirname(__file__)}".encode()).hexdigest()[:16]
-    return f"\0budgetlearn-{os.getuid()}-{caller}-{of}"
+    """Return the server's abstract socket (no file), unique to user, call, Python and code."""
+    code = f"{sys.executable} {os.path.dirname(__file__)}"
+    digest = hashlib.sha256(code.encode()).hexdigest()[:16]
+    return f"\0budgetlearn-{os.getuid()}-{caller}-{digest}"
 
 
 def _is_ours(connection):
-    """Return True if the other end belongs to this user: a socket without a file has no owner."""
+    """Return True if the other end belongs to this user; an abstract socket has no owner."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return struct.unpack("3i", credentials)[1] == os.getuid()
 
 
 def serve_from_here():
-    """Start a server, as a fork of this process, for the jobs that it is going to start."""
+    """Fork a server from this process, for the jobs that this process is going to start."""
     caller = os.getpid()
     if sys.platform != "linux" or os.fork():
         return
     try:
-        os.setsid()  # Ctrl-C is not for it
+        os.setsid()  # so that Ctrl-C does not reach it
         nothing = os.open(os.devnull, os.O_RDWR)
         for place in range(3):
             os.dup2(nothing, place)
-        os.closerange(3, max(map(int, os.listdir("/proc/self/fd"))) + 1)  # locks among them
+        os.closerange(3, max(map(int, os.listdir("/proc/self/fd"))) + 1)  # files and locks
         for finalizer in [*weakref.finalize._registry]:
-            finalizer.atexit = False  # temporary folders of Snakemake are not a job's to remove
+            finalizer.atexit = False  # a job must not remove Snakemake's temporary folders
         serve(str(caller))
     finally:
         os._exit(0)
 
 
 def serve(caller):
-    """Answer the jobs of a caller, a process id, until it is gone."""
+    """Answer the jobs of a caller (its process id) until it has ended."""
     listener = socket.socket(socket.AF_UNIX)
     try:
         listener.bind(_address(caller))
     except OSError:
-        return  # another was first
+        return  # the name is taken: another server is running
     gone = os.pidfd_open(int(caller))
     listener.listen(64)
     while gone not in select.select([listener, gone], [], [])[0]:
         _warm_up()
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a fork from here on ended
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks, so no zombies
         (connection, _), server = listener.accept(), os.getpid()
         if not os.fork():
             listener.close()
@@ -117,18 +118,18 @@ def serve(caller):
 
 @cache
 def _warm_up():
-    """Do what each job would do again; when the first one calls, as a look at a plan has none."""
+    """Do, at the first job, what every job would repeat; a dry run has no jobs and skips it."""
     for name in _IMPORTS:
-        with suppress(Exception):  # a method that needs it says so
+        with suppress(Exception):  # if a package is missing, the method that needs it fails
             importlib.import_module(name)
-    importlib.import_module("budgetbench.study.provenance").origin()  # paths of pools among it
+    importlib.import_module("budgetbench.study.provenance").origin()  # slow and cached
     # The first check of any table looks for plug-ins among all installed packages.
     importlib.import_module("sklearn.dummy").DummyClassifier().fit([[0]], [0])
-    gc.freeze()  # what was imported is never garbage: a fork need not copy it to find that out
+    gc.freeze()  # so that garbage collection does not copy the memory that forks share
 
 
 def _tend(connection, server):
-    """Do the work of the job that calls in a fork, and tell the job how that ended."""
+    """Do the work of a calling job in a fork, and send the exit code to the job."""
     die_with_parent = importlib.import_module("budgetbench.study.isolation").die_with_parent
     die_with_parent(server)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -138,19 +139,19 @@ def _tend(connection, server):
         os.setpgid(0, 0)
         _work(connection)
     ended, events = os.pidfd_open(worker), select.poll()
-    # A job says no more after its first line; all there is to hear of is its end.
+    # A job sends nothing after its first line, so the only event of its connection is its end.
     events.register(connection, select.POLLRDHUP)
     events.register(ended, select.POLLIN)
     events.poll()
-    signal.pidfd_send_signal(ended, signal.SIGKILL)  # a job that is gone takes the work along
+    signal.pidfd_send_signal(ended, signal.SIGKILL)  # if the job has ended, its work must end, too
     code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-    with suppress(OSError):  # it did not wait for that
+    with suppress(OSError):  # the job may be gone
         connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells do
     os._exit(0)
 
 
 def _work(connection):
-    """Be the job: run its script as a process of its own would, and end as that would."""
+    """Take the place of the job: run its script as its own process would, with its exit code."""
     _, output, *_ = socket.recv_fds(connection, 1, 2)
     if len(output) < 2 or not _is_ours(connection):
         os._exit(1)
@@ -160,7 +161,7 @@ def _work(connection):
     os.chdir(job["folder"])
     os.environ.clear()
     os.environ.update(job["environment"])
-    del os.environ[CALLER]  # the server looks after that, and after the job that waits
+    del os.environ[CALLER]  # not needed: the server ends this process with the caller and the job
     os.environ[_SERVED] = "1"
     sys.path[:], sys.argv[:] = job["path"], [job["script"]]
     code = 0
@@ -173,7 +174,7 @@ def _work(connection):
     except BaseException:
         traceback.print_exc()
         code = 1
-    # An interpreter that takes down all that was imported needs half a second for it.
+    # A regular exit would spend half a second on tearing down the imported modules.
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()

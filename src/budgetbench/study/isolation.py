@@ -1,7 +1,7 @@
-"""Work in a process of its own, whose death is an answer and not the end of the job.
+"""Run work in a child process, so that the job survives when the child dies.
 
-A method may run out of memory or time, call ``sys.exit`` or crash in compiled code: each run is a
-child of the job under hard limits. Results do not depend on whether it is forked.
+A method may run out of memory or time, call ``sys.exit`` or crash in compiled code. So each run is
+a child process of the job, under hard limits. Results do not depend on whether it is forked.
 """
 
 import ctypes
@@ -28,25 +28,28 @@ MB = 1e6
 _RETRIES = "BUDGETLEARN_RETRIES"
 _SUBMITTED = "BUDGETLEARN_SUBMITTED"
 _PR_SET_PDEATHSIG = 1
-_ITEM, _LOG, _END = range(3)  # what a child tells: an item, a line of the log, how it ended
+_ITEM, _LOG, _END = range(3)  # messages of a child: an item, a log record, its final status
 
 
 def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1):
-    """Run a generator function in a child process and collect what it yields."""
+    """Run a generator function in a child process.
+
+    Return the list of its items, and its status: None, or the reason why it ended early.
+    """
     context = multiprocessing.get_context(START)
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_work, args=(sender, os.getpid(), threads, function, arguments))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork with threads
         child.start()
-    sender.close()  # only the child may hold this end, or its end would never be seen
+    sender.close()  # while this process holds it, the pipe would not end with the child
     try:
         return _collect(child, receiver, time_limit, memory_limit)
     finally:
         try:
-            # The child leads a group of its own: what it started and left behind goes with it.
+            # The child leads a process group, so this ends its own children as well.
             os.killpg(child.pid, signal.SIGKILL)
-        except OSError:  # none made yet, or an empty one
+        except OSError:  # the group does not exist yet, or no longer
             child.kill()
         child.join()
         child.close()
@@ -54,17 +57,17 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
 
 
 def _collect(child, receiver, seconds, megabytes):
-    """Return what a child yields, and its status: None, or what ended it."""
+    """Return the items and the status of a child process; see `isolated`."""
     items, process, began = [], psutil.Process(child.pid), time.monotonic()
     while True:
-        # The sentinel too: a child that is killed sends nothing.
+        # A killed child sends nothing, but its sentinel becomes ready.
         ready = wait([receiver, child.sentinel], LOOK)
-        # Limits first: a child that sends items all the time must not outrun them.
+        # Limits come first, so that a child that sends items all the time cannot evade them.
         if seconds is not None and time.monotonic() - began >= seconds:
             return items, f"timeout: stopped after {seconds:g} s"
         if megabytes is not None and (held := _held(process)) > megabytes:
             return items, f"memory: stopped at {held:.0f} MB, more than {megabytes:g} MB"
-        # What a child sent before it ended counts, so the pipe is emptied before the sentinel.
+        # The pipe comes before the sentinel: items sent before the end count.
         if receiver in ready:
             try:
                 kind, content = receiver.recv()
@@ -98,10 +101,10 @@ def _death(child):
 
 
 def announce_caller(retries=None, submitted=False):
-    """Name this process to the jobs that it is going to start (`die_with_caller`).
+    """Tell the jobs that this process is going to start its process id (see `die_with_caller`).
 
-    `retries`: how often it starts a failed job again (None: as its own caller said); `submitted`:
-    whether it runs a submission to a cluster.
+    `retries` is how often a failed job is started again (None: as this process's own caller said).
+    `submitted` says whether this process runs a submission to a cluster.
     """
     os.environ[CALLER] = str(os.getpid())
     if retries is not None:
@@ -111,17 +114,17 @@ def announce_caller(retries=None, submitted=False):
 
 
 def retries_of_submission():
-    """Return the number of repeats of this job's submission, None outside of one."""
+    """Return the number of retries of this job's cluster submission; None outside of one."""
     retries = os.environ.get(_SUBMITTED)
     return None if retries is None else int(retries)
 
 
 def die_with_caller():
-    """End this job as soon as the program that named itself as its caller is gone."""
+    """End this job as soon as its caller (see `announce_caller`) has ended."""
     named = os.environ.get(CALLER)
     if named is None:
         return
-    # A process id may be given anew; the ancestors of this process cannot be strangers.
+    # Looked up among the ancestors, because the process id could be reused by a stranger.
     ancestors = {process.pid: process for process in psutil.Process().parents()}
     if int(named) not in ancestors:
         os._exit(1)
@@ -131,22 +134,22 @@ def die_with_caller():
 def _watch(caller):
     with suppress(psutil.NoSuchProcess):
         time.sleep(1)
-        # One that has ended, and that nobody has waited for yet, is a zombie.
+        # A zombie has ended, although nobody has waited for it yet.
         while caller.is_running() and caller.status() != psutil.STATUS_ZOMBIE:
             time.sleep(1)
     os._exit(1)
 
 
 def _work(sender, parent, threads, function, arguments):
-    """Be the child: yield items through the pipe, and go when the parent goes."""
-    # A group of its own, so that the parent can end it with all that it starts.
+    """Run in the child: send the generator's items through the pipe, and end with the parent."""
+    # A process group, so that the parent can end this process with all its children.
     os.setpgid(0, 0)
     if sys.platform == "linux":
         die_with_parent(parent)
     else:
         threading.Thread(target=_watch, args=(psutil.Process(parent),), daemon=True).start()
     log = logging.getLogger("budgetlearn")
-    # The log file is open in the parent alone: two writers would mix their lines.
+    # Only the parent writes to the log file: two writers would mix their lines.
     log.handlers[:] = [_ToParent(sender)]
     log.setLevel(logging.INFO)
     try:
@@ -154,23 +157,23 @@ def _work(sender, parent, threads, function, arguments):
             for item in function(*arguments):
                 sender.send((_ITEM, item))
         sender.send((_END, None))
-    # A method that calls sys.exit has died, whatever its exit code says.
+    # A method that calls sys.exit counts as dead, whatever the exit code.
     except SystemExit as error:
         sender.send((_END, f"died: SystemExit: {error.code}"))
     except Exception as error:
-        log.exception("a process of its own failed")
+        log.exception("a child process failed")
         sender.send((_END, f"failed: {type(error).__name__}: {' '.join(str(error).split())}"))
 
 
 def die_with_parent(parent):
-    """End this process as soon as its parent is gone, even if that is killed (Linux)."""
+    """End this process as soon as its parent ends, even if the parent is killed (Linux)."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it went before the call
+    if os.getppid() != parent:  # the parent ended before the call
         os._exit(1)
 
 
 class _ToParent(QueueHandler):
-    """Sends log records, made plain text of, to the parent, which knows the log file."""
+    """Send log records as plain text to the parent, which writes the log file."""
 
     def enqueue(self, record):
         self.queue.send((_LOG, record))

@@ -1,6 +1,7 @@
-"""Traces of jobs apart from their outputs, which Snakemake may remove: failures, finished, time.
+"""Traces that jobs leave beside their outputs: failures, copies of finished outputs, times.
 
-Failures tell the rules, while Snakemake plans, which jobs are to be repeated.
+They survive when Snakemake removes outputs. While Snakemake plans, the rules read the failures to
+decide which jobs to repeat.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from budgetlearn.files import whole_file, write_whole
 
 from .records import is_failure
 
-# Status → setting whose raising is a reason to try again.
+# Status → setting; a run with this status is repeated when the setting is raised.
 LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
 
 
@@ -26,50 +27,53 @@ def folder_of(config):
 
 
 def split_at_folder(config, path):
-    """Split a path at the study's folder; a module or a storage may have put its own before it."""
+    """Return the parts of a path before and below the study's folder.
+
+    The first part is not empty if a module or a storage adds a prefix.
+    """
     head, _, tail = str(path).partition(f"{folder_of(config)}/")
     return head, tail
 
 
 def beside(config, output, name):
-    """Return the file in a study's folder `name` that belongs to an output of a job."""
+    """Return the file that belongs to an output of a job in the folder `name` of the study."""
     head, tail = split_at_folder(config, output)
     return Path(head, folder_of(config), name, tail)
 
 
 def failure_file(config, output):
-    """Return the file that keeps the failures of the job that makes `output`."""
+    """Return the file with the failures of the job that makes `output`."""
     return beside(config, output, "failures").with_suffix(".json")
 
 
 def is_repeated(config, output):
-    """Return True if a job has runs without a result that may end otherwise under its settings."""
+    """Return True if a job has runs without a result that may succeed with its settings."""
     before = _failures(config, output)
     return any(_is_repeated(run["status"], before, config) for run in before["runs"])
 
 
 def _failures(config, output):
-    """Return the failures that `keep_failures` kept of the job that makes an output."""
+    """Return the content that `keep_failures` wrote for the job that makes an output."""
     path = failure_file(config, output)
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"runs": []}
 
 
 def _is_repeated(status, before, config):
-    """Return True if a run that ended with `status` may end otherwise under the settings of now."""
+    """Return True if a run that ended with `status` may succeed with the current settings."""
     limit = LIMITS.get(status.partition(":")[0])
     if limit is None or config["retry_failed"]:
         return True
-    # Where the memory of the job itself was the limit, `cluster` is what raises it.
+    # If the limit was the memory of the job itself, raising it in `cluster` counts.
     had = before["job_memory"] if limit == "memory_limit" else None
     if had is not None and config["cluster"]["memory"] > had:
         return True
-    # None: no limit at all.
+    # None means no limit.
     return before[limit] is not None and (config[limit] is None or config[limit] > before[limit])
 
 
 def keep_failures(config, output, statuses, job_memory=None):
-    """Keep a list of the runs of a job that have no result, or remove it where all have one."""
-    # One line a run: of several failed rows the last says why it ended.
+    """Write the list of a job's runs without a result, or remove the file if all have results."""
+    # One status for each run: the last failed row has the reason.
     failed = {run: status for run, status in statuses if is_failure(status)}
     path = failure_file(config, output)
     if not failed:
@@ -84,7 +88,7 @@ def keep_failures(config, output, statuses, job_memory=None):
 
 
 def closing_message(study, place_of=str):
-    """Return the message on runs without a result that ends a call; "" if there are none."""
+    """Return the final message of a call, which lists runs without a result; "" if none."""
     lines = []
     for dataset, costs, method in study.cells:
         for chunk in study.chunks:
@@ -105,39 +109,39 @@ def closing_message(study, place_of=str):
     return "\n".join([first, *lines, last])
 
 
-# When one job of a submission is killed, Snakemake deletes the outputs of all its jobs, finished
-# ones too. So each job that fits leaves a second link to its outputs in a folder that Snakemake
-# does not know, named by a hash of all that they were made of: started again, it takes them over.
+# When one job of a submission is killed, Snakemake deletes the outputs of all its jobs, even those
+# that were finished. So each job that fits also links its outputs in a folder that Snakemake does
+# not know, under a hash of all its inputs. When the job is started again, it takes them over.
 _FOLDER = "finished"
 
 
 def take_over(job):
-    """Put the outputs of an earlier, equal job in place; return False if there is none to take."""
+    """Put the kept outputs of an identical job in place; return False if there are none."""
     kept = _kept(job)
     whole = all(path.is_file() for path in kept.values())
     if not whole or is_repeated(job.config, job.output[0]):
         return False
     for output, path in kept.items():
-        # A link, not a move: the next kill may come before the job is counted as done.
+        # A link, not a move: the job may be killed again before Snakemake counts it as done.
         _link(path, output)
-        os.utime(output)  # its inputs may have been written again, the same as before
+        os.utime(output)  # must be newer than its inputs, which may have been written again
     return True
 
 
 def keep(job):
-    """Keep the outputs of a job that is done, until the whole study is."""
+    """Keep the outputs of a finished job until the whole study is finished."""
     for output, path in _kept(job).items():
         _link(output, path)
 
 
 def forget(study):
-    """Remove what was kept, once every points file of a study is where it belongs."""
+    """Remove the kept outputs if every points file of a study exists."""
     if all(map(os.path.exists, study.points_files)):
         shutil.rmtree(Path(folder_of(study.config), _FOLDER), ignore_errors=True)
 
 
 def _link(source, target):
-    """Make `target` the same file as `source`, or a copy where the file system has no links."""
+    """Make `target` a hard link to `source`, or a copy if the file system has no links."""
     with whole_file(target) as partial:
         try:
             os.link(source, partial)
@@ -146,27 +150,27 @@ def _link(source, target):
 
 
 def _kept(job):
-    """Return {output: where it is kept}, by all that decides it: rule, parameters and inputs."""
-    named = {name: str(value) for name, value in job.wildcards.items()}
+    """Return {output: path where it is kept}; the path depends on rule, parameters and inputs."""
+    wildcards = {name: str(value) for name, value in job.wildcards.items()}
     inputs = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in job.input]
-    decisive = [job.rule, named, dict(job.params.items()), inputs]
+    decisive = [job.rule, wildcards, dict(job.params.items()), inputs]
     key = hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()
     return {output: beside(job.config, output, f"{_FOLDER}/{key}") for output in job.output}
 
 
-SPARE = 2.5  # times what earlier jobs of a method took that a cluster is asked for
+SPARE = 2.5  # factor on the time of earlier jobs of a method when asking a cluster for time
 
 
 def minutes_for(study, n_runs, folder):
     """Return the minutes to ask a cluster for, for a job of `n_runs` runs.
 
-    `SPARE` times the slowest run of the earlier jobs whose time Snakemake wrote to `folder`; at
-    most what the study says.
+    For each run, this is `SPARE` times the slowest run of the earlier jobs whose times Snakemake
+    wrote to `folder`, but at most the minutes in the study's settings.
     """
     took = []
     for path in Path(folder).glob("*.tsv"):
-        # Files of an earlier, larger study stay; runs it no longer has count for nothing.
+        # Files of an earlier, larger study may be left over; their runs do not count.
         if runs := len(study.runs_of(path.stem)):
-            # A dash stands for a job that it did not get to look at.
+            # Snakemake writes a dash for a job that ended before it could be measured.
             took += (SPARE * pd.read_csv(path, sep="\t", na_values="-")["s"] / runs / 60).tolist()
     return n_runs * min(study.config["cluster"]["minutes"], max(took, default=math.inf))

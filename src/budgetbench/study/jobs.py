@@ -1,4 +1,4 @@
-"""The frame of every job of the workflow: its log, its threads, its runs, its limits."""
+"""The parts shared by all jobs of the workflow: log, threads, runs, limits, and writing results."""
 
 import logging
 import math
@@ -20,16 +20,16 @@ from .job_traces import LIMITS, keep_failures
 from .provenance import effort, origin
 from .runs import draw_costs, iterate
 
-SHARE = 0.95  # of a job's memory that its processes may reach before it is counted as full
+SHARE = 0.95  # share of a job's memory that its processes may use
 
 
 class JobMemoryError(BudgetlearnError, MemoryError):
-    """A run that reached the memory which the cluster gave to its job."""
+    """A run used up the memory that the cluster gave to its job."""
 
 
 @contextmanager
 def job_log(path, threads=1):
-    """Send budgetlearn's log lines and any error to a file, and hold inner pools to `threads`."""
+    """Write budgetlearn's log and any error to a file, and limit thread pools to `threads`."""
     die_with_caller()
     log = logging.getLogger("budgetlearn")
     log.setLevel(logging.INFO)
@@ -49,7 +49,7 @@ def job_log(path, threads=1):
 
 
 def load_runs(files, wildcards, study_seed):
-    """Yield the runs of a job, at unit costs where its files have no cost profile."""
+    """Yield the runs of a job, with unit costs if its files have no cost profile."""
     dataset = Dataset.load(files.data)
     splits = pd.read_parquet(files.split)
     priced = hasattr(files, "costs")
@@ -60,10 +60,10 @@ def load_runs(files, wildcards, study_seed):
 
 
 def limits_of(job):
-    """Return `time_limit` and `memory_limit` of each run of a method.
+    """Return the `time_limit` and `memory_limit` of each run of a method.
 
-    In a job of a cluster no run may take more memory than the job has left beside Snakemake, so
-    that it ends as a row before the cluster kills the job.
+    In a cluster job, a run may use at most the job's memory without Snakemake's. A run over the
+    limit then ends as a row before the cluster kills the job.
     """
     limits = {limit: job.config[limit] for limit in LIMITS.values()}
     room = _room(job)
@@ -73,27 +73,24 @@ def limits_of(job):
 
 
 def _room(job):
-    """Return the MB that a cluster gave to a job beside Snakemake; None on a machine of one's own.
-
-    The Snakemakes that run the job are part of its submission, so their memory counts as well.
-    """
+    """Return the MB of a cluster job that Snakemake does not use; None outside of a cluster."""
     if retries_of_submission() is None:
         return None
-    held = 0.0  # by the Snakemakes that run the job, which are part of its submission
+    held = 0.0  # by the Snakemake processes of the submission, which share the job's memory
     for process in psutil.Process().parents():
         try:
             if "snakemake" in " ".join(process.cmdline()):
                 held += process.memory_full_info().uss / MB
         except psutil.Error:
-            continue  # of somebody else's
+            continue  # a process of another user
     return max(SHARE * job.resources.mem_mb - held, 1.0)
 
 
 def close_job(job, statuses):
-    """Keep the runs of a job that have no result, before its outputs are written.
+    """Record a job's runs without a result, before its outputs are written.
 
-    Raises `JobMemoryError` where a run took the memory of the job and Snakemake is going to start
-    the job with more. `statuses` has run and status of each row of its results.
+    `statuses` has run and status of each row of the results. Raise `JobMemoryError` if a run used
+    up the memory of the job and Snakemake is going to start the job again with more.
     """
     statuses, room = list(statuses), _room(job)
     given = None if room is None else job.resources.mem_mb
@@ -106,15 +103,15 @@ def close_job(job, statuses):
 
 
 def write_points(rows, job, sources, origins=None):
-    """Write a job's operating points with what they were made with, and keep which runs failed."""
+    """Write a job's operating points with their origin and sources, and record failed runs."""
     points = records.table(rows)
     made_with = origin() | {"threads": str(job.threads)} | effort()
     origins = [made_with] if origins is None else origins
-    # Failures first: a job that is killed in between has no output yet, and is run again.
+    # Failures first: if the job is killed in between, it has no output yet and is run again.
     close_job(job, zip(points["run"], points["status"], strict=True))
     records.write(points, job.output[0], origins, sources)
 
 
 def write_csv(frame, path):
-    """Write a frame as csv; the file appears whole or not at all."""
+    """Write a frame as csv; the file appears only when it is complete."""
     write_whole(path, frame.to_csv(index=False))

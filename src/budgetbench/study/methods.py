@@ -1,4 +1,4 @@
-"""From a method's entry in the configuration to an estimator."""
+"""Build estimators from the entries of the methods file."""
 
 import importlib
 import inspect
@@ -8,16 +8,16 @@ from budgetlearn.exceptions import ConfigError
 
 
 def resolve(name):
-    """Return the object that a dotted `name` such as "package.module.Class" stands for."""
+    """Import the object with a dotted `name` such as "package.module.Class"."""
     module, _, attribute = name.rpartition(".")
     try:
-        # The import runs the module; `refuse_untrusted` comes first where a study is a stranger's.
+        # The import runs the module, so a stranger's study is checked by `refuse_untrusted` before.
         return getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # a module of the user's own may raise anything while it is imported
+    except Exception as error:  # the import of a user's module may raise anything
         raise ConfigError(
             f"{name!r} is not an importable class ({type(error).__name__}: {error}). "
-            "Write it as package.module.Class; a module of your own must lie in the folder that "
-            "methods_path names or beside the Snakefile, or be installed."
+            "Write it as package.module.Class. Put a module of your own into the folder "
+            "methods_path or beside the Snakefile, or install it."
         ) from error
 
 
@@ -37,14 +37,14 @@ def classes_of(spec):
 
 
 def sequence_name(entry):
-    """Return the name of a model sequence, after which its files are called."""
+    """Return the name of a model sequence, which is also used for its files."""
     if isinstance(entry, str):
         return entry
     return entry.get("name", entry["class"].rpartition(".")[2].lower())
 
 
 def settings_tried(spec):
-    """Return the settings among which validation data choose, by parameter."""
+    """Return {parameter: values} of all settings among which validation data choose."""
     defaults = {}
     with suppress(ConfigError):
         parameters = inspect.signature(resolve(spec["class"])).parameters
@@ -54,26 +54,26 @@ def settings_tried(spec):
         {n: f"{v['low']:g} to {v['high']:g}" if isinstance(v, dict) else v for n, v in one.items()}
         for one in (spaces if isinstance(spaces, list) else [spaces])
     ]
-    # The first setting of a space is the method's own; lists in it are one value each.
+    # A study that draws from a space ignores the grid.
     every = defaults | (spec.get("parameters") or {}) | ({} if drawn else spec.get("grid") or {})
     tried = {name: list(v) for name, v in every.items() if isinstance(v, (list, tuple))}
     return tried | ({"drawn from": drawn} if drawn else {})
 
 
 def _value(value):
-    """Return a parameter, building nested estimators given as {class: …, parameters: …}."""
+    """Return a parameter's value, building nested estimators from {class: …, parameters: …}."""
     if isinstance(value, dict) and "class" in value:
         return build(value)
     return [_value(item) for item in value] if isinstance(value, list) else value
 
 
 def _class(name, asked):
-    """Return a class and its parameters by its signature; refuse others that are asked for."""
+    """Return a class and the parameters of its signature; refuse other names in `asked`."""
     cls = resolve(name)
     if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):
         raise ConfigError(
             f"{name} is neither an estimator (a class with `get_params` and `fit`) nor a model "
-            "sequence (one with `subsets`)."
+            "sequence (a class with `subsets`)."
         )
     accepted = inspect.signature(cls).parameters
     unknown = sorted(one for one in asked if one.partition("__")[0] not in accepted)
@@ -84,7 +84,7 @@ def _class(name, asked):
 
 
 def check_parameters(spec):
-    """Refuse names in parameters, grids and spaces that a class does not take."""
+    """Refuse names in parameters, grids and spaces that are no parameters of the class."""
     for part in nested(spec):
         space = part.get("space")
         tried = [part.get("parameters"), part.get("grid")]
@@ -95,16 +95,16 @@ def check_parameters(spec):
 
 
 def build(spec, **extra):
-    """Build an estimator from its specification; `extra` are set where the class has them.
+    """Build an estimator from its specification; `extra` are parameters set if the class has them.
 
-    `parameters` may hold specifications again, and `growth__max_depth` names a parameter of the
-    parameter `growth`. Where these do not say what counts, `scoring` of the specification does.
+    `parameters` may contain nested specifications, and `growth__max_depth` sets a parameter of the
+    parameter `growth`. The specification's `scoring` is used if `parameters` have none.
     """
     parameters = {name: _value(value) for name, value in (spec.get("parameters") or {}).items()}
     cls, accepted = _class(spec["class"], parameters)
     if "scoring" in spec and "scoring" in accepted:
         parameters = {"scoring": spec["scoring"]} | parameters
-    # Costs, seed and threads are the run's: an entry of the methods file cannot change them.
+    # Last, because costs, seed and threads belong to the run, not to the methods file.
     parameters.update({name: value for name, value in extra.items() if name in accepted})
     own = {name: value for name, value in parameters.items() if name in accepted}
     inner = {name: value for name, value in parameters.items() if name not in accepted}

@@ -1,4 +1,4 @@
-"""msB in jobs of its own: importance, each sequence, their schedule; and the solution space."""
+"""msB split into jobs: importance, each model sequence, their schedule; and the solution space."""
 
 import inspect
 import time
@@ -21,10 +21,10 @@ _ADDED = ["fit_seconds", "processor_seconds", "n_fitted"]
 
 
 def importance_table(method, spec, runs, n_jobs=1, **limits):
-    """Return the permutation importance of each variable in each run, for all cost profiles."""
+    """Return the permutation importance of each variable in each run, used by all cost profiles."""
     frames, columns = [], ["variable", "importance", *SECONDS]
     for run in runs:
-        # Isolated like every fit: a death here is a row, too.
+        # Isolated like every fit, so that a failure becomes a row.
         found, problem = in_own_process(_importance, method, spec, run, n_jobs, **limits)
         frame = pd.DataFrame(columns=columns, index=[0]) if problem else found[0]
         frames.append(frame.assign(run=run.number, status=problem or OK))
@@ -32,8 +32,8 @@ def importance_table(method, spec, runs, n_jobs=1, **limits):
 
 
 def _importance(method, spec, run, n_jobs):
-    """Yield the frame of the variables in one run: importance, and the `SECONDS` that it took."""
-    # The same seed as in the sequences: all of them share one importance.
+    """Yield a frame of the variables' importance in one run, with the `SECONDS` it took."""
+    # The seed of the sequences, which all use this importance.
     search = build(spec, random_state=run.seed(spec.get("seed_as", method)), n_jobs=n_jobs)
     start, processor = time.perf_counter(), time.process_time()
     importance = search.variable_importance(*run.train, *run.valid)
@@ -43,10 +43,10 @@ def _importance(method, spec, run, n_jobs):
 
 
 def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits):
-    """Return the operating points of one sequence, its own schedule, and a frame of all it visited.
+    """Return the operating points of one sequence's schedule, and a frame of all visited models.
 
-    Only these can be in msB's schedule: a model that a cheaper one of its own sequence beats is
-    beaten in the union as well. `importance` is an `importance_table`.
+    Only models in a sequence's own schedule can be in msB's: a model that is beaten by a cheaper
+    one of its own sequence is beaten in the union as well. `importance` is an `importance_table`.
     """
     entries = {sequence_name(entry): entry for entry in spec["parameters"]["sequences"]}
     part = importance[importance["run"] == run.number].sort_values("variable")
@@ -55,11 +55,11 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
         return [failed_row(method, run, status)], _visited([], run.number, sequence)
     entry = _with_importance(entries[sequence], part["importance"].tolist())
     alone = {**spec, "parameters": {**spec["parameters"], "sequences": [entry]}}
-    # The importance was computed in a job of its own, but it is part of this run.
+    # The importance was computed in another job, but its time counts for this run.
     if limits.get("time_limit") is not None:
         limits["time_limit"] -= part["seconds"].iloc[0]
     found, problem = in_own_process(_sequence, method, alone, run, n_jobs, **limits)
-    # What it visited comes last, if it came so far.
+    # The list of visited models comes last, unless the search ended early.
     models = found.pop() if found and isinstance(found[-1], list) else []
     if problem is not None:
         found.append(failed_row(method, run, problem, found))
@@ -67,7 +67,7 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
 
 
 def _sequence(method, spec, run, n_jobs):
-    """Yield the operating points of a search with one sequence, then a list of what it visited."""
+    """Yield the operating points of a search with one sequence, then the list of visited models."""
     fitted = []
     yield from run_method(method, spec, run, n_jobs, fitted=fitted)
     models = (model for search in fitted for model in next(iter(search.sequences_.values())))
@@ -80,7 +80,7 @@ def _visited(models, run, sequence):
 
 
 def _with_importance(entry, importance):
-    """Return a sequence's entry as {class, parameters}, with the importance where it wants one."""
+    """Return a sequence's entry as {class, parameters}, with the importance if used."""
     if isinstance(entry, str):
         if entry not in SEQUENCES:
             raise ConfigError(f"unknown sequence {entry!r}; known: {', '.join(SEQUENCES)}.")
@@ -93,9 +93,9 @@ def _with_importance(entry, importance):
 def schedule_points(points, importance, time_limit=None):
     """Merge the sequences of each run into msB's schedule (algorithm 3.1 of Yan et al.).
 
-    `time_limit` is for the importance and all sequences of a run together, which are jobs of their
-    own. A run in which a sequence failed, or all of them took too long, is a row that says so; one
-    that ended early, a row beside the others.
+    `time_limit` applies to the importance and all sequences of a run together, although these are
+    separate jobs. If a sequence failed or all together took too long, the run has only a row with
+    that status. If a sequence ended early, such a row follows the points.
     """
     frames = []
     for number, part in points.groupby("run", sort=True):
@@ -103,8 +103,8 @@ def schedule_points(points, importance, time_limit=None):
         if len(failed):
             frames.append(failed.head(1))
             continue
-        # What a fit took stands in every row of a sequence; one row a sequence has stage 0. Beside
-        # these is the model that importance is of.
+        # Every row of a sequence has the time and number of its fits, and one of them has stage 0.
+        # The importance adds its time and one model.
         taken = importance.loc[importance["run"] == number, SECONDS].iloc[0]
         fits = part.loc[part["stage"] == 0, _ADDED].sum().add([*taken, 1])
         seconds = fits["fit_seconds"]
@@ -114,7 +114,7 @@ def schedule_points(points, importance, time_limit=None):
             continue
         good = part[part["status"] == OK]
         keys = [parse_variables(text) for text in good["variables"]]
-        # By the subset, not by the file: which of two equal rows stays is then always the same.
+        # Sorted by subset, so that the choice among equal rows does not depend on the files' order.
         order = sorted(range(len(keys)), key=keys.__getitem__)
         union = good.iloc[order].drop_duplicates("variables")
         merged = union.iloc[pareto_indices(union["budget"], union["valid_score"])]
@@ -126,7 +126,7 @@ def schedule_points(points, importance, time_limit=None):
 
 
 def solution_space(points, prices, folder):
-    """Return cost and score of every subset in the lowest run that was searched to the end, if any.
+    """Return cost and score of every subset in the first run that was searched completely, if any.
 
     `folder` has the scores that `resumable_run` kept.
     """

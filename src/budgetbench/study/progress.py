@@ -1,18 +1,18 @@
-"""How far a study is, in lines such as "fits 43 of 113, about 2 min left"."""
+"""Progress of a study, in lines such as "fits 43 of 113, about 2 min left"."""
 
 import time
 from statistics import fmean, geometric_mean
 
 
 class Progress:
-    """A filter of Snakemake's log that tells how far `fits` are: {job's number: what it fits}."""
+    """A filter of Snakemake's log that reports the progress of `fits`, {job id: what it fits}."""
 
     def __init__(self, fits, say):
         self.fits, self.say, self.began = fits, say, time.monotonic()
         self.said, self.ended, self.started, self.took = self.began, None, {}, {}
 
     def filter(self, record):
-        """Note when jobs start and end, say at times how far the fits are; keep every record."""
+        """Note when jobs start and end, and report progress at times; keep every record."""
         event, now = getattr(record, "event", None), time.monotonic()
         if event == "job_started":
             self.started |= dict.fromkeys(record.jobs, now)
@@ -31,6 +31,6 @@ class Progress:
         for job, took in self.took.items():
             seconds.setdefault(self.fits[job], []).append(took)
         means = {what: fmean(each) for what, each in seconds.items()}
-        other = geometric_mean(means.values())  # not the mean: the heaviest came first
+        other = geometric_mean(means.values())  # the mean would be too high: heavy fits come first
         left = [means.get(what, other) for job, what in self.fits.items() if job not in self.took]
         return sum(left) * elapsed / sum(self.took.values()) / 60

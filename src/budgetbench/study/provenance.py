@@ -1,7 +1,7 @@
-"""Code, versions and machine of results, and hashes of the data, prices and methods.
+"""Provenance of results: code, versions and machine, and hashes of the data, prices and methods.
 
-The hashes stay with the points, so that whoever reads them later can tell whether the table, the
-price list and the method that are there now are those that were measured.
+The hashes are stored with the points. With them, a reader can check that the current table, price
+list and method are those that were measured.
 """
 
 import hashlib
@@ -26,20 +26,20 @@ from threadpoolctl import threadpool_info
 from . import records
 
 KERNELS = (".so", ".pyd")
-PER_MB = 1e6 if sys.platform == "darwin" else 1e3  # of what the system counts peak memory in
+PER_MB = 1e6 if sys.platform == "darwin" else 1e3  # the system counts peak memory in bytes or kB
 
-PACKAGE = Path(__file__).resolve().parents[2] / "budgetlearn"  # which holds all kernels
+PACKAGE = Path(__file__).resolve().parents[2] / "budgetlearn"  # has all kernels
 _SCORE = "the score on {}"
-LIBRARIES = (  # that decide results
+LIBRARIES = (  # results depend on their versions
     *("budgetlearn", "numpy", "scipy", "scikit-learn", "python-glmnet", "lightgbm", "pandas"),
     "snakemake",
 )
 
 
 def git_commit(root):
-    """Return the commit of the project's folder, "-dirty" if it was changed, None outside git."""
+    """Return the commit of a folder, with "-dirty" if it has changes; None outside of git."""
     try:
-        # Without the names of tags, of which most commits have none.
+        # Without tags, because most commits have none.
         command = ["git", "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"]
         run = {"cwd": root, "capture_output": True, "text": True, "check": True, "timeout": 20}
         return subprocess.run(command, **run).stdout.strip()
@@ -49,7 +49,7 @@ def git_commit(root):
 
 @cache
 def kernels_hash():
-    """Return a short hash of the compiled kernels: compiler and flags decide their last bits."""
+    """Return a short hash of the compiled kernels, as results depend on compiler and flags."""
     digest = hashlib.sha256()
     for path in sorted(path for path in PACKAGE.rglob("*") if path.suffix in KERNELS):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
@@ -57,7 +57,7 @@ def kernels_hash():
 
 
 def processor():
-    """Return the model of the processor, or what else the system calls it."""
+    """Return the model of the processor, or the platform's name for it."""
     with suppress(OSError):
         if found := re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text()):
             return found[1]
@@ -65,8 +65,8 @@ def processor():
 
 
 def blas():
-    """Return name, version and chosen kernels of each BLAS that is loaded."""
-    # It loads a BLAS of its own; here, because planning does without.
+    """Return name, version and chosen kernels of each loaded BLAS."""
+    # SciPy brings its own BLAS. Imported here, because planning a study does not need it.
     import scipy.linalg  # noqa: F401
 
     parts = ("internal_api", "version", "architecture")
@@ -76,10 +76,10 @@ def blas():
 
 @cache
 def origin():
-    """Return commit, hash of the kernels, machine and versions of results made now, as text."""
+    """Return commit, hash of the kernels, machine and versions of this process, as text."""
     simd = np.show_config("dicts").get("SIMD Extensions", {})
     return {
-        # Of the package, not of the current folder, which may be the user's own project.
+        # The package's folder: the current one may be the user's project.
         "commit": git_commit(Path(__file__).parent) or "not under version control",
         "kernels": kernels_hash(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
@@ -92,8 +92,8 @@ def origin():
 
 
 def effort():
-    """Return `seconds` since this job started, and `peak_mb`, the most memory of it or a child."""
-    # The method ran in a child: the larger of both is what the job needed.
+    """Return `seconds` since this job started, and `peak_mb`, its largest memory use."""
+    # The method ran in a child process, so the job needed the larger of both peaks.
     peaks = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return {
         "seconds": round(time.time() - psutil.Process().create_time(), 1),
@@ -102,7 +102,7 @@ def effort():
 
 
 def summary(origins):
-    """Return a line for each part of the origins of results, with the jobs where values differ."""
+    """Return {name: text} of the origins of results, with numbers of jobs where values differ."""
     entries = {}
     for key in dict.fromkeys(key for one in origins for key in one if key not in records.SUMMED):
         counts = Counter()
@@ -118,7 +118,7 @@ def summary(origins):
 
 
 def made_with(study, origins):
-    """Return the origins of a study's results as the report shows them."""
+    """Return the origins of a study's results for the report."""
     return {
         **summary(origins),
         "configuration hash": _digest(study.settings)[:16],
@@ -127,7 +127,7 @@ def made_with(study, origins):
 
 
 def sources_of_run(method, spec, run):
-    """Return the hashes of the sources of a method's operating points in a run, by name."""
+    """Return {name: hash} of the data, settings and prices behind a method's points in a run."""
     found = {
         f"the data of {run.dataset}": run.source,
         f"the settings of {method} on {run.dataset}": _digest([spec, run.study_seed]),
@@ -144,7 +144,7 @@ def sources_of_run(method, spec, run):
 
 
 def scoring_of(dataset, sources):
-    """Return the name of the score of points, None for the task's own, from their sources."""
+    """Return the name of the score from the points' sources; None for the task's default."""
     return next(iter(sources.get(_SCORE.format(dataset), ())), None)
 
 

@@ -1,4 +1,4 @@
-"""Operating points on disk: the only reader and writer of result tables."""
+"""Read and write tables of operating points; no other module touches these files."""
 
 import itertools
 import json
@@ -22,119 +22,120 @@ FORMAT_VERSION = 8
 class Column(NamedTuple):
     """A column of the operating points."""
 
-    dtype: str  # of pandas; "object" holds an array in each cell
+    dtype: str  # pandas type; "object" means an array in each cell
     meaning: str  # for `docs/results.md` and for the report's `tables/schema.json`
-    clock: bool = False  # whether it tells another time each time: reruns are not compared by it
+    clock: bool = False  # whether it is a measured time, which reruns do not reproduce
 
 
-# One row per operating point of one method in one run. All that is said of a column is said here;
-# `make docs` takes the page of results from it.
+# One row per operating point of one method in one run. `docs/results.md` is made from this table.
 POINTS = {
     "dataset": Column("string", "data set"),
     "costs": Column("string", "kind of cost profile: random, unit or given"),
     "method": Column("string", "method, by its id in the methods file"),
-    "run": Column("int64", "number of the repetition; its methods share split, prices and seed"),
+    "run": Column("int64", "number of the run; all methods share its split, prices and seed"),
     "stage": Column("int64", "number of the operating point, from the least expensive"),
     "fit": Column(
-        "int64", "number of the fit in the run, one for each setting; 0: the method's own"
+        "int64", "number of the fit in the run, one for each setting; 0: the method's own setting"
     ),
-    "setting": Column("string", "parameters of that fit, and of the stage"),
+    "setting": Column("string", "parameters of this fit and of the stage"),
     "budget": Column("float64", "budget at which the method would use this point, if it has one"),
     "cost": Column("float64", "mean acquisition cost of a test example, in units of the prices"),
-    "cost_fraction": Column("float64", "the same, as a share of the cost of all features"),
+    "cost_fraction": Column("float64", "`cost` as a share of the cost of all features"),
     "cost_p95": Column("float64", "95th percentile of the acquisition cost of a test example"),
     "cost_max": Column("float64", "largest acquisition cost of a test example"),
     "n_features": Column("float64", "mean number of features acquired for a test example"),
     "n_nodes": Column("float64", "tree nodes of the model"),
     "n_bytes": Column(
         "float64",
-        "bytes of the model in the compact format float32 (docs/gif-format.md), where it is a sum "
-        "of trees whose nodes are counted",
+        "bytes of the model in the compact format float32 (docs/gif-format.md), if it is a sum of "
+        "trees whose nodes are counted",
     ),
-    "node_entropy": Column("float64", "nodes' entropy over the trees, by the log of their number"),
+    "node_entropy": Column(
+        "float64", "entropy of the nodes' distribution over the trees, divided by its maximum"
+    ),
     "valid_cost": Column("float64", "mean acquisition cost of a validation example"),
     "valid_cost_max": Column("float64", "largest acquisition cost of a validation example"),
-    "valid_score": Column("float64", "score on validation data; operating points are chosen by it"),
-    "test_score": Column("float64", "the same on test data: accuracy, R² or AP@5, or by `scoring`"),
-    "choice_score": Column("float64", "the same on the half of them that chooses between methods"),
-    "held_out_score": Column("float64", "the same on the other half, to tell what to expect"),
+    "valid_score": Column("float64", "score on validation data, used to choose operating points"),
+    "test_score": Column("float64", "score on test data: accuracy, R², AP@5 or the `scoring` set"),
+    "choice_score": Column("float64", "score on the half of the test data that chooses a method"),
+    "held_out_score": Column("float64", "score on the other half: what to expect of the choice"),
     "test_mse": Column("float64", "mean squared error on test data (regression)"),
-    "estimated_score": Column("float64", "score that the method itself expected, if it says one"),
+    "estimated_score": Column("float64", "score that the method expected, if it estimates one"),
     "n_fitted": Column(
         "float64",
-        "models trained in this fit, before any is left out: those on folds, along paths and "
-        "sequences, and on training and validation data together among them; a forest, a boosting "
-        "and an L1 path are one each",
+        "models trained in this fit, including models that are not kept, models on folds, along "
+        "paths and sequences, and on training and validation data together; a forest, a boosted "
+        "ensemble and an L1 path count as one each",
     ),
     "fit_seconds": Column(
-        "float64", "seconds of this fit, with the second one where the study refits", clock=True
+        "float64", "seconds of this fit, including the second one if the study refits", clock=True
     ),
     "processor_seconds": Column(
-        "float64", "the same in seconds of processors, all threads together", clock=True
+        "float64", "processor seconds of this fit, summed over all threads", clock=True
     ),
-    "predict_seconds": Column("float64", "seconds of predicting the test data", clock=True),
+    "predict_seconds": Column("float64", "seconds to predict the test data", clock=True),
     "added_seconds": Column(
         "float64",
-        "of these, what the operating points of the same fit before this one had not done (a "
-        "forest of 20 trees goes on from one of 10)",
+        "the part of `predict_seconds` that earlier operating points of the same fit had not yet "
+        "spent (a forest of 20 trees continues one of 10)",
         clock=True,
     ),
-    "variables": Column("string", "features that the point's model may use"),
+    "variables": Column("string", "indices of the features that the point's model may use"),
     "acquisition_rates": Column(
         "object", "share of test examples for which each feature was acquired, an array"
     ),
     "status": Column(
         "string",
-        "ok, or why the run has no result: failed, died, timeout or memory, and more; partial in "
-        "a row beside those of a fit that ended early, which count",
+        "ok, or why the run has no result: failed, died, timeout or memory, with details; partial "
+        "in an extra row after the points of a fit that ended early, which count",
     ),
-    "format_version": Column("int64", "of this table"),
+    "format_version": Column("int64", "version of this table's format"),
 }
 COLUMNS = {name: column.dtype for name, column in POINTS.items()}
 OK = "ok"
-PARTIAL = "partial"  # begins the status of a row beside the points of a fit that ended early
+PARTIAL = "partial"  # starts the status of the row after the points of a fit that ended early
 _REMEDY = "Delete the file and run the workflow again."
-# Of a job's origin, how the same of several jobs are put together.
+# How to combine these entries of the origins of several jobs.
 SUMMED = {"jobs": sum, "seconds": sum, "peak_mb": max}
-# Under which a file's own metadata keep what its points were made with, and what of.
+# Keys of a file's metadata for the origins of its points (code, machine) and their sources (data).
 _ORIGINS, _SOURCES = b"budgetlearn", b"budgetlearn sources"
 
 
 class RecordError(BudgetlearnError, ValueError):
-    """A table of operating points that does not have the columns it should have."""
+    """A table of operating points is damaged or has the wrong columns."""
 
 
 def is_failure(status):
-    """Return True if a status means that there is no result, not even one in part."""
+    """Return True if a status means that there is no result, not even a partial one."""
     return status != OK and not status.startswith(PARTIAL)
 
 
 def setting_text(setting):
-    """Return {"alpha": 4, "trees": 10} as the column `setting` holds it: "alpha=4, trees=10"."""
+    """Return the text for the column `setting`, such as "alpha=4, trees=10"."""
     return ", ".join(f"{name}={value}" for name, value in setting.items())
 
 
 def parse_setting(text):
-    """Return the settings that `setting_text` wrote, values as strings; none for a missing one."""
-    # A value may hold ", " itself (alpha=[0, 8]); a name is an identifier.
+    """Return {name: value as text} from the text of `setting_text`; empty for a missing text."""
+    # A value may contain ", " (alpha=[0, 8]), but a name is an identifier.
     pairs = [] if pd.isna(text) else re.split(r", (?=[^\W\d]\w*=)", text)
     return dict(pair.split("=", 1) for pair in pairs)
 
 
 def variables_text(variables):
-    """Return feature indices as the column `variables` holds them: "0,3,4"."""
+    """Return the text for the column `variables`, such as "0,3,4"."""
     return ",".join(map(str, variables))
 
 
 def parse_variables(text):
-    """Return the feature indices that `variables_text` wrote, a tuple of int."""
+    """Return the tuple of feature indices from the text of `variables_text`."""
     return tuple(int(variable) for variable in text.split(",") if variable)
 
 
 def table(rows):
     """Return operating points as a frame with every column of `COLUMNS`, in that order."""
     frame = pd.DataFrame(rows)
-    # A misspelt column would be lost in silence.
+    # A misspelt column would silently be dropped.
     unknown = sorted(set(frame.columns) - set(COLUMNS))
     if unknown:
         raise RecordError(f"operating points have unknown columns {unknown}.")
@@ -149,20 +150,20 @@ def table(rows):
 
 
 def write(rows, path, origins=(), sources=None):
-    """Write operating points, what they were made with and of, as one Parquet file."""
+    """Write operating points with their origins and sources as one Parquet file."""
     content = pa.Table.from_pandas(table(rows), preserve_index=False)
     made_with = {_ORIGINS: json.dumps(list(origins)), _SOURCES: json.dumps(sources or {})}
     content = content.replace_schema_metadata(content.schema.metadata | made_with)
-    # A reader, and Snakemake after a kill, must never see half a file.
+    # Neither a reader nor Snakemake after a kill may find half a file.
     with whole_file(path) as partial:
         pq.write_table(content, partial)
 
 
 def origins_of(paths):
-    """Return code, versions and machine of the operating points in one or many files, each once."""
+    """Return the distinct origins (code, versions, machine) of the points in one or many files."""
     found = {}
     for one in itertools.chain.from_iterable(_metadata_of(paths, _ORIGINS)):
-        # Equal but for what is summed; the order of keys is that of writing.
+        # Origins that differ only in summed entries are merged.
         key = json.dumps({name: one[name] for name in one if name not in SUMMED})
         found.setdefault(key, []).append({"jobs": 1, **one})
     origins = []
@@ -174,7 +175,7 @@ def origins_of(paths):
 
 
 def sources_of(paths):
-    """Return the hashes of what the points in files were made of; several where files differ."""
+    """Return {name: hashes} of the sources of the points in files; several if files differ."""
     found = {}
     for made_of in _metadata_of(paths, _SOURCES):
         for name, hashes in made_of.items():
@@ -183,7 +184,7 @@ def sources_of(paths):
 
 
 def _metadata_of(paths, key):
-    """Yield what each of one or many files keeps beside its points."""
+    """Yield the metadata that each of one or many files has under a key."""
     for path in _listed(paths):
         with _reading(path):
             yield json.loads(pq.read_schema(path).metadata[key])
@@ -191,7 +192,7 @@ def _metadata_of(paths, key):
 
 @contextmanager
 def _reading(path):
-    """Turn what a damaged file makes its reader raise into a `RecordError`."""
+    """Turn errors about a damaged file into a `RecordError`."""
     try:
         with reading(Path(path), "operating points", (pa.ArrowException,)):
             yield
@@ -206,14 +207,14 @@ def _listed(paths):
 def read(paths):
     """Read operating points from one or many files into one frame."""
     parts = [_part(path) for path in _listed(paths)]
-    # One conversion for all: converted file by file, many small ones take minutes.
+    # One conversion for all: converting many small files one by one takes minutes.
     return pa.concat_tables(parts, promote_options="permissive").to_pandas().astype(COLUMNS)
 
 
 def _part(path):
     with _reading(path):
         content = pq.read_table(path)
-        content.validate(full=True)  # text that is none would come up much later
+        content.validate(full=True)  # invalid text would raise an error much later
     lacking = sorted(set(COLUMNS) - set(content.column_names))
     versions = [] if lacking else content["format_version"].unique().to_pylist()
     if lacking or not set(versions) <= {FORMAT_VERSION}:
@@ -222,6 +223,6 @@ def _part(path):
     with _reading(path):
         content = content.select(list(COLUMNS))
         kinds = {"string": pa.large_string(), "int64": pa.int64(), "float64": pa.float64()}
-        # Rates stay as they are, empty or not.
+        # Acquisition rates keep their type, which is null if all are missing.
         types = [kinds.get(COLUMNS[column.name], column.type) for column in content.schema]
         return content.cast(pa.schema(zip(COLUMNS, types, strict=True)))

@@ -12,7 +12,7 @@ from budgetlearn.validation import derive_seed
 
 from ..datasets.dataset import TEST, TRAIN, VALID, split
 
-# Share of the training rows that validate where the split that came with the data has no such part.
+# Share of the training rows that become validation data if a split has no validation part.
 HELD_OUT = 0.1
 
 
@@ -22,17 +22,17 @@ class Run:
 
     dataset: str
     costs_kind: str
-    number: int  # which repetition
+    number: int  # of the repetition
     task: str  # "classification", "regression" or "ranking"
     costs: FeatureCosts  # the cost profile
-    train: tuple  # X and y, as of the other parts
+    train: tuple  # X and y, like `valid` and `test`
     valid: tuple
     test: tuple
     study_seed: int
-    valid_queries: np.ndarray | None = None  # in ranking the query of each row
+    valid_queries: np.ndarray | None = None  # query of each row, in ranking
     test_queries: np.ndarray | None = None
     choosing: np.ndarray | None = None  # mask of test rows that choose between methods
-    source: str = ""  # what the data were prepared from, as `Dataset.source` has it
+    source: str = ""  # `Dataset.source`: hash of what the data were prepared from
 
     def seed(self, method):
         """Return the seed of `method` in this run."""
@@ -40,10 +40,10 @@ class Run:
 
 
 def draw_splits(dataset, runs, study_seed, sizes):
-    """Return the part (0 train, 1 validation, 2 test) of each row in each run, a column of int8.
+    """Return a frame with a column for each run: the part of each row, -1 to 2, as int8.
 
-    Validation data choose among operating points: where `sizes` has no such part, it is a tenth of
-    the training rows, and the test part stays whole.
+    The parts are 0 train, 1 validation, 2 test and -1 none. Operating points are chosen on
+    validation data, so if `sizes` has no validation part, a tenth of the training rows becomes one.
     """
     return pd.DataFrame({str(run): _draw_split(dataset, run, study_seed, sizes) for run in runs})
 
@@ -64,7 +64,7 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
     """Return a table of the costs in each run: run, feature, cost, group, group_cost."""
     names = list(dataset.feature_names)
     if kind == "given":
-        # By name: rows are in the order of the features, a list may have another one.
+        # Sorted by feature, as the price list may have another order.
         prices = PerFeature(f"the prices of {dataset.id}", "price", CostError, table="the data set")
         given = given.iloc[prices.in_order(pd.Series(range(len(given)), given["feature"]), names)]
     frames = []
@@ -76,24 +76,25 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
     table = pd.concat(frames, ignore_index=True).reindex(
         columns=["run", "feature", "cost", "group", "group_cost"]
     )
-    profiles_of(table, names)  # refuses prices that are not valid, here and not in the fits
+    profiles_of(table, names)  # raises for invalid prices here, before any fit
     return table
 
 
 def profiles_of(table, names):
-    """Return {run: FeatureCosts} from the table that `draw_costs` made."""
+    """Return {run: FeatureCosts} from the table of `draw_costs`."""
     profiles = {}
     for run, part in table.groupby("run", sort=True):
-        # In the order of the data: costs are then taken by index.
+        # In the order of the data, because costs are then used by index.
         in_order = part.set_index("feature").loc[list(names)].reset_index()
         profiles[int(run)] = profile_of(in_order).unnamed
     return profiles
 
 
 def ratio_of_test_rows(dataset, study):
-    """Return the number of test rows by each row that a model trains on.
+    """Return the ratio of test rows to the rows that a model trains on.
 
-    Beside a method that always trains on validation rows the intervals are wider than need be.
+    For a method that always trains on validation rows too, the ratio is too high and intervals are
+    wider than necessary.
     """
     part = _draw_split(dataset, 0, study.seed, study.sizes(dataset.id))
     trained = (part == TRAIN) | (study.config.get("refit", False) & (part == VALID))
@@ -101,31 +102,31 @@ def ratio_of_test_rows(dataset, study):
 
 
 def choosing_rows(dataset, study_seed):
-    """Return a mask of the half of the data that chooses between methods where it is test data.
+    """Return a mask of the half of the rows that choose between methods when they are test data.
 
-    `budgetbench.analysis.recommendations` says why. Rows that belong to a group stay together.
+    `budgetbench.analysis.recommendations` explains why. Rows of one group stay together.
     """
-    # Independent of the run, so that a row never chooses in one and tells in another.
+    # Independent of the run, so that no row chooses in one run and evaluates the choice in another.
     random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))
     if dataset.groups is not None:
         return np.isin(dataset.groups, random.permutation(np.unique(dataset.groups))[::2])
     choosing = np.zeros(len(dataset.y), dtype=bool)
-    # Every second in the order of the target: both halves have nearly the same classes.
+    # Every second row in the order of the target, so both halves have nearly the same classes.
     choosing[np.lexsort((random.random(len(dataset.y)), dataset.y))[::2]] = True
     return choosing
 
 
 def iterate(dataset, splits, costs, costs_kind, study_seed):
-    """Yield the `Run` of each column of `splits`, with the prices that `draw_costs` drew."""
+    """Yield the `Run` of each column of `splits`, with the prices of `draw_costs`."""
     profiles = profiles_of(costs, dataset.feature_names)
     choosing = choosing_rows(dataset, study_seed)
     for column in splits.columns:
         part = splits[column].to_numpy()
-        # X once for all runs, filled again only where gaps depend on the training rows.
+        # All runs share X, unless it has gaps, which are filled from each run's training rows.
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
         X = _filled(dataset, rows[TRAIN]) if dataset.gaps else dataset.X
         train, valid, test = ((X[index], dataset.y[index]) for index in rows)
-        # What one setting of a method changed in place the next one would learn from.
+        # Read-only: if a fit changed data in place, later fits would learn from the changed data.
         for values in (*train, *valid, *test):
             values.flags.writeable = False
         run, queries = int(column), dataset.groups if dataset.task == "ranking" else None
@@ -147,7 +148,7 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
 
 
 def _filled(dataset, train):
-    """Return X with each gap filled by the median, or the most frequent word, of training rows."""
+    """Return X with gaps filled by the median or the most frequent word of the training rows."""
     X = dataset.X.copy()
     for place, name in enumerate(dataset.feature_names):
         missing = np.isnan(X[:, place])
@@ -155,8 +156,8 @@ def _filled(dataset, train):
             known = X[train, place][~missing[train]]
             if not known.size:
                 raise DatasetError(
-                    f"{dataset.id}: column {name!r} is empty in all training rows of a run. Leave "
-                    "it out, or take `missing: indicator`."
+                    f"{dataset.id}: column {name!r} is empty in all training rows of a run. Drop "
+                    "it, or set `missing: indicator`."
                 )
             values, counts = np.unique(known, return_counts=True)
             word = name in dataset.categories

@@ -1,10 +1,11 @@
-"""Hashes of the code that results depend on: an edit reruns the jobs that may run it.
+"""Hashes of the code that results depend on: an edit of code reruns the jobs that may run it.
 
-An edit of the library, or of the benchmark's data sets and studies, reruns fits and preparation; an
-edit of analysis or report draws the page anew. Each package counts whole, comments and compiled
-kernels too, because compiler and flags decide their last bits. Of a class of the user's own counts
-the package that it is in, or the modules beside its own. What pip installed is known by its
-version. Imports nothing heavy: the Snakefile asks at every start.
+An edit of the library, or of the benchmark's data sets and studies, reruns fits and preparation. An
+edit of analysis or report only draws the page again. The hashes cover whole packages, including
+comments and the compiled kernels, whose last bits depend on compiler and flags. For a user's class,
+they cover its package, or the modules in its folder. Packages installed by pip are not hashed:
+their versions are recorded. This module imports nothing slow, because the Snakefile calls it at
+every start.
 """
 
 import hashlib
@@ -20,17 +21,17 @@ from budgetlearn.exceptions import ConfigError
 
 from .methods import classes_of, nested, resolve
 
-ROOT = Path(__file__).resolve().parents[2]  # where both packages lie
+ROOT = Path(__file__).resolve().parents[2]  # the folder of both packages
 OWN = ("budgetlearn", "budgetbench")
 INSTALLED = {"site-packages", "dist-packages"}
 CODE = (".py", ".pyx", ".pxd", *EXTENSION_SUFFIXES)
-# What a report is drawn with beside its code.
+# Files that decide the report's appearance.
 DRAWN_WITH = (".py", ".j2", ".css", ".js", ".html", ".svg", ".yaml")
 _CIMPORT = re.compile(r"^from (\.+)([\w.]+) cimport", re.MULTILINE)
 
 
 def script_fingerprint(script, *classes):
-    """Return a hash of the code that a job may run, with that of classes of the user's own."""
+    """Return a hash of the code that a job may run, including that of the user's `classes`."""
     library, benchmark = ROOT / "budgetlearn", ROOT / "budgetbench"
     files = {path for path in _files(library) if not path.is_relative_to(library / "cli")}
     files.update(*(_files(benchmark / name) for name in ("datasets", "study")))
@@ -41,21 +42,21 @@ def script_fingerprint(script, *classes):
 
 
 def report_fingerprint(script):
-    """Return a hash of what draws the report: code, templates, style and scripts of the page."""
-    # Head and style are those of the model page.
+    """Return a hash of the code, templates, style and scripts of the report."""
+    # The command line's templates have the page's head and style.
     folders = ("budgetbench/report", "budgetbench/analysis", "budgetlearn/cli/templates")
     return _digest({Path(script)}.union(*(_files(ROOT / name, DRAWN_WITH) for name in folders)))
 
 
 def own_files(name):
-    """Return the files that a class of the user's own may be made of, a set: none of another's."""
+    """Return the set of files that a user's class may depend on; empty for any other class."""
     top = name.partition(".")[0]
     spec = None if top in OWN else _spec_of(top)
     if spec is None or _is_installed(spec):
         return set()
     if spec.submodule_search_locations:
         return set().union(*map(_files, map(Path, spec.submodule_search_locations)))
-    # A module alone may import those beside it; folders beside it may be anything.
+    # A single module may import those in its folder. Subfolders could be anything.
     return {path for path in Path(spec.origin).parent.iterdir() if path.name.endswith(CODE)}
 
 
@@ -64,7 +65,7 @@ def _files(folder, endings=CODE):
 
 
 def _digest(files):
-    # By name, not by path: a copied project is the same code.
+    # Names without folders, so that a copied project has the same hash.
     parts = sorted((path.name, _hash(path, path.stat().st_mtime_ns)) for path in files)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
@@ -75,7 +76,7 @@ def _hash(path, written):
 
 
 def _spec_of(top):
-    """Return where Python finds a package or module, None for nowhere or within Python itself."""
+    """Return the import spec of a package or module; None if there is none or Python brings it."""
     try:
         return None if top in sys.stdlib_module_names else importlib.util.find_spec(top)
     except (ImportError, ValueError):
@@ -83,13 +84,13 @@ def _spec_of(top):
 
 
 def _is_installed(spec):
-    """Return True if pip installed a package, rather than that it is the user's own."""
+    """Return True if a package was installed by pip, and so is not the user's own."""
     places = spec.submodule_search_locations or [spec.origin]
     return any(INSTALLED & set(Path(place).parts) for place in places)
 
 
 def kernel_of(source):
-    """Return the compiled kernel beside a ``.pyx`` file, None if it was never built."""
+    """Return the compiled kernel of a ``.pyx`` file; None if it was never built."""
     places = (source.with_name(source.stem + suffix) for suffix in EXTENSION_SUFFIXES)
     return next((path for path in places if path.is_file()), None)
 
@@ -99,7 +100,7 @@ def compiled_into(source):
     reached, waiting = [], [source, *source.parent.glob(f"{source.stem}.pxd")]
     while waiting:
         path = waiting.pop()
-        # Headers may name each other in a circle.
+        # Headers may include each other in a circle.
         if path not in reached and path.is_file():
             reached.append(path)
             for dots, module in _CIMPORT.findall(path.read_text(encoding="utf-8")):
@@ -109,7 +110,7 @@ def compiled_into(source):
 
 
 def _check_kernel(source):
-    """Refuse a ``.pyx`` file without a kernel, or with one that was compiled of something else."""
+    """Refuse a ``.pyx`` file whose kernel is missing or outdated."""
     kernel = kernel_of(source)
     name = ".".join(source.relative_to(ROOT).with_suffix("").parts)
     remedy = "Run `make setup` (without make: python setup.py build_ext --inplace)."
@@ -123,41 +124,41 @@ def _check_kernel(source):
         )
 
 
-# Packages whose estimators do what their parameters say, and nothing else.
+# Packages whose estimators do nothing but what their parameters say.
 TRUSTED = ("budgetlearn", "lightgbm", "sklearn")
-# Parameters of theirs that name files or folders, to write to or to unpickle from.
+# Parameters of these estimators that are paths to write to or to unpickle from.
 FILES = {"checkpoint", "memory"}
 
 
 def refuse_untrusted(method, spec):
-    """Refuse a specification of other code than `TRUSTED`, or of files; nothing is imported."""
+    """Refuse a specification with classes not in `TRUSTED` or with files, without importing any."""
     foreign = [name for name in classes_of(spec) if name.split(".")[0] not in TRUSTED]
     names = (str(name).rpartition("__")[2] for part in nested(spec) for name in part)
     files = sorted(FILES.intersection(names))
     if foreign or files:
         what = f"runs code of {foreign[0]}" if foreign else f"names a file in {files[0]!r}"
         raise ConfigError(
-            f"method {method} {what}. Look at it first, then add --trust; without it all classes "
-            f"come from {', '.join(TRUSTED)}."
+            f"method {method} {what}. Look at it first, then add --trust. Without --trust, all "
+            f"classes must come from {', '.join(TRUSTED)}."
         )
 
 
 def find_classes_in(folder):
-    """Let this process, and those it starts, import the user's own modules from a folder."""
+    """Let this process, and those it starts, import the user's modules from a folder."""
     folder = os.path.abspath(folder)
     if not os.path.isdir(folder):
         raise ConfigError(f"there is no folder {folder} to import methods from (methods_path).")
-    # At the end: a file of the user's must not hide a library of the same name.
+    # Appended, so that a user's file cannot hide a library of the same name.
     sys.path.append(folder)
     known = filter(None, [os.environ.get("PYTHONPATH"), folder])
     os.environ["PYTHONPATH"] = os.pathsep.join(known)
 
 
 def check_classes(method, spec):
-    """Refuse a specification that names a class which cannot be had, before any job starts.
+    """Refuse a specification with a class that cannot be imported, before any job starts.
 
-    What budgetlearn and installed packages have is looked up in their source, which is fast;
-    modules of the user's own are imported.
+    Classes of budgetlearn and of installed packages are looked up in the source, which is fast. The
+    user's modules are imported.
     """
     for name in classes_of(spec):
         if not _is_in_source(name):
@@ -168,16 +169,16 @@ def check_classes(method, spec):
 
 
 def predicts_numbers(name):
-    """Return True if a class is a regressor: by its name, or by its base where it is not ours."""
+    """Return True if a class is a regressor, by its name, or by its base if it is not trusted."""
     if name.endswith("Regressor") or name.partition(".")[0] in TRUSTED:
         return name.endswith("Regressor")
-    from sklearn.base import RegressorMixin  # here: few plans need it
+    from sklearn.base import RegressorMixin  # imported here because it is slow and rarely needed
 
     return isinstance(found := resolve(name), type) and issubclass(found, RegressorMixin)
 
 
 def _is_in_source(name):
-    """Return True if the source of a package that is not the user's own has the name of a class."""
+    """Return True if the source of budgetlearn or an installed package mentions the class."""
     module, _, attribute = name.rpartition(".")
     top, *rest = module.split(".")
     spec = _spec_of(top)

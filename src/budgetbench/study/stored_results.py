@@ -1,4 +1,4 @@
-"""Results for later: kept in the repository, compared with a fresh run."""
+"""Stored results: keep operating points in the repository, and compare them with a fresh run."""
 
 import gzip
 import io
@@ -16,7 +16,7 @@ from . import records
 
 FOLDER = "resources/reruns"
 POINTS, SETTINGS, PROVENANCE = "points.csv.gz", "study.yaml", "provenance.json"
-# Of an operating point, what printed numbers and claims are computed from; the rest is left out.
+# The columns of operating points from which published numbers and claims are computed.
 KEPT = (
     *("dataset", "costs", "method", "run", "stage", "fit", "setting", "cost", "cost_fraction"),
     *("n_features", "n_nodes", "node_entropy", "valid_cost", "valid_score", "test_score"),
@@ -24,19 +24,19 @@ KEPT = (
 )
 _GROUP = ["dataset", "costs", "method"]
 _PLACE = [*_GROUP, "run"]
-# Of this machine and moment; how many runs and data sets are kept, the points themselves tell.
+# Settings of this machine and call. Runs and data sets are not kept, as the points have them.
 _LOCAL = ("data_dir", "stored", "cluster", "offline", "strict", "retry_failed", "runs_per_job")
 _LOCAL += ("runs", "datasets", "time_limit", "memory_limit", "threads_per_job")
 
 
 def keep(study, root="."):
-    """Add a study's operating points, finished or not, to those that are kept below `root`.
+    """Add a study's operating points, finished or not, to those kept below `root`.
 
-    Runs that were kept before stay, unless this study has them too, or its method, data, prices or
-    split on that data set are others now: points of two settings never stand together. Return the
-    study's folder of kept reruns; None where it has no operating points yet.
+    Runs that were kept before are replaced if this study has them too. They are dropped if the
+    method, data, prices or split of their data set have changed, so that points of two settings are
+    never mixed. Return the study's folder of kept reruns; None if it has no operating points yet.
     """
-    # Those of the plan: a file of runs beyond it may be of earlier settings.
+    # Only planned files: others may come from earlier settings.
     files = [path for path in study.points_files if Path(path).exists()]
     if not files:
         return None
@@ -59,8 +59,9 @@ def keep(study, root="."):
 
 
 def _stays(kept, fresh, before, now):
+    """Return a mask of the kept points that `keep` does not replace or drop."""
     again = pd.MultiIndex.from_frame(kept[_PLACE]).isin(pd.MultiIndex.from_frame(fresh[_PLACE]))
-    # What was kept may be of settings spelt in two ways, known to be the same.
+    # Kept points may have several hashes, if equivalent settings were written in different ways.
     changed = {n for n in before.keys() & now.keys() if not set(now[n]) <= set(before[n])}
     stale = [
         not changed.isdisjoint(
@@ -76,9 +77,9 @@ def _split_of(config, dataset):
 
 
 def _joined(before, now):
-    """Return the origins of both, each once, with the largest number of jobs seen."""
+    """Return the distinct origins of both, each with its largest number of jobs."""
     known = {}
-    # Files of jobs that were kept before may still be there: they must not count twice.
+    # The largest number, not the sum: files that were kept before may be among the new ones.
     for one in sorted((*before, *now), key=lambda one: one["jobs"]):
         same = {name: one[name] for name in one if name not in records.SUMMED}
         known[json.dumps(same, sort_keys=True)] = one
@@ -86,7 +87,7 @@ def _joined(before, now):
 
 
 def _write(folder, points, study, provenance):
-    """Write the three files of a kept rerun; the same results give the same bytes."""
+    """Write the three files of a kept rerun; equal results give equal bytes."""
     points = points.sort_values([*_PLACE, "stage"])[list(KEPT)]
     config = {key: value for key, value in study.config.items() if key not in _LOCAL}
     text = io.BytesIO()
@@ -108,99 +109,101 @@ def read_kept(folder):
     if lacking := [name for name in KEPT if name not in frame]:
         raise records.RecordError(
             f"the points in {path} lack the columns {lacking}. Take the file from the repository "
-            "again, or rerun the study and keep it."
+            "again, or rerun the study and `keep` it."
         )
     for name in KEPT:
-        if records.COLUMNS[name] != "string":  # Python's own reading keeps the last bit
+        if records.COLUMNS[name] != "string":  # pandas' fast parser may change the last bit
             frame[name] = frame[name].map(float, na_action="ignore")
     return records.table(frame)
 
 
 def kept_settings(folder):
-    """Return the settings of the study that a kept rerun is of."""
+    """Return the study settings of a kept rerun."""
     return read_yaml(Path(folder) / SETTINGS)
 
 
 def kept_provenance(folder):
-    """Return {"origins": what the points were made with, "sources": what of}."""
+    """Return {"origins": code and machine of the points, "sources": hashes of their data}."""
     return json.loads((Path(folder) / PROVENANCE).read_text(encoding="utf-8"))
 
 
 def kept_studies(root="."):
-    """Return {study: folder} of all kept reruns, in the order of their names."""
+    """Return {study: folder} of all kept reruns, sorted by name."""
     found = sorted(Path(root, FOLDER).glob(f"*/{POINTS}"))
     return {path.parent.name: path.parent for path in found}
 
 
 KEY = ("dataset", "costs", "method", "run", "fit", "stage")
 UNCOMPARED = (*(name for name, column in records.POINTS.items() if column.clock), "format_version")
-# On another platform, or with other versions, sums may end in other last bits.
+# Relative tolerance across platforms and versions, on which the last bits of sums depend.
 TOLERANCE = 1e-9
 
 
 class RerunError(BudgetlearnError, ValueError):
-    """Results that a rerun was expected to give again, and did not."""
+    """A rerun did not reproduce the stored results, or cannot be compared with them."""
 
 
 def stored_points(folder, fresh):
     """Return the file of operating points in the folder of an earlier run."""
     if folder is None:
         raise RerunError(
-            "rerun_check compares with stored results: name their folder, as in "
+            "rerun_check compares with stored results. Give their folder, as in "
             "snakemake --cores 2 rerun_check --config stored=earlier/results/default"
         )
     if Path(folder).resolve() == Path(fresh).resolve():
         raise RerunError(
-            f"{folder} is where this study's own results are: move the stored results elsewhere "
+            f"{folder} has this study's own results: move the stored results elsewhere "
             "(mv results/default stored), so that a fresh run can be compared with them."
         )
     path = Path(folder) / "points.parquet"
     if not path.is_file():
-        raise RerunError(f"{folder} was expected to hold points.parquet, and does not.")
+        raise RerunError(f"{folder} has no file points.parquet with stored results.")
     return str(path)
 
 
 def tolerance(fresh, stored):
-    """Return the relative distance that numbers may have, 0 where both have one same platform."""
-    # Of several it is not known which jobs ran where.
+    """Return the relative tolerance for numbers: 0 if all come from the same single platform."""
+    # With several platforms, it is unknown which points came from which.
     platforms = _platforms(fresh)
     return 0.0 if len(platforms) == 1 and platforms == _platforms(stored) else TOLERANCE
 
 
 def _platforms(origins):
-    """Return processors, BLAS, threads and versions, whatever number of cores, code and effort."""
+    """Return the set of platforms: origins without number of cores, code and effort."""
     others = ("commit", "kernels", *records.SUMMED)
     plain = [one | {"machine": one.get("machine", "").partition(",")[0]} for one in origins]
     return {tuple(sorted((k, v) for k, v in one.items() if k not in others)) for one in plain}
 
 
 def differences(fresh, stored, within=0.0):
-    """List the differences of two sets of operating points above a relative distance.
+    """Return the differences between two sets of operating points above a relative tolerance.
 
-    The frame has one row for each difference: `KEY`, column, fresh, stored. Of a point that only
-    one side has every value differs: it is missing on the other.
+    The frame has one row for each difference: `KEY`, column, fresh, stored. If only one side has a
+    point, all its values differ and are missing on the other side.
     """
     fresh, stored = (
         frame.drop(columns=list(UNCOMPARED)).set_index(list(KEY)) for frame in (fresh, stored)
     )
     for name, frame in (("fresh", fresh), ("stored", stored)):
         if not frame.index.is_unique:
-            raise RerunError(f"the {name} results have two operating points of one place.")
-        # Arrays have no == of their own; in 32 bits the last one is more than `TOLERANCE`.
+            raise RerunError(f"the {name} results have two operating points with the same key.")
+        # Tuples, because == of arrays gives arrays. float32 rates are compared exactly, as their
+        # last bit is larger than `TOLERANCE`.
         frame["acquisition_rates"] = frame["acquisition_rates"].map(tuple, na_action="ignore")
     fresh, stored = fresh.align(stored)
     numbers = fresh.select_dtypes("number").columns
     near = np.isclose(fresh[numbers], stored[numbers], rtol=within, atol=0, equal_nan=True)
     fresh[numbers] = fresh[numbers].mask(near, stored[numbers])
     found = fresh.compare(stored, result_names=("fresh", "stored"))
-    found = found.stack(0, future_stack=True).dropna(how="all")  # noqa: PD013, of two levels
+    found = found.stack(0, future_stack=True).dropna(how="all")  # noqa: PD013, columns have levels
     return found.rename_axis([*KEY, "column"]).reset_index()
 
 
 def check_rerun(study, fresh, stored):
-    """Compare the operating points in two files, and return what was compared, in a sentence.
+    """Compare the operating points in two files, and return a sentence about the comparison.
 
-    Settings tried for seconds left after the tries are not compared: the machine decides how many.
+    Settings that were tried after the tries, for remaining seconds, are not compared, because their
+    number depends on the machine's speed.
     """
     within = tolerance(records.origins_of(fresh), records.origins_of(stored))
     points, earlier = (
@@ -210,7 +213,7 @@ def check_rerun(study, fresh, stored):
     how = f"within {within:g} relative (platforms differ)" if within else "exactly"
     if len(found):
         raise RerunError(
-            f"{len(found)} numbers of {fresh} are not those of {stored}, compared {how}. "
-            f"The first of them:\n{found.head(10).to_string(index=False)}"
+            f"{len(found)} numbers of {fresh} differ from those of {stored}, compared {how}. "
+            f"The first ones:\n{found.head(10).to_string(index=False)}"
         )
-    return f"All {len(points)} operating points of {fresh} are those of {stored}, compared {how}."
+    return f"All {len(points)} operating points of {fresh} equal those of {stored}, compared {how}."

@@ -1,4 +1,4 @@
-"""A study: what its configuration asks for, read and checked, and the files that come of it."""
+"""Check the configuration of a study, and derive its jobs' parameters and files."""
 
 import difflib
 import importlib.util
@@ -24,24 +24,24 @@ from .job_traces import folder_of, split_at_folder
 from .methods import check_parameters, sequence_name
 from .source_code import check_classes, predicts_numbers, refuse_untrusted
 
-SCHEDULE = "schedule"  # built from model sequences, by rules of their own
-FIT = "fit"  # one job fits and evaluates
+SCHEDULE = "schedule"  # kind of method that is built from model sequences, each in its own job
+FIT = "fit"  # kind of method that one job fits and evaluates
 ACQUISITION, MEMORY = "acquisition", "memory"  # the budgets that methods are compared under
 PUBLISHED = "resources/published"
-AT_HAND = 5e6  # bytes of a table that is read while a study is planned
-# Settings that say how the work is done; no number depends on them.
+AT_HAND = 5e6  # bytes; a user's table up to this size is read while a study is planned
+# Settings for how the work is done; results do not depend on them.
 WORKING = (
     *("runs_per_job", "threads_per_job", "time_limit", "memory_limit", "strict", "retry_failed"),
     *("cluster", "stored"),
     *("datasets_file", "methods_file", "methods_path", "data_dir", "offline"),
 )
-# What of a data set's entry its raw files depend on, and what only readers see.
+# Parts of a data set's entry on which its raw files depend, and those that only readers see.
 FETCHED = ("id", "kind", "files", "folder", "instructions", "content")
 SHOWN = ("title", "licence", "citation")
 
 
 def check_schema(config, schema_path, what):
-    """Refuse what does not follow a JSON schema, with a line for each fault: all in one call."""
+    """Refuse a configuration that does not follow a JSON schema, with a line for each fault."""
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
     faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
     if faults:
@@ -51,11 +51,11 @@ def check_schema(config, schema_path, what):
 
 
 def typed(config, schema_path):
-    """Return settings whose values have the types that the schema asks for, where text can say so.
+    """Return settings with text converted to the types of the schema, where possible.
 
-    Snakemake hands over what stands behind ``--config`` as text, but for numbers: ``offline=true``,
-    ``time_limit=null``, ``datasets=wine`` and ``datasets=[wine,digits]`` mean what they mean in a
-    file. Text that stays as wrong as it came is left to `check_schema`.
+    Snakemake passes values of ``--config`` as text, except numbers. So ``offline=true``,
+    ``time_limit=null``, ``datasets=wine`` and ``datasets=[wine,digits]`` are converted as in a
+    file. Text that cannot be converted stays, and `check_schema` refuses it.
     """
     schema = read_yaml(schema_path)
     known_keys = {
@@ -67,10 +67,10 @@ def typed(config, schema_path):
 
 def _typed(value, schema):
     kinds = schema.get("type", "object")
-    # A title "2024" stays text, though it reads as a number.
+    # A title such as "2024" stays text.
     if "string" in kinds and not (value == "null" and "null" in kinds):
         return value
-    # A schema takes 1e3 for an integer, but seeds are drawn from how a number is written.
+    # The schema accepts 1e3 as an integer, but seeds are derived from the text of a number.
     if "integer" in kinds and isinstance(value, float) and value.is_integer():
         return int(value)
     if kinds == "array" and isinstance(value, str):
@@ -79,18 +79,18 @@ def _typed(value, schema):
 
 
 def _plain(value):
-    """Return `value` with text in it replaced by what it means in a file."""
+    """Return `value` with every text in it parsed as YAML."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list):
         return [_plain(part) for part in value]
-    with suppress(yaml.YAMLError):  # what is no YAML stays text, which the schema refuses
+    with suppress(yaml.YAMLError):  # other text stays, and the schema refuses it
         return yaml.safe_load(value) if isinstance(value, str) else value
     return value
 
 
 def known(name, names, kind, where):
-    """Return `name` if it is among `names`, else raise `ConfigError` with the closest of them."""
+    """Return `name` if it is among `names`, else raise `ConfigError` with similar names."""
     if name in names:
         return name
     close = difflib.get_close_matches(name, names, n=3)
@@ -99,7 +99,7 @@ def known(name, names, kind, where):
 
 
 def merged(base, override):
-    """Return `base` with `override` laid over it; dictionaries merge, all else replaces."""
+    """Return `base` updated with `override`: dictionaries are merged, other values replaced."""
     if not (isinstance(base, dict) and isinstance(override, dict)):
         return override
     return {**base, **{key: merged(base.get(key), value) for key, value in override.items()}}
@@ -110,24 +110,25 @@ class Study:
     """A checked study configuration."""
 
     config: dict  # the study's settings
-    datasets: dict  # id to DatasetSpec, of the data sets in use
-    methods: dict  # id to specification, overrides for all data sets applied, of those in use
+    datasets: dict  # {id: DatasetSpec} of the data sets in use
+    methods: dict  # {id: specification} of the methods in use, with overrides for all data sets
     root: Path = Path()  # the folder of the workflow
-    head: str = ""  # what stands before the folder of its results, see `split_at_folder`
+    head: str = ""  # prefix of the folder of results, see `split_at_folder`
 
     @classmethod
     def from_config(cls, config, root, trust=True):
-        """Check a configuration, as Snakemake read it, and look up what it names.
+        """Check a configuration as read by Snakemake, and look up its data sets and methods.
 
-        `root` is the workflow's folder; what a configuration names is below the current one.
-        Without `trust` no method may be a class of others than `TRUSTED`, whose import runs code.
+        `root` is the workflow's folder. Relative paths in the configuration start at the current
+        folder. Without `trust`, all classes must come from `TRUSTED` packages, because an import
+        runs code.
         """
         root = Path(root)
         schemas = root / "workflow" / "schemas"
-        # Types first: what stands behind --config is text, which no schema would take.
+        # Types first, because values of --config are text, which the schema would refuse.
         config = {"title": config.get("study"), **typed(config, schemas / "config.schema.yaml")}
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
-        # Names before methods: their messages say what to write instead.
+        # Names before methods, because messages about names suggest what to write instead.
         registry = load_registry(place_of(config["datasets_file"], root))
         methods = read_yaml(place_of(config["methods_file"], root))
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
@@ -137,25 +138,25 @@ class Study:
         chosen, absent = _installed(config, _overridden(chosen, config))
         if absent:
             config["left_out"] = config.get("left_out", {}) | absent
-        # Overrides of one data set may spoil what the others leave right; without, all is the same.
+        # The methods with the overrides of all data sets, then with those of each data set.
         for own in (config, *(own for own in _own(config) if "overrides" in own)):
             _check_methods(_overridden(chosen, own), own.get("overrides", {}), schemas, trust)
         datasets = {name: registry[name] for name in config["datasets"]}
         study = cls(dict(config), datasets, chosen, root)
         study._check_tasks()
-        # Others are named, but each data set in use has methods of its own.
+        # A named method is not in use if every data set has its own list of methods without it.
         used = {method for *_, method in study.cells}
         return replace(study, methods={n: spec for n, spec in chosen.items() if n in used})
 
     def _check_tasks(self):
-        """Refuse splits and scores without sense, and methods of another task."""
+        """Refuse splits, scores and methods that do not fit the task of a data set."""
         for name, spec in self.datasets.items():
             if isinstance(sizes := self.sizes(name), list):
                 check_sizes(sizes)
             scoring = self.scoring(name, len(spec.classes or ()) or None)
             if scoring and (self.published or self.budget(name) == MEMORY):
                 where = "published tables and errors against memory have scores of their own"
-                raise ConfigError(f"{where}: leave out the scoring {scoring} of {name}.")
+                raise ConfigError(f"{where}: remove the scoring {scoring} of {name}.")
             if self.budget(name) != ACQUISITION:
                 continue
             number, methods = spec.task == "regression", self._methods(name)
@@ -163,46 +164,46 @@ class Study:
             wrong = ", ".join(m for m in methods if regressor[m] != number)
             if wrong and not number:
                 raise ConfigError(
-                    f"{name} is {spec.task}: leave out what predicts numbers, {wrong}."
+                    f"{name} is {spec.task}: remove the methods that predict numbers, {wrong}."
                 )
             if wrong:
                 raise ConfigError(
-                    f"{name} is regression, and {wrong} predict classes only. Under "
-                    "acquisition costs take `methods: [cascade_regressor, budgetrf_regressor, "
+                    f"{name} is regression, and {wrong} predict classes only. With acquisition "
+                    "costs, use `methods: [cascade_regressor, budgetrf_regressor, "
                     "lightgbm_coupled_regressor, all_features_regressor, constant]` and "
                     "`overrides: {constant: {class: budgetlearn.peers.FreeConstantRegressor}}` "
-                    "(under `by_dataset` for this one alone), or make classes of its target (in "
-                    "its entry `task: classification`, `labels: {quantiles: 4}`)."
+                    "(below `by_dataset` for this data set only), or turn its target into classes "
+                    "(in its entry `task: classification`, `labels: {quantiles: 4}`)."
                 )
 
     @classmethod
     def of_job(cls, job, path):
-        """Return the study of a job: the `snakemake` of a script, and a file in its folder."""
+        """Return the study of a job (`snakemake` in a script), given a file in its folder."""
         study = cls.from_config(job.config, Path(job.scriptdir).resolve().parents[1])
         return replace(study, head=split_at_folder(job.config, path)[0])
 
     def check_tables(self):
-        """Refuse what is wrong with tables of the user's own, where they are small."""
+        """Refuse faults in the user's tables before any job starts, if the tables are small."""
         for name, spec in self.datasets.items():
             for path in map(Path, self.own_table(name)):
                 if path.is_file() and path.stat().st_size <= AT_HAND:
-                    from ..datasets.preparing import prepare  # here: it takes time
+                    from ..datasets.preparing import prepare  # here because it is slow to import
 
                     self.check_target(prepare(spec))
 
     def check_target(self, data):
-        """Refuse a score, a split and grades that the target of a data set does not allow."""
+        """Refuse a score, a split or grades that do not fit the target of a data set."""
         self.scoring(data.id, len(data.class_names) or None)
         split(data, 0, self.sizes(data.id))  # each class must have rows for every part
         if data.task == "ranking" and data.y.max() > 1:
             raise ConfigError(
-                f"{data.id} has grades up to {data.y.max()}, and AP@5 asks what is relevant: say "
-                "from which grade on in its entry, as in `labels: {at_least: 1}`."
+                f"{data.id} has grades up to {data.y.max()}, but AP@5 needs to know which are "
+                "relevant: give the lowest one in its entry, as in `labels: {at_least: 1}`."
             )
 
     @property
     def name(self):
-        """The study's name, which is its folder's."""
+        """The study's name, which is also the name of its folder."""
         return self.config["study"]
 
     @property
@@ -217,14 +218,14 @@ class Study:
 
     @property
     def settings(self):
-        """The settings that decide what the report says."""
+        """The settings on which the report depends."""
         return {key: value for key, value in self.config.items() if key not in WORKING}
 
     @cached_property
     def _planned(self):
-        """The entries of the data sets with the content that tables of the user's own have now.
+        """The entries of the data sets, with the current hashes of the user's tables.
 
-        Times of files say little: a table may be replaced by one that is older.
+        Modification times would not do, because a table may be replaced by an older file.
         """
         planned = dict(self.datasets)
         for name in planned:
@@ -235,7 +236,7 @@ class Study:
     def raw(self, dataset):
         """Return the part of a data set's entry that decides its raw files, as plain data."""
         spec = asdict(self._planned[dataset])
-        # Blank what does not decide the files: an edit of it fetches nothing again.
+        # Other parts are blank, so that editing them does not fetch the files again.
         words = dict.fromkeys(("title", "task", "reader"), "")
         path = {"path": spec["parameters"]["path"]} if spec["content"] else {}
         return words | {key: spec[key] for key in FETCHED} | {"parameters": path}
@@ -247,19 +248,19 @@ class Study:
 
     @property
     def shown(self):
-        """Data set → title, licence and citation for readers."""
+        """{data set: its title, licence and citation} for readers."""
         specs = self.datasets.items()
         return {name: {key: getattr(spec, key) for key in SHOWN} for name, spec in specs}
 
     def scoring(self, dataset, n_classes=None):
-        """Return the name of the score that counts on a data set, None for the task's own.
+        """Return the name of the score set for a data set; None for the task's default.
 
-        Refused is one that its predictions, of `n_classes` where that is known, do not have.
+        Raise `ConfigError` if the score does not fit the task or the number of classes.
         """
         scoring = self._setting("scoring", dataset)
         if scoring is None:
             return None
-        from budgetlearn.protocol.scoring import scores_of  # here: few plans need it
+        from budgetlearn.protocol.scoring import scores_of  # here because it is rarely needed
 
         task = self.datasets[dataset].task
         names = scores_of(task, n_classes)
@@ -267,12 +268,12 @@ class Study:
         return None if scoring == names[0] else scoring
 
     def _setting(self, key, dataset, default=None):
-        """Return a setting for a data set: its own, else that of all data sets."""
+        """Return a setting of a data set: its own, or else the study's."""
         own = self.config.get("by_dataset", {}).get(dataset, {})
         return own.get(key, self.config.get(key, default))
 
     def _methods(self, dataset):
-        """Return the methods of a data set that are installed."""
+        """Return the methods of a data set whose packages are installed."""
         return [name for name in self._setting("methods", dataset) if name in self.methods]
 
     def budget(self, dataset):
@@ -290,7 +291,7 @@ class Study:
 
     @property
     def cells(self):
-        """The (dataset, costs, method) triples: what is fitted in every run."""
+        """The (dataset, costs, method) triples that are fitted in every run."""
         return [(*case, method) for case in self.cases for method in self._methods(case[0])]
 
     def points_file(self, dataset, costs, method, chunk):
@@ -310,7 +311,7 @@ class Study:
     def runs_of(self, chunk):
         """Return the numbers of the runs in a chunk."""
         per_job = self.config["runs_per_job"]
-        # Chunks keep their runs when `runs` is raised, so that full ones are not fitted again.
+        # Raising `runs` does not change full chunks, so they are not fitted again.
         first = int(chunk) * per_job
         return list(range(first, min(first + per_job, self.config["runs"])))
 
@@ -322,48 +323,51 @@ class Study:
 
     @property
     def published(self):
-        """Files of the published numbers that stand beside the study's own in the report."""
+        """The files of published numbers that the report compares with the study's."""
         names = self.config.get("published", [])
         return [place_of(f"{PUBLISHED}/{name}.csv", self.root) for name in names]
 
     def own_table(self, dataset):
-        """Return the user's own csv that a data set is read from: none for all other sources."""
+        """Return a list with the user's table of a data set; empty for other sources."""
         spec = self.datasets[dataset]
         return [spec.parameters["path"]] if spec.kind == "csv" else []
 
     def price_list(self, dataset, kind):
-        """Return the files that a cost profile is read from: none when it is drawn."""
+        """Return a list with the price list of a cost profile; empty for other profiles."""
         if kind != "given":
             return []
         path = self.datasets[dataset].costs
         if path is None:
             raise ConfigError(
-                f"{dataset} has no price list for the cost profile 'given'; name a csv file "
-                f"(feature, cost) as `costs` of its entry in {self.config['datasets_file']}."
+                f"{dataset} has no price list for the cost profile 'given'. Add a csv file "
+                f"(feature, cost) as `costs` to its entry in {self.config['datasets_file']}."
             )
         return [place_of(path, self.root)]
 
     def price_content(self, dataset, kind):
-        """Return the sha256 of the price list that a cost profile is read from, now; else None."""
+        """Return the current sha256 of the price list of a cost profile; None if it has none."""
         files = self.price_list(dataset, kind)
         return content_sha256(Path(files[0])) if files else None
 
     def unpriced(self, dataset):
-        """Return the columns of the user's own table that may have a price, and need none."""
+        """Return the columns of the user's table that are no features, so need no price."""
         given = self.datasets[dataset].parameters if self.own_table(dataset) else {}
         others = (given.get("target"), given.get("group"), *given.get("drop", ()))
         return [name for name in others if name is not None]
 
     def source(self, dataset):
-        """Return the source that the prepared data must have, as in `Dataset.source`."""
+        """Return the `Dataset.source` that the prepared data must have."""
         return self._planned[dataset].digest
 
     def methods_of(self, kind):
-        """Return the ids of the methods of a kind, `SCHEDULE` or `FIT`."""
+        """Return the ids of the methods of a kind (`SCHEDULE` or `FIT`)."""
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method, dataset):
-        """Return the specification of a method on a data set; with tries its space, no grid."""
+        """Return the specification of a method on a data set: with tries its space, else its grid.
+
+        It is a parameter of the jobs, which are run again if anything in it changes.
+        """
         own = self.config.get("by_dataset", {}).get(dataset, {}).get("overrides", {})
         spec = merged(self.methods[method], own.get(method, {}))
         tries = self.config.get("tries")
@@ -371,25 +375,24 @@ class Study:
         keys = ("class", "space" if tuned else "grid", "seed_as")
         decisive = {key: spec[key] for key in keys if key in spec}
         decisive |= {"tries": tries} if tuned else {}
-        # It may use as many seconds as the method that the study names, where that is fitted too.
+        # The method may use as many seconds as the one in `seconds_of`, if that is fitted as well.
         other = self.config.get("seconds_of")
         if tuned and other not in (None, method) and other in self._methods(dataset):
             decisive["seconds_of"] = other
         decisive |= {"refit": True} if self.config.get("refit") else {}
-        if scoring := self.scoring(dataset):  # a task's own stands nowhere: as before there was one
+        if scoring := self.scoring(dataset):  # no key for the default, which older results lack
             decisive["scoring"] = scoring
-        # This is a parameter of the jobs: what is in it reruns them, what is not does not.
         decisive["parameters"] = spec.get("parameters", {})
-        # With their keys in order: reordered lines rerun no job.
+        # Sorted keys, so that reordering lines reruns no job.
         return json.loads(json.dumps(decisive, sort_keys=True))
 
     def seconds_files(self, method, dataset, costs, chunk):
-        """Return the points whose seconds a method may use as well: of one file, or none."""
+        """Return a list with the points file whose seconds a method may use; empty if none."""
         other = self.spec(method, dataset).get("seconds_of")
         return [] if other is None else [self.points_file(dataset, costs, other, chunk)]
 
     def beyond_tries(self, points):
-        """Return a mask of the operating points that come of seconds left after the tries."""
+        """Return a mask of the operating points from settings after the tries (`seconds_of`)."""
         if self.config.get("seconds_of") is None:
             return np.zeros(len(points), dtype=bool)
         pairs = pd.MultiIndex.from_frame(points[["dataset", "method"]])
@@ -402,18 +405,18 @@ class Study:
 
 
 def with_defaults(config, root):
-    """Return settings laid over those of every study, also where another workflow's come first."""
+    """Return settings completed by `config.yaml` and, if they are no whole study, the default."""
     folder = Path(root, "config")
     base = read_yaml(folder / "config.yaml")
     if "study" not in config or not config.keys() & {"datasets", "methods"}:
         base = merged(base, read_yaml(folder / "studies" / "default.yaml"))
     if isinstance(config.get("split"), dict) and "per_class" in config["split"]:
-        base = base | {"split": None}  # another form of split, which shares are no part of
+        base = base | {"split": None}  # the default's shares must not be merged into it
     return merged(base, config)
 
 
 def place_of(path, root):
-    """Return the place of a file below the user's folder, or else beside the workflow."""
+    """Return the path of a file in the current folder, or else in the workflow's folder."""
     there = Path(path).exists() or not (Path(root) / path).exists()
     return str(path) if there else str(Path(root) / path)
 
@@ -429,13 +432,13 @@ def _named_methods(config):
 
 
 def _check_names(config, registry, methods, root):
-    """Refuse unknown names in a study, other than its data sets and methods."""
+    """Refuse unknown names in all settings but `datasets` and `methods`."""
     for key in ("by_dataset", "stand_ins"):
         for name in config.get(key, {}):
-            registry[name]  # names what is wrong, like the data sets in use
+            registry[name]  # raises for an unknown name
     overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
     shown = [config.get("own_cost", []), *config.get("staircases", {}).values()]
-    # A call may take a part of a study's methods; the overrides of the others wait.
+    # Overrides may be for any method, as a call may use only some of a study's methods.
     for method in itertools.chain(*overrides):
         known(method, methods, "method in overrides", config["methods_file"])
     for method in itertools.chain(*shown):
@@ -443,7 +446,9 @@ def _check_names(config, registry, methods, root):
     if (other := config.get("seconds_of")) is not None:
         known(other, _named_methods(config), "method in seconds_of", "the study")
         if config.get("tries") is None:
-            raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
+            raise ConfigError(
+                "seconds_of adds settings after the tries of a method: set tries too."
+            )
     tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
     for name in config.get("published", []):
         known(name, tables, "published table", PUBLISHED)
@@ -455,7 +460,7 @@ def _overridden(methods, settings):
 
 
 def _installed(config, specs):
-    """Return the specifications whose package is installed, and {label: why not} of the others."""
+    """Return the specifications with installed packages, and {label: why not} of the others."""
     present, reasons = {}, {}
     for name, spec in specs.items():
         if "needs" not in spec or importlib.util.find_spec(spec["needs"]):
@@ -464,7 +469,7 @@ def _installed(config, specs):
             reasons[spec["label"]] = f"needs the package {spec['needs']}, which is not installed"
     if reasons and not present.keys() & set(config["methods"]) - {"constant"}:
         each = "; ".join(f"{label} {why}" for label, why in reasons.items())
-        raise ConfigError(f"No method of the study can run: {each}. Install what is needed.")
+        raise ConfigError(f"No method of the study can run: {each}. Install these packages.")
     return present, reasons
 
 
@@ -473,15 +478,15 @@ def _check_methods(specs, overridden, schemas, trust):
     labels = [spec["label"] for spec in specs.values()]
     if len(set(labels)) < len(labels):
         same = max(labels, key=labels.count)
-        raise ConfigError(f"Several methods have the label {same!r}: give each one of its own.")
+        raise ConfigError(f"Several methods have the label {same!r}: give each a different one.")
     for name, spec in specs.items():
         if "grid" in spec and spec.get("kind") == SCHEDULE:
             raise ConfigError(
-                f"{name} has a grid, which is for methods that one job fits; it is built from "
-                "sequences. Make an entry in the methods file for each of its settings."
+                f"{name} has a grid, but it is built from sequences, and only methods that one job "
+                "fits may have one. Add an entry to the methods file for each of its settings."
             )
         if not trust:
             refuse_untrusted(name, spec)
         check_classes(name, spec)
-        if name in overridden:  # these alone: it takes the import of the class
+        if name in overridden:  # only these, because the check imports the class
             check_parameters(spec)
