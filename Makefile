@@ -1,15 +1,15 @@
-# The whole job from a fresh clone. It needs Python 3.11 or newer, pip and a C compiler.
+# All tasks, from a fresh clone. They need Python 3.11 or newer, pip and a C compiler.
 #
-#   make run      set up what is missing, then run the default study (CORES=N: on N cores)
-#   make test     set up what is missing, then run all checks and tests
+#   make run      set up if needed, then run the default study (CORES=N: on N cores)
+#   make test     set up if needed, then run all checks and tests
 #   make setup    only set up: .venv from requirements.lock, and the compiled kernels
-#   make lint     only the checks of style
-#   make mutants  change the code in small ways and tell which changes no test notices (an hour)
-#   make fuzz     damage files of every kind for five minutes each (an hour)
-#   make docs     write config/README.md, docs/api.md and the types anew
+#   make lint     only run the style checks
+#   make mutants  make small changes to the code and report those that no test notices (an hour)
+#   make fuzz     read damaged files of every kind, for five minutes each (an hour)
+#   make docs     write config/README.md, docs/api.md and the types again
 #   make docs-html  build the documentation, docs/_build/html/index.html
-#   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
-#   make clean    remove what `make setup` made; results and data stay
+#   make lock     resolve requirements.lock again from pyproject.toml (needs uv)
+#   make clean    remove everything that `make setup` made, but keep results and data
 #
 # PYTHON=python3.12 chooses the interpreter of .venv; BUDGETLEARN_NATIVE=1 compiles for this machine only.
 
@@ -17,14 +17,14 @@ PYTHON ?= python3
 CORES ?= all
 UV ?= uv
 
-# Make .venv with the Python outside of it, even while it is activated.
+# Create .venv with the Python outside of it, even while .venv is activated.
 export PATH := $(subst $(CURDIR)/.venv/bin:,,$(PATH))
 IN_VENV = PATH="$(CURDIR)/.venv/bin:$$PATH"
 
-# pip leaves byte-compiling to the first import, which must then be allowed to keep it.
+# pip leaves byte-compiling to the first import, which must be allowed to write the result.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Stamps inside .venv: they vanish with it.
+# Stamps of finished steps, inside .venv so that they are removed with it.
 BUILDERS := .venv/builders.done
 PACKAGES := .venv/packages.done
 BUILT := .venv/built$(if $(filter 1,$(BUDGETLEARN_NATIVE)),-native).done
@@ -38,17 +38,17 @@ PROBLEM = $(shell PYTHON='$(PYTHON)' sh .ci/preflight)
 help:
 	@sed -n 's/^#   //p' Makefile
 
-# No SLURM for a run on this machine: its plug-in would look for a controller, for ten seconds.
+# A run on this machine needs no SLURM, whose plug-in would look for a controller for ten seconds.
 run: unlocked setup
 	@$(IN_VENV) SLURM_CONF=/dev/null snakemake --cores $(CORES)
 	@echo "Done. Open the report in a browser: $(CURDIR)/results/default/report.html"
 
-# Snakemake locks a folder while it works there; the lock of a killed run (kill -9) stays.
+# Snakemake locks a folder while it works there, and a killed run (kill -9) leaves its lock behind.
 unlocked:
 	$(if $(wildcard .snakemake/locks/*),$(error $(LOCKED)))
 
-# While the checks of style use one core, another compiles what the tests import: in a fresh clone
-# every worker would do that at once.
+# While the style checks use one core, another byte-compiles the modules that the tests import.
+# Otherwise every worker would do so in a fresh clone.
 test: setup
 	@$(IN_VENV) python -m pytest -n0 -qq --collect-only >/dev/null 2>&1 & \
 	$(MAKE) --no-print-directory lint; status=$$?; wait; exit $$status
@@ -67,13 +67,14 @@ lint: setup
 	@$(IN_VENV) snakefmt --check Snakefile workflow
 	@$(IN_VENV) snakemake --lint
 
-# The kernels are compiled while pip installs what they do without.
+# The kernels are compiled while pip installs the packages that compiling does not need.
 setup: $(BUILDERS)
 	@$(MAKE) -s -j2 $(BUILT) $(PACKAGES)
 
-# The lock's own pip takes half the time of many older ones: it comes first, with what builds the
-# kernels. --no-compile saves as much again: most modules are never imported, the rest is compiled
-# at import. --ignore-installed writes anew what an interrupted set-up left half-written.
+# The locked pip comes first, with the packages that build the kernels, because it takes half the
+# time of many older versions. --no-compile saves as much again: most modules are never imported,
+# and the others are compiled at import. --ignore-installed replaces packages that an interrupted
+# set-up left half-written.
 FIRST = /^(cython|numpy|pip|setuptools)==/,/[^\\]$$/
 INSTALL = install --no-compile --no-deps --ignore-installed --require-hashes
 $(BUILDERS): requirements.lock
@@ -89,8 +90,8 @@ $(PACKAGES): $(BUILDERS)
 	@$(IN_VENV) python -m pip -qq $(INSTALL) -r .venv/others.lock
 	@touch $@
 
-# The first build also registers the package with pip; later ones compile only what changed, or all
-# of it after a change of the flags in setup.py.
+# The first build also registers the package with pip. Later builds compile only changed kernels, or
+# all of them after a change of setup.py.
 $(BUILT): $(BUILDERS) setup.py $(KERNELS)
 	@echo "Building the kernels ..."
 	@$(if $(filter setup.py,$?),rm -rf build)
@@ -108,7 +109,7 @@ docs-html: setup
 	@$(IN_VENV) sphinx-build -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "Done. Open the documentation in a browser: $(CURDIR)/docs/_build/html/index.html"
 
-# All but `policies`: PyTorch is larger than all the rest.
+# All extras but `policies`, because PyTorch is larger than everything else together.
 EXTRAS = msb peers cli tables workflow slurm cluster docs dev
 lock:
 	$(UV) pip compile pyproject.toml --universal --python-version 3.11 $(EXTRAS:%=--extra %) --generate-hashes \

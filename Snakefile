@@ -1,7 +1,7 @@
-"""Prediction under a budget: from raw data to one comparison report.
+"""Prediction under a budget: from raw data to a report that compares methods.
 
-snakemake --cores 2                                          the default study
-snakemake --cores 2 --configfile config/studies/msb.yaml     another one
+snakemake --cores 2                                          run the default study
+snakemake --cores 2 --configfile config/studies/msb.yaml     run another study
 """
 
 import os
@@ -23,7 +23,7 @@ from snakemake.utils import min_version
 min_version("9.17")
 
 
-# Also where another workflow takes this one as a module, from whose folder Snakemake then runs.
+# Right even if another workflow uses this one as a module and Snakemake runs in its folder.
 ROOT = os.path.abspath(workflow.current_basedir.path)
 os.environ.update(BUDGETLEARN_FOLDER=ROOT)  # read by environment.post-deploy.sh
 config.update(with_defaults(config, ROOT))
@@ -32,18 +32,18 @@ config.update(with_defaults(config, ROOT))
 report: "workflow/report/workflow.rst"
 
 
-# Snakemake silently takes the last of two equal keys; this refuses them.
+# Refuse repeated keys, of which Snakemake would silently use the last one.
 for path in workflow.configfiles:
     read_yaml(path)
 
-# Classes of the user's own lie in a folder that the configuration names, or beside this file.
+# The user's classes are in the folder `methods_path` or beside the Snakefile.
 for folder in filter(None, (config["methods_path"], ROOT, workflow.basedir)):
     find_classes_in(folder)
 STUDY = Study.from_config(config, ROOT)
-config.update(STUDY.config)  # with words from the command line read; scripts and captions see it
-DIR = STUDY.folder  # before the prefix that a module may put before all paths of its rules
+config.update(STUDY.config)  # with typed values of --config, for scripts and captions
+DIR = STUDY.folder  # without the prefix that a module may add to all paths of its rules
 PLACE = workflow.modifier.path_modifier.replace_prefix(DIR)
-main = workflow.is_main_process  # the one that plans, rather than runs a job of a plan
+main = workflow.is_main_process  # the process that plans, not one that runs a job
 if main:
     STUDY.check_tables()
 announce_caller(submitted=workflow.remote_exec)
@@ -56,7 +56,7 @@ resource_scopes:
 
 
 if workflow.remote_exec:
-    # What a submission was given CPUs for: one of its jobs at a time (see profiles/slurm).
+    # A submission has CPUs for one of its jobs at a time (see profiles/slurm).
     workflow.register_resource("slot", 1)
 
 
@@ -65,7 +65,7 @@ include: "workflow/rules/common.smk"
 
 POINTS = there(STUDY.points_files)
 if not POINTS:
-    raise WorkflowError(f"strict=false reports what is in {DIR}/points, and nothing is there yet.")
+    raise WorkflowError(f"strict=false reports the points in {DIR}/points, which has none yet.")
 SECTIONS = sections_of(STUDY)
 
 
@@ -88,17 +88,17 @@ include: "workflow/rules/papers.smk"
 rule all:
     default_target: True
     input:
-        # All of it: a page whose settings ask for another figure is remade only for what is missing.
+        # All outputs, so that the page is made again if only a new figure is missing.
         rules.report.output,
     localrule: True
 
 
 onstart:
-    announce_caller(retries=workflow.execution_settings.retries)  # known only now
-    # To keep to its limit of so many jobs a second, Snakemake looks at all that wait once a second,
-    # and once more for every job that has ended: after some hundred jobs that takes a core.
+    announce_caller(retries=workflow.execution_settings.retries)  # not known earlier
+    # The limit on jobs per second makes Snakemake check all waiting jobs once a second, and again
+    # for every finished job, which takes a whole core after some hundred jobs.
     workflow.scheduler.job_rate_limiter = None
-    # Rules with a benchmark are those that fit.
+    # The rules that fit are those with a benchmark.
     timed = [job for job in workflow.dag.needrun_jobs() if job.rule.benchmark]
     fits = {job.jobid: (job.rule.name, job.wildcards.method) for job in timed}
     logger.addFilter(Progress(fits, logger.info))

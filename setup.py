@@ -12,12 +12,12 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-# What `budgetlearn compare` runs: here in a clone, inside the package where it is installed.
+# Files that `budgetlearn compare` runs; an installed package has a copy.
 WORKFLOW = (
     *("Snakefile", "environment.yml", "workflow", "config", "profiles/default"),
     *("resources/costs", "resources/published"),
 )
-# What every kernel with a memoryview needs, translated and compiled once.
+# Code that all kernels with memoryviews share, translated and compiled once.
 SHARED = "budgetlearn._memoryview"
 DIRECTIVES = {
     "language_level": 3,
@@ -26,19 +26,19 @@ DIRECTIVES = {
     "initializedcheck": False,
     "cdivision": True,
     "freethreading_compatible": True,
-    "auto_pickle": False,  # no kernel is pickled; what would do so takes an eighth of the time
+    "auto_pickle": False,  # kernels are never pickled, and this code takes an eighth of the time
 }
 
 
 def extension(name: str, source: str) -> Extension:
     """Return an extension module."""
-    flags = ["-O3", "-g0"]  # symbols for debuggers would be nine tenths of an installation
+    flags = ["-O3", "-g0"]  # debug symbols would be nine tenths of an installation
     if sys.platform == "linux":
-        # Kernels come in headers: GCC would leave small functions of a large unit out of line.
+        # Otherwise GCC would not inline the small functions that large kernels take from headers.
         flags.append("--param=inline-unit-growth=1000")
-    # Names that nobody links to, too; the linker of macOS has no such switch.
+    # Strip symbols that nobody links to; the linker of macOS has no such option.
     link = ["-s"] if sys.platform == "linux" else []
-    # The host's own instruction set makes a binary that other machines cannot run: on request only.
+    # Only on request, because other machines may not be able to run the result.
     if os.environ.get("BUDGETLEARN_NATIVE") == "1":
         flags.append("-march=native")
     return Extension(
@@ -52,7 +52,7 @@ def extension(name: str, source: str) -> Extension:
 
 
 def extensions() -> list[Extension]:
-    """Return one module for each .pyx file, named after its place, and what they share."""
+    """Return a module for each .pyx file, named after its path, and the shared one."""
     kernels = [
         extension(
             ".".join(source.relative_to(ROOT / "src").with_suffix("").parts),
@@ -64,7 +64,7 @@ def extensions() -> list[Extension]:
 
 
 class BuildKernels(build_ext):
-    """Translate the sources when they are compiled; an sdist carries them as they are."""
+    """Translate the Cython sources only when compiling; an sdist contains them untranslated."""
 
     def run(self):
         translated = cythonize(
@@ -73,7 +73,7 @@ class BuildKernels(build_ext):
             build_dir="build/cython",
             include_path=["src"],
             shared_utility_qualified_name=SHARED,
-            nthreads=os.cpu_count() if sys.platform == "linux" else 0,  # elsewhere it needs a guard
+            nthreads=os.cpu_count() if sys.platform == "linux" else 0,  # spawn needs a main guard
         )
         for kernel, made in zip(self.extensions, translated, strict=True):
             kernel.sources, kernel.depends = made.sources, made.depends
@@ -81,7 +81,7 @@ class BuildKernels(build_ext):
 
 
 class WithWorkflow(build_py):
-    """Put the workflow into the package that is installed."""
+    """Copy the workflow into the installed package."""
 
     def run(self):
         super().run()
@@ -98,8 +98,8 @@ class WithWorkflow(build_py):
 SOURCES = sorted((ROOT / "src").rglob("*.pyx"))
 if not SOURCES:
     raise SystemExit(
-        f"budgetlearn cannot be built: {ROOT / 'src'} holds no .pyx file, and without its kernels "
-        "it does not import. Take a whole copy of the project, or an sdist that has them."
+        f"budgetlearn cannot be built: {ROOT / 'src'} has no .pyx files, from which its kernels "
+        "are compiled. Use a complete copy of the project, or an sdist."
     )
 setup(
     ext_modules=extensions(),

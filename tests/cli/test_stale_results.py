@@ -270,7 +270,7 @@ def test_a_file_that_changes_under_a_job_stops_it(compared, tmp_path):
     write_manifest(spec, [], tmp_path / "manifest.json")
     assert spec.content in (tmp_path / "manifest.json").read_text()
     table(labels)()
-    with pytest.raises(DatasetError, match=r"table\.csv was changed while the study was at work"):
+    with pytest.raises(DatasetError, match=r"table\.csv was changed while the study was running"):
         prepare(spec)
     text("prices.csv", "20.7", "2.07")()
     with pytest.raises(DatasetError, match=r"prices\.csv was changed while"):

@@ -183,9 +183,8 @@ def test_what_nobody_verified_is_not_held_for_right(server, tmp_path):
     fetch(spec, tmp_path)
     with pytest.raises(DatasetError) as caught:
         prepare(spec, tmp_path)
-    assert (
-        f"no known hash for toy.csv: if that is not the right content, remove {tmp_path / 'toy'}"
-        in str(caught.value)
+    assert f"no known hash for toy.csv. If the content is wrong, remove {tmp_path / 'toy'}" in str(
+        caught.value
     )
     assert leftovers(tmp_path) == ["toy/toy.csv"]
     (tmp_path / "toy/toy.csv").unlink()

@@ -113,7 +113,7 @@ def test_verify():
     assert dataset.verify(good) is dataset
     assert dataset.verify(spec()) is dataset
     for expected, message in [
-        ({"rows": 13}, "expected rows 13, found 12. Mend the entry or the data"),
+        ({"rows": 13}, "expected rows 13, found 12. Correct the entry or the data"),
         ({"features": 4}, "expected features 4, found 3"),
         ({"classes": {"no": 5, "yes": 7}}, r"found \{'no': 6, 'yes': 6\}"),
         ({"parts": (10, 0, 2)}, r"expected parts \(10, 0, 2\), found \(12, 0, 0\)"),

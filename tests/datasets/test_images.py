@@ -55,9 +55,9 @@ def test_cut_files(tmp_path, content):
 def test_images_of_two_sizes_and_labels_that_are_none(tmp_path):
     labels = lay(tmp_path, "l", np.zeros(2))
     small, large = lay(tmp_path, "s", np.zeros((2, 1, 1))), lay(tmp_path, "b", np.zeros((2, 2, 1)))
-    with pytest.raises(DatasetError, match="Images must be of one size"):
+    with pytest.raises(DatasetError, match="Images must all have the same size"):
         read_idx([small, labels, large, labels])
-    with pytest.raises(DatasetError, match="Labels must be one number each"):
+    with pytest.raises(DatasetError, match="Each label must be one number"):
         read_idx([small, small])
 
 

@@ -24,7 +24,9 @@ def test_classes_are_sorted_as_numbers_or_words():
 def test_first_classes_against_the_others():
     assert target(["C", "A", "B", "D"], first_classes=2) == ([1, 0, 0, 1], ("A-B", "C-D"))
     assert target([0, 3, 1], first_classes=1) == ([0, 1, 1], ("0", "1-3"))
-    with pytest.raises(DatasetError, match="3 classes against the others, but there are 2"):
+    with pytest.raises(
+        DatasetError, match="first_classes must be less than 2, the number of classes"
+    ):
         target([0, 1], first_classes=3)
 
 
@@ -57,7 +59,7 @@ def test_one_hot():
 
 def test_blocks():
     assert target(None, blocks={"s": 2, "b": 4}) == ([0, 0, 1, 1, 1, 1], ("s", "b"))
-    with pytest.raises(DatasetError, match="The blocks hold 5 rows, the data 6"):
+    with pytest.raises(DatasetError, match="The blocks have 5 rows, but the data 6"):
         target(None, blocks={"s": 2, "b": 3})
 
 

@@ -162,7 +162,7 @@ def test_miniboone_blocks(tmp_path):
     rows = [" ".join(f"{i}.5" for _ in range(50)) for i in range(5)]
     (tmp_path / "miniboone/MiniBooNE_PID.txt").write_text("\n".join(["  2  3", *rows]) + "\n")
     spec = REGISTRY["miniboone"]
-    with pytest.raises(DatasetError, match="The blocks hold 130064 rows, the data 5"):
+    with pytest.raises(DatasetError, match="The blocks have 130064 rows, but the data 5"):
         prepare(spec, tmp_path)
     blocks = {"signal": 2, "background": 3}
     dataset = prepare(replace(spec, rows=5, classes=blocks, labels={"blocks": blocks}), tmp_path)
@@ -263,7 +263,7 @@ REFUSE = {"source": {"missing": "refuse"}}
         ("age,sick\n1,yes\n2,no\n", {}, "no column 'ill'. The columns are: 'age', 'sick'"),
         ("age,ill\n1,yes\n2,no\n", {"rows": 3}, "expected rows 3, found 2"),
         ("age,ill\n1,a\n2,b\n", {"task": "regression"}, "target of regression must be numbers"),
-        ("age,ill\n1,0\n2,1\n", {"task": "ranking"}, "name their column as the `group`"),
+        ("age,ill\n1,0\n2,1\n", {"task": "ranking"}, "set `group` to their column"),
         ("", {}, "mine.csv is empty"),
         ("age,ill\n1,yes\n?,no\n3,no\n", {}, "Column 'age' holds numbers, but 1 of its 3 cells"),
         ("age,ill\n1,yes,\n2,no,\n", {}, "mine.csv, line 2: 3 fields, but 2"),

@@ -116,7 +116,7 @@ def test_missing_or_broken_file(tmp_path):
     with pytest.raises(ConfigError, match="top level"):
         load_registry(tmp_path / "empty.yaml")
     (tmp_path / "bare.yaml").write_text("toy: {title: Toy}")
-    with pytest.raises(ConfigError, match="Entries stand below the line 'datasets:', indented"):
+    with pytest.raises(ConfigError, match="Entries belong below the line 'datasets:', indented"):
         load_registry(tmp_path / "bare.yaml")
 
 

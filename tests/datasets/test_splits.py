@@ -68,7 +68,7 @@ def test_counts_and_the_rest():
 @pytest.mark.parametrize("dataset", [classes([60, 40]), numbers(100)])
 @pytest.mark.parametrize("sizes", [(80, 20, "rest"), (0.6, 0.397, 0.003)])
 def test_no_part_that_is_asked_for_is_empty(dataset, sizes):
-    with pytest.raises(DatasetError, match="its 100 rows leave none to the test part"):
+    with pytest.raises(DatasetError, match="its 100 rows leave none for the test part"):
         split(dataset, 0, sizes)
 
 

@@ -101,7 +101,7 @@ def test_budgetrf_example_is_the_paper_s():
     assert [int(y[number == n][0]) for n in (0, 256, 512, 768)] == [1, 2, 3, 0]
     # The first two features alone classify all but four.
     assert (2 * X[:, 0] + X[:, 1] != y).sum() == 4
-    with pytest.raises(DatasetError, match="has 1024 examples, 10 were asked for"):
+    with pytest.raises(DatasetError, match="needs n_samples=1024, got 10"):
         generate("budgetrf_example", 10)
 
 

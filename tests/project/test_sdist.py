@@ -70,7 +70,7 @@ def test_a_build_without_kernels_is_refused(clone):
         path.unlink()
     done = make_sdist(clone)
     assert done.returncode != 0
-    assert "holds no .pyx file" in done.stderr
+    assert "has no .pyx files" in done.stderr
 
 
 def run(command, folder, **environment):

@@ -108,7 +108,10 @@ def own_table(tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"split": {"train": 20, "valid": 6, "test": 5}}, "has 30 rows, the sizes .* ask for more"),
+        (
+            {"split": {"train": 20, "valid": 6, "test": 5}},
+            "has 30 rows, but the sizes .* need more",
+        ),
         ({"split": {"per_class": [6, 3, 2]}}, "class"),
         ({"split": {"train": 28, "valid": 1, "test": 1}}, "class 'a' has 10 of 30 rows, too few"),
         ({"split": "given"}, "comes without a split of its own"),

@@ -1,6 +1,6 @@
-# What the rules ask for: the fingerprint of a job's code, its memory and time, the files that are
-# there. On a cluster, all jobs of the same runs of a data set are one submission (group
-# `runs`), in which one of them works at a time (resource `slot`, of which profiles give one).
+# Helpers of the rules: the fingerprint of a job's code, its memory and time, existing files. On a
+# cluster, all jobs of the same runs of a data set are one submission (group `runs`), which runs one
+# job at a time (resource `slot`, of which the profiles have one).
 
 import os
 from functools import cache
@@ -12,18 +12,18 @@ from budgetbench.study.methods import classes_of
 
 
 def script_path(name):
-    """The script of a rule."""
+    """Return the path of a rule's script."""
     return os.path.join(ROOT, "workflow", "scripts", name)
 
 
 @cache
 def code_of(name, *classes):
-    """Editing the packages, the script or the user's own classes reruns the jobs that run them."""
+    """Return the hash of a job's code, whose change reruns the job."""
     return script_fingerprint(script_path(name), *classes)
 
 
 def code_for(name):
-    """Where a method is fitted, the code of classes of the user's own counts too."""
+    """Return a function for the hash of a fitting job's code, including the user's classes."""
 
     def of_job(w):
         classes = set(classes_of(STUDY.spec(w.method, w.dataset)))
@@ -33,12 +33,12 @@ def code_for(name):
 
 
 def place_of(file):
-    """Where a job has a file: with a module's prefix, or the local copy of a storage."""
+    """Return a file's path for a job: with a module's prefix, or the local copy of a storage."""
     return str(rules.prepare.output[0]).partition(DIR)[0] + file
 
 
 def repeated(output):
-    """No input, but jobs with runs to repeat are forced when a plan that has them asks for it."""
+    """Return an input function without files that forces a planned job if it has runs to repeat."""
 
     def force(w):
         file = place_of(f"{DIR}/{output}".format(**w))
@@ -50,12 +50,12 @@ def repeated(output):
 
 
 def memory(_, attempt):
-    """MB that a job that fits asks a cluster for."""
+    """Return the MB to ask a cluster for, for a job that fits."""
     return STUDY.config["cluster"]["memory"] * attempt
 
 
 def memory_up_to(most):
-    """MB of a lighter job of the same submission, which asks for the most of them."""
+    """Return a function for the MB of a lighter job, at most those of a job that fits."""
     return lambda w, attempt: min(most * attempt, memory(w, attempt))
 
 
@@ -65,20 +65,20 @@ def expected_minutes(n_runs, folder):
 
 
 def expected(rule, names, w):
-    """Minutes that a job of a rule is expected to take at most, by earlier ones of its method."""
+    """Return the maximum minutes of a rule's job, estimated from earlier jobs of the method."""
     folder = os.path.join(PLACE, "usage", rule, *(w[name] for name in names))
     return expected_minutes(len(STUDY.runs_of(w.chunk)), folder)
 
 
 def minutes(rule, *names):
-    """Minutes that a job that fits asks a cluster for."""
+    """Return a function for the minutes to ask a cluster for, for a job that fits."""
     return lambda w, attempt: max(1, ceil(attempt * expected(rule, names, w)))
 
 
 def heaviest_first(rule, *names):
-    """Priority of a job that fits: a long one that began last would leave the other cores idle.
+    """Return a function for the priority of a job that fits: longest first, to keep cores busy.
 
-    What is not known yet counts for the most, in the order in which the study lists its methods.
+    Jobs of unknown length count as longest, in the order in which the study lists its methods.
     """
 
     def of_job(w):
@@ -88,14 +88,14 @@ def heaviest_first(rule, *names):
     return of_job
 
 
-FIRST = 10**6  # priority of what many jobs wait for
+FIRST = 10**6  # priority of jobs for which many others wait
 
 
 def there(files):
-    """What a study that is not strict makes do with: the files that are there."""
+    """Return all files if the study is strict, else only those that exist."""
     if STUDY.config["strict"]:
         return files
-    # Snakemake's own `exists` knows storage, but no prefix of a module.
+    # Snakemake's `exists` handles storage, but not the prefix of a module.
     return [file for file in files if exists(file.replace(DIR, PLACE, 1))]
 
 

@@ -1,4 +1,4 @@
-# Methods that one job fits and evaluates; then operating points → aggregate → report.
+# Fit and evaluate the methods that take one job; collect all operating points; write the report.
 
 
 rule fit:
@@ -30,8 +30,8 @@ rule fit:
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        # Not an output, and of this machine where outputs go to a storage: Snakemake deletes those
-        # of an interrupted job, and this is to outlive it.
+        # Not an output, because Snakemake deletes the outputs of an interrupted job. Always on this
+        # machine, even if outputs go to a storage.
         subsets=f"{PLACE}/subsets/{{dataset}}/{{costs}}/{{method}}",
         code=code_for("fit.py"),
     script:

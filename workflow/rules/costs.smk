@@ -1,4 +1,4 @@
-# Cost profiles: one table of prices per chunk of runs, shared by all methods.
+# Cost profiles: one table of prices for each chunk of runs, shared by all methods.
 
 
 rule costs:

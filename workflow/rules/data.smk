@@ -1,4 +1,4 @@
-# Raw files → data set → split. Nothing is fetched while the DAG is built.
+# Raw files → data set → split. Building the DAG fetches nothing.
 
 
 rule fetch:
@@ -25,7 +25,7 @@ rule prepare:
         f"{DIR}/data/{{dataset}}.parquet",
     log:
         f"{DIR}/logs/prepare/{{dataset}}.log",
-    # Decided by manifest, entry and code alone: `--cache` shares it between studies and folders.
+    # The output depends only on manifest, entry and code, so `--cache` can share it.
     cache: "omit-software"
     priority: FIRST
     conda:

@@ -1,4 +1,4 @@
-# msB: importance → model sequences, in parallel → schedule of their union.
+# msB: importance → model sequences (in parallel) → schedule of their union.
 
 
 rule msb_importance:

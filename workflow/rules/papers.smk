@@ -1,4 +1,5 @@
-# The papers' numbers: keep a study's points in the repository, run all studies of papers, write the page.
+# Reproduce the papers' numbers: keep a study's points in the repository, run all studies of papers,
+# write the page.
 
 
 rule keep:
@@ -19,7 +20,7 @@ rule papers:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: lambda w: workflow.cores  # asked late: calls to a cluster give no number of cores
+    threads: lambda w: workflow.cores  # a function, because cluster calls have no number of cores
     params:
         settings=dict(workflow.config_settings.config or {}),
     script:

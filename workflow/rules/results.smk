@@ -1,4 +1,4 @@
-# What is done with a study's results: compared with stored ones.
+# Compare a study's results with stored ones.
 
 
 rule rerun_check:

@@ -5,6 +5,6 @@ from budgetbench.study.jobs import job_log
 
 spec, config = DatasetSpec.from_plain(snakemake.params.spec), snakemake.config
 with job_log(snakemake.log[0]):
-    # Nothing to do, unless a file was lost or damaged since: it is brought again.
+    # Fetches a file again if it was lost or damaged after the rule `fetch`.
     fetch(spec, "resources/data", config["data_dir"], config["offline"])
     prepare(spec, "resources/data").save(snakemake.output[0])

@@ -1,4 +1,4 @@
-"""`Dataset`: a prepared table, as all else sees data, and its splits into parts."""
+"""`Dataset`, a prepared table, and its splits into training, validation and test parts."""
 
 import hashlib
 import json
@@ -19,9 +19,9 @@ FORMAT = 2  # of the parquet file; raise it when the layout changes
 LEFT_OUT, TRAIN, VALID, TEST = -1, 0, 1, 2  # parts of a split
 _NAMES = ("train", "validation", "test")
 _KEY = b"budgetlearn"
-# What the file holds beside the features: attribute → its column, where the data have it.
+# Columns of the file other than features, by attribute; optional ones only if the data have them.
 _BESIDE = {"y": "__target__", "groups": "__group__", "part": "__part__"}
-# Beside the columns, in this order.
+# Attributes in the file's metadata, in this order.
 _ABOUT = (
     *("id", "title", "task", "class_names"),
     *("categories", "gaps", "source", "licence", "citation", "sha256"),
@@ -40,14 +40,14 @@ class Dataset:
     y: np.ndarray
     feature_names: tuple[str, ...]
     class_names: tuple[str, ...] = ()  # one for each class code; empty in regression
-    groups: np.ndarray | None = None  # what a row belongs to, in ranking its query; None: nothing
-    part: np.ndarray | None = None  # the split that came with the data: `TRAIN`, … of each row
-    # Of each feature that was words in the files: the words, in the order of their codes 0, 1, …
-    # (before any standardising).
+    groups: np.ndarray | None = None  # group of each row (in ranking its query); None: no groups
+    part: np.ndarray | None = None  # split that came with the data: `TRAIN`, … for each row
+    # {feature: its words in the order of their codes 0, 1, …} for features that were text. The
+    # codes are those before any standardisation.
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    # Whether X may have missing cells (NaN), for each run to fill from its own training rows.
+    # Whether X may have missing cells (NaN), which each run fills from its training rows.
     gaps: bool = False
-    source: str = ""  # what it was prepared from, as `DatasetSpec.digest` has it
+    source: str = ""  # `DatasetSpec.digest` of the entry that it was prepared from
     licence: str = ""
     citation: str = ""
     sha256: str = field(init=False)  # of the content: values, names, categories, groups and parts
@@ -55,7 +55,7 @@ class Dataset:
     def __post_init__(self):
         X = np.asarray(self.X)
         kind = np.float32 if X.dtype == np.float32 else np.float64
-        # Frozen for everybody else: the hash below vouches for what never changes again.
+        # Frozen after this, so that the hash below stays right.
         put = object.__setattr__
         put(self, "X", np.asfortranarray(X, dtype=kind))
         target_type = np.float64 if self.task == "regression" else np.intp
@@ -81,7 +81,7 @@ class Dataset:
 
     @property
     def class_counts(self):
-        """Rows of each class, in the order of the codes; empty in regression."""
+        """Number of rows of each class, in the order of the codes; empty in regression."""
         return np.bincount(self.y, minlength=len(self.class_names)) if self.class_names else ()
 
     def _check_names(self):
@@ -91,15 +91,15 @@ class Dataset:
         if len(set(names)) != n_features:
             repeated = sorted({n for n in names if names.count(n) > 1})
             self._fail(f"feature names must differ; repeated: {', '.join(repeated)}")
-        # These are the names of other columns of the parquet file.
+        # The parquet file uses these names for other columns.
         refused = sorted({"", *_BESIDE.values()}.intersection(names))
         if refused:
             self._fail(f"a feature must not be named {refused[0]!r}: give it another name")
         nameless = next((n for n in names if n.startswith("Unnamed: ")), None)
-        if nameless is not None:  # as pandas calls what has no name
+        if nameless is not None:  # pandas gives this name to a column without one
             self._fail(
-                f"the column {nameless!r} has no name in its file. If it numbers the rows, leave "
-                f"it out (`drop: ['{nameless}']`); else name it"
+                f"the column {nameless!r} has no name in its file. If it numbers the rows, drop it "
+                f"(`drop: ['{nameless}']`); otherwise give it a name"
             )
 
     def _check(self):
@@ -109,7 +109,7 @@ class Dataset:
             values = getattr(self, name)
             if values is not None and values.shape != (n_samples,):
                 self._fail(f"{name} must have one entry for each of the {n_samples} rows")
-        # Column by column, so that no mask of the whole table is made.
+        # Column by column, to avoid a mask of the whole table.
         for column, name in zip(self.X.T, self.feature_names, strict=True):
             bad = np.flatnonzero(np.isinf(column) if self.gaps else ~np.isfinite(column))
             if bad.size:
@@ -134,7 +134,7 @@ class Dataset:
 
     def _digest(self):
         digest = hashlib.sha256()
-        # Shape and type first: the same bytes as another table are another content.
+        # Shape and type first, because tables of different shapes may have the same bytes.
         names = [self.task, self.feature_names, self.class_names, self.X.shape, str(self.X.dtype)]
         names += [self.categories] if self.categories else []
         digest.update(json.dumps(names).encode())
@@ -146,7 +146,7 @@ class Dataset:
         return digest.hexdigest()
 
     def verify(self, spec):
-        """Return this data set if it is as its entry in the registry expects; else refuse it."""
+        """Return this data set; raise `DatasetError` if it differs from its registry entry."""
         parts = None if self.part is None else np.bincount(self.part, minlength=3).tolist()
         found = {
             "rows": self.n_samples,
@@ -155,15 +155,16 @@ class Dataset:
             "parts": parts and tuple(parts),
             "classes": dict(zip(self.class_names, map(int, self.class_counts), strict=True)),
         }
-        # What the registry leaves open cannot be wrong.
         for what, value in found.items():
             wanted = getattr(spec, what)
             if wanted is not None and wanted != value:
-                self._fail(f"expected {what} {wanted}, found {value}. Mend the entry or the data")
+                self._fail(
+                    f"expected {what} {wanted}, found {value}. Correct the entry or the data"
+                )
         return self
 
     def save(self, path):
-        """Write one parquet file, under its name only when it is complete."""
+        """Write a parquet file, which appears only when it is complete."""
         columns = dict(zip(self.feature_names, self.X.T, strict=True))
         beside = {column: getattr(self, name) for name, column in _BESIDE.items()}
         columns |= {column: values for column, values in beside.items() if values is not None}
@@ -174,10 +175,9 @@ class Dataset:
 
     @classmethod
     def load(cls, path):
-        """Read the file that `save` wrote, whose content must not have changed since."""
+        """Read a file written by `save`; raise `DatasetError` if its content has changed."""
         path = Path(path)
         with reading(path, "a prepared data set; prepare it again", (pa.ArrowException,)):
-            # The whole table is wanted in memory: nothing is gained by mapping it.
             table = pq.read_table(path)
             about = json.loads(table.schema.metadata[_KEY])
             if about.pop("format") != FORMAT:
@@ -189,13 +189,12 @@ class Dataset:
                 if column in table.column_names
             }
             names = [name for name in table.column_names if name not in _BESIDE.values()]
-            # Made column-major at once; `to_pandas` would hold the table twice.
+            # Filled column-major directly; `to_pandas` would need twice the memory.
             kind = table.schema.field(0).type.to_pandas_dtype()
             X = np.empty((table.num_rows, len(names)), kind, "F")
             for place, name in enumerate(names):
                 X[:, place] = table.column(name).to_numpy()
             dataset = cls(X=X, feature_names=names, **extra, **about)
-        # Computed anew from what was read: it vouches for the bytes in memory.
         if dataset.sha256 != recorded:
             raise DatasetError(
                 f"{path}: expected content sha256 {recorded}, found {dataset.sha256}. "
@@ -207,19 +206,19 @@ class Dataset:
 def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
     """Assign each row of a data set to train, validation or test.
 
-    Rows of one group, such as the query in ranking, stay together. Without groups classification
-    is split within each class (stratified), regression plainly at random.
+    Rows of one group, such as a query in ranking, stay together. Without groups, classification is
+    split within each class (stratified), regression at random.
 
     Parameters
     ----------
     dataset : Dataset
         The table.
     seed : int
-        Same seed, same split.
+        Seed of the random split.
     sizes : sequence of three, "given", or dict, default=(0.6, 0.2, 0.2)
-        Shares of train, validation and test that sum to 1; or numbers of rows, of which one may be
-        ``"rest"``. Where numbers leave rows over, these are in no part. ``"given"`` takes the split
-        that came with the data. ``{"per_class": [train, validation, test]}`` draws as many rows of
+        Shares of train, validation and test that sum to 1, or numbers of rows, of which one may be
+        ``"rest"``. Rows beyond these numbers are in no part. ``"given"`` uses the split that came
+        with the data. ``{"per_class": [train, validation, test]}`` draws these numbers of rows from
         each class.
 
     Returns
@@ -233,8 +232,7 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
             raise ConfigError(f"Sizes of a split must be three numbers or 'given', got {sizes!r}.")
         if dataset.part is None:
             raise ConfigError(
-                f"Data set {dataset.id!r} comes without a split of its own: give three sizes "
-                "instead."
+                f"Data set {dataset.id!r} comes without a split of its own: set three sizes."
             )
         return dataset.part.copy()
     rng = np.random.default_rng(seed)
@@ -260,8 +258,8 @@ def _per_class(dataset, sizes, rng):
     for label, available in enumerate(dataset.class_counts):
         if sum(counts) > available:
             dataset._fail(
-                f"{sum(counts)} rows per class are asked for, but class "
-                f"{dataset.class_names[label]!r} has {available}. Ask for fewer"
+                f"{sum(counts)} rows per class are required, but class "
+                f"{dataset.class_names[label]!r} has {available}. Reduce the sizes"
             )
         rows = rng.permutation(np.flatnonzero(dataset.y == label))
         part[rows[: sum(counts)]] = np.repeat(np.arange(3), counts)
@@ -269,7 +267,7 @@ def _per_class(dataset, sizes, rng):
 
 
 def check_sizes(sizes):
-    """Return whether the sizes of a split are rows, not shares; refuse what is neither."""
+    """Return whether the sizes of a split are rows and not shares; refuse invalid sizes."""
     known = [size for size in sizes if size != "rest"]
     plain = all(isinstance(s, numbers.Real) and not isinstance(s, bool) for s in known)
     if len(sizes) != 3 or not plain or len(known) < 2 or min(known) < 0:
@@ -277,7 +275,7 @@ def check_sizes(sizes):
             "A split needs three sizes >= 0 (train, validation, test), numbers or 'rest', and "
             f"only one of them 'rest'; got {sizes}."
         )
-    # Whole numbers are rows, also 1; shares are floats.
+    # Integers are rows, even 1, and floats are shares.
     rows = all(isinstance(size, numbers.Integral) for size in known)
     if not rows and (len(known) < 3 or abs(sum(known) - 1) > 1e-9):
         raise ConfigError(f"Shares of a split must sum to 1, got {sizes}.")
@@ -290,15 +288,15 @@ def _counts(dataset, sizes):
         left = n_samples - sum(size for size in sizes if size != "rest")
         if left < 0:
             raise ConfigError(
-                f"Data set {dataset.id!r} has {n_samples} rows, the sizes {sizes} ask for more."
+                f"Data set {dataset.id!r} has {n_samples} rows, but the sizes {sizes} need more."
             )
         counts = [left if size == "rest" else int(size) for size in sizes]
     else:
-        # Rounded ends, not rounded sizes: the parts then always sum to all rows.
+        # Cumulated sizes are rounded, so that the parts always sum to all rows.
         counts = np.diff(np.rint(np.cumsum(sizes) * n_samples).astype(int), prepend=0).tolist()
     for name, size, count in zip(_NAMES, sizes, counts, strict=True):
         if size and not count:
-            dataset._fail(f"its {n_samples} rows leave none to the {name} part ({size})")
+            dataset._fail(f"its {n_samples} rows leave none for the {name} part ({size})")
     return counts
 
 
@@ -311,8 +309,8 @@ def _cut(order, counts, n_samples):
 def _stratified(dataset, counts, rng):
     """Cut the rows in an order in which the classes are spread evenly.
 
-    The k-th row of a class of n, in random order, stands at (k + 1/2) / n; so every cut holds each
-    class in its share, to a row, and the parts have exactly the sizes asked for.
+    The k-th of the n rows of a class, in random order, gets the position (k + 1/2) / n. So every
+    part has its share of each class, up to one row, and exactly the required size.
     """
     y, n_samples = dataset.y, dataset.n_samples
     shuffled = rng.permutation(n_samples)
@@ -323,7 +321,7 @@ def _stratified(dataset, counts, rng):
     position = (within + 0.5) / np.repeat(class_counts, class_counts)
     part = _cut(by_class[np.argsort(position, kind="stable")], counts, n_samples)
     for code, count in enumerate(counts):
-        # A class that no row has is no class to miss; one with rows must be in every part.
+        # Every class that has rows must be in every part.
         present = np.bincount(y[part == code], minlength=len(class_counts))
         for label in np.flatnonzero((present == 0) & (class_counts > 0)) if count else ():
             dataset._fail(
@@ -335,10 +333,10 @@ def _stratified(dataset, counts, rng):
 
 
 def _by_group(dataset, counts, rng):
-    """Deal whole groups, in random order, to the part in which their middle row falls."""
+    """Assign whole groups, in random order, to the part in which their middle row falls."""
     groups, code, length = np.unique(dataset.groups, return_inverse=True, return_counts=True)
     order = rng.permutation(groups.size)
-    # By its middle: a group across a border goes where most of it lies.
+    # The middle, so that a group across a border goes to the part with most of its rows.
     middle = np.cumsum(length[order]) - length[order] / 2
     part_of_group = np.empty(groups.size, np.int8)
     part_of_group[order] = np.searchsorted(np.cumsum(counts), middle, side="right")
@@ -348,6 +346,6 @@ def _by_group(dataset, counts, rng):
         if count and not (part == each).any():
             dataset._fail(
                 f"no whole group falls into the {_NAMES[each]} part of {count} rows. Enlarge the "
-                "part, or use more groups"
+                "part or use more groups"
             )
     return part

@@ -1,4 +1,4 @@
-"""Bring the raw files of a data set into a folder, verified, from the nearest place."""
+"""Bring the verified raw files of a data set into a folder, from the nearest source."""
 
 import codecs
 import gzip
@@ -26,20 +26,19 @@ from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk, reading
 
 from .registry import DatasetSpec
 
-# Our own, not pooch: several mirrors and hashes of one file, hashes of what is inside a gzip
-# file, limits on seconds and bytes, and copies of files at hand are guarantees here that pooch
-# has not.
+# This module replaces pooch, which lacks several mirrors and hashes for one file, hashes of gzip
+# content, limits on seconds and bytes, and copies of local files.
 ATTEMPTS = 3
 FIRST_WAIT = 1.0  # seconds; doubled after each failure
 TIMEOUT = (10, 60)  # seconds to connect, and between two packets
-MOST_SECONDS = 1800  # for a whole file with all attempts, whatever trickles in
+MOST_SECONDS = 1800  # for a whole file with all attempts, even if the server still sends data
 MOST_BYTES = 4 << 30
 _BLOCK = 1 << 20
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
-# urllib3's own come up while the body is read.
+# While the body is read, urllib3 raises its own errors.
 _BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError)
 
-# Small tables with open licences that come along, each file as `<path>.gz`.
+# Small tables with open licences that come with the package, each file as `<path>.gz`.
 SHIPPED = Path(__file__).with_name("tables")
 
 logger = logging.getLogger("budgetlearn")
@@ -72,11 +71,11 @@ def _download_once(url, path, label, end):
     with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
         answer.raise_for_status()
         length = answer.headers.get("content-length", "")
-        # Some servers send none, or a word; the bar then has no end.
+        # Some servers send no length or an invalid one; the bar then has no total.
         total = int(length) if length.isdecimal() else None
         bar = Bar(total=total, desc=label, unit="B", unit_scale=True, mininterval=1.0)
         with path.open("wb") as out, bar:
-            # `iter_content` would wait until a whole block is there, however slowly it comes.
+            # `iter_content` would wait for a whole block, for any time.
             while block := answer.raw.read1(1 << 16, decode_content=True):
                 out.write(block)
                 bar.update(len(block))
@@ -90,26 +89,27 @@ DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
 
 
 def fetch(spec, folder, data_dir=None, offline=False):
-    """Make sure that `folder` holds the verified raw files of a data set, and return their paths.
+    """Make sure that `folder` has the verified raw files of a data set, and return their paths.
 
     Each file is looked for in `folder`, in `data_dir` (None: the environment variable
-    ``BUDGETLEARN_DATA``, if set), among the tables that come with the package, and at the mirrors,
-    unless `offline`. Whatever fails at one place, the next is tried. A file appears in `folder`
-    complete and verified, or not at all; what the user has in `data_dir` is copied, never linked. A
-    `DatasetError` names the file, expected and found hash, what was tried, and what to do.
+    ``BUDGETLEARN_DATA``, if set), among the tables of the package, and at the mirrors unless
+    `offline`. If one of these fails, the next is tried. A file appears in `folder` only when it is
+    complete and verified. Files in `data_dir` are copied, never linked.
+
+    Raise `DatasetError` with the file, expected and found hash, what was tried, and what to do.
     """
     folder = Path(folder)
     if data_dir is None:
         data_dir = os.environ.get(DATA_DIR_VARIABLE) or None
     paths = [folder / file.path for file in spec.files]
     pairs = zip(map(pinned, spec.files, paths), paths, strict=True)
-    # Files, and what is wrong with what is there instead.
+    # Missing or wrong files, each with its problem.
     absent = [(file, problem) for file, path in pairs if (problem := check_file(file, path))]
     if not absent:
-        return paths  # nothing is written: the folder may be somebody else's, or read-only
+        return paths  # without writing anything, as the folder may be read-only
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Beside the target: moving into place is then a rename, which is whole or nothing.
+        # On the target's file system, so that moving a file into place is an atomic rename.
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as workplace:
             job = _Fetch(spec, folder, Path(workplace), data_dir, offline)
             for file, problem in absent:
@@ -123,7 +123,7 @@ def fetch(spec, folder, data_dir=None, offline=False):
 
 
 def check_file(file, path):
-    """Return the fault of `path` as a copy of `file`; "" for none, or none that can be seen."""
+    """Return the problem of `path` as a copy of `file`, or "" if none is found."""
     if not path.is_file():
         return "no such file"
     found = content_sha256(path)
@@ -132,8 +132,8 @@ def check_file(file, path):
 
 
 def content_sha256(path):
-    """Return the sha256 of a file: of its content where the name ends in ``.gz``; or "none (…"."""
-    # Mirrors compress the same content differently; the content is what is verified.
+    """Return a file's sha256, for ``.gz`` that of the content; or "none (" and what is wrong."""
+    # The content, because mirrors compress the same content differently.
     opener = gzip.open if path.name.endswith(".gz") and is_gzip(path) else open
     try:
         with opener(path, "rb") as stream:
@@ -145,16 +145,15 @@ def content_sha256(path):
 
 
 def refuse_changed(path, expected):
-    """Raise `DatasetError` where a file is not what the study was planned with."""
+    """Raise `DatasetError` if a file has changed since the study was planned."""
     if expected is not None and content_sha256(Path(path)) != expected:
         raise DatasetError(
-            f"{path} was changed while the study was at work: call it again, and it takes what is "
-            "there now."
+            f"{path} was changed while the study was running. Run it again to use the new content."
         )
 
 
 def pin(spec, folder):
-    """Record the hashes of files of which the registry knows none, once they proved right."""
+    """Record the hashes of verified files for which the registry has no hash."""
     for file in spec.files:
         path = Path(folder) / file.path
         if file.sha256 or _record_of(path).exists():
@@ -166,7 +165,7 @@ def pin(spec, folder):
 
 
 def pinned(file, path):
-    """Return `file` with the hash recorded beside `path` if the registry knows none."""
+    """Return `file`, with the hash recorded beside `path` if the registry has none."""
     record = _record_of(path)
     if file.sha256 or not record.is_file():
         return file
@@ -185,17 +184,17 @@ def _record_of(path):
 
 @dataclass
 class _Fetch:
-    """The fetching of one data set; keeps archives, so that many members cost one download."""
+    """Fetch one data set; each archive is downloaded only once for all its members."""
 
     spec: DatasetSpec
     folder: Path
     workplace: Path
     data_dir: str | Path | None
     offline: bool
-    downloads: dict = field(default_factory=dict)  # address → file
+    downloads: dict = field(default_factory=dict)  # {address: file}
 
     def bring(self, file, problem):
-        """Put a file into the folder, of which `problem` is what is wrong with what is there."""
+        """Put a file into the folder; `problem` is that of the present file."""
         target = self.folder / file.path
         tried = [f"{target}: {problem}"] if target.exists() else []
         candidate = self.workplace / Path(file.path).name
@@ -218,19 +217,19 @@ class _Fetch:
         raise DatasetError(self._message(file, tried))
 
     def _refuse_outside(self, target):
-        """Raise `DatasetError` where a link in the data folder leads out of it."""
+        """Raise `DatasetError` if a link in the data folder leads out of it."""
         real = Path(os.path.realpath(target.parent))
         if not real.is_relative_to(os.path.realpath(self.folder)):
             raise DatasetError(
                 f"Data set {self.spec.id!r}: {target.parent} leads to {real}, and nothing is "
-                f"written outside of {self.folder}. Remove the link; what lies there is used if "
-                "`data_dir` names its folder."
+                f"written outside of {self.folder}. Remove the link. To use the files there, set "
+                "`data_dir` to their folder."
             )
 
     def _places(self, file):
-        """Yield places that may have a file, and functions that bring it from there to a path."""
+        """Yield places that may have a file, each with a function that copies it to a path."""
         for folder in filter(None, (self.spec.folder, self.data_dir)):
-            # A folder given for one data set may hold its files without the data set's own folder.
+            # The files may be in the folder itself or in the data set's folder below it.
             options = [Path(folder, file.path), Path(folder, Path(file.path).name)]
             for source in [option for option in options if option.is_file()] or options[:1]:
                 yield source, partial(self._from_folder, source)
@@ -265,19 +264,19 @@ class _Fetch:
         elif self.offline:
             lines.append(
                 "The network is off (offline: true). Set `data_dir` or the environment variable "
-                f"{DATA_DIR_VARIABLE} to a folder that holds {file.path}, or go online."
+                f"{DATA_DIR_VARIABLE} to a folder that holds {file.path}, or set `offline: false`."
             )
         else:
             lines.append(
                 "Check the network and try again, or download the file yourself, save it as "
-                f"{file.path} in a folder, and name the folder in `data_dir` or in the environment "
-                f"variable {DATA_DIR_VARIABLE}."
+                f"{file.path} in a folder, and set `data_dir` or the environment variable "
+                f"{DATA_DIR_VARIABLE} to this folder."
             )
         return "\n".join(lines)
 
 
 def write_manifest(spec, paths, manifest):
-    """Write the hashes of the raw files that `fetch` returned as JSON, whole or not at all."""
+    """Write a JSON file with the hashes of the raw files that `fetch` returned."""
     pairs = zip(spec.files, paths, strict=True)
     hashes = {file.path: content_sha256(path) for file, path in pairs}
     if spec.content is not None:
@@ -286,27 +285,26 @@ def write_manifest(spec, paths, manifest):
     write_whole(manifest, json.dumps(content, indent=2) + "\n")
 
 
-# What may come out of an archive: so much at any rate, and so much for each byte of it. Tables of
-# numbers shrink to a tenth; what shrinks to a hundredth is a bomb.
+# Limit on the bytes extracted from an archive: a constant and a multiple of its size. Tables of
+# numbers shrink to a tenth, so a file that shrinks to a hundredth is a decompression bomb.
 LEAST_LIMIT = 16 << 20
 MOST_GROWTH = 100
 
 
 def extract(archive, members, target):
-    """Write the file that `members` leads to, each a member of the archive before it, inwards.
+    """Write a file from an archive to `target`; each of `members` is inside the one before.
 
-    A member is named by its whole path or its last parts. A gzip file is kept compressed only if
-    the name of `target` ends in ``.gz``, and plain content is compressed then: the same path holds
-    the same content from every mirror.
+    A member is given by its path or the last parts of its path. The result is compressed if and
+    only if the name of `target` ends in ``.gz``, so that all mirrors give the same content.
     """
     current = archive
     for depth, member in enumerate(members):
         inner = target.with_name(f"{target.name}.{depth}")
         _extract_one(current, member, inner)
         current = inner
-    # After unpacking, too: an archive may hold the page that its maker was sent.
+    # Checked after unpacking, too, because an archive may contain such a page.
     _refuse_pages(current)
-    # By content, not by name: mirrors name the same file both ways.
+    # Decided by content, because mirrors use both names for the same file.
     compressed, wanted = is_gzip(current), target.name.endswith(".gz")
     read = gzip.open if compressed and not wanted else open
     write = gzip.open if wanted and not compressed else open
@@ -315,7 +313,7 @@ def extract(archive, members, target):
 
 
 def _refuse_pages(path):
-    """Refuse a page or a message, as servers send with status 200 for a file that is gone."""
+    """Refuse a page or message, which some servers send with status 200 for a missing file."""
     with path.open("rb") as stream:
         start = stream.read(256).removeprefix(codecs.BOM_UTF8).lstrip().lower()
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"{", b"[")):
@@ -326,7 +324,7 @@ def _refuse_pages(path):
 def _extract_one(archive, member, target):
     _refuse_pages(archive)
     with reading(archive, "an archive"):
-        # First: a tar archive that ends with a zip archive would pass for one.
+        # tar before zip, because a tar archive that ends with a zip archive looks like one.
         if tarfile.is_tarfile(archive):
             with tarfile.open(archive) as opened:
                 name = _match(member, [info.name for info in opened if info.isfile()])
@@ -340,7 +338,7 @@ def _extract_one(archive, member, target):
 
 
 def _match(member, names):
-    # By its last parts, as archives differ in the folder around their files.
+    # By the last parts of the path, because archives differ in their outer folders.
     found = [name for name in names if f"/{name}".endswith(f"/{member}")]
     if found:
         return member if member in found else found[0]
@@ -348,9 +346,9 @@ def _match(member, names):
 
 
 def _copy(source, target, packed, write=open):
-    """Write what comes out of a packed file, up to a limit."""
+    """Write the content of a packed file, up to a limit on its size."""
     limit = LEAST_LIMIT + MOST_GROWTH * packed.stat().st_size
-    # Counted while it is written: what a header promises cannot be trusted.
+    # Counted while writing, because sizes in headers cannot be trusted.
     with source, write(target, "wb") as out:
         while block := source.read(_BLOCK):
             out.write(block)

@@ -1,4 +1,4 @@
-"""Readers of SVMlight files, in bounded memory, and of images: MNIST's idx files, CIFAR batches."""
+"""Read SVMlight files in bounded memory, and images from MNIST's idx files and CIFAR batches."""
 
 import gzip
 import math
@@ -29,8 +29,8 @@ def read_svmlight(
 ):
     """Read ``label [qid:q] index:value …`` files into one dense table; see the registry's schema.
 
-    With ``queries="files"`` each of `paths` is followed by the file of its query lengths. Text is
-    parsed in chunks straight into the final array, so the memory is that of the array.
+    With ``queries="files"``, each of `paths` is followed by the file of its query lengths. Text is
+    parsed in chunks into the final array, so little memory is needed beyond the array.
     """
     tables = paths[0::2] if queries == "files" else paths
     X, y, qid, lengths = _parsed(tables, n_columns, dtype, queries == "qid")
@@ -38,8 +38,7 @@ def read_svmlight(
         _scale(X, **scale)
     groups = None
     if queries == "qid":
-        # A new file or a new id starts a query: the last of a file and the first of the next may
-        # have the same id.
+        # A query starts at a new id and at a new file, which may begin with the last file's id.
         starts = np.r_[True, qid[1:] != qid[:-1]]
         starts[np.cumsum(lengths)[:-1]] = True
         groups = np.cumsum(starts) - 1
@@ -48,15 +47,15 @@ def read_svmlight(
     feature_names = np.array(names or [f"f{index + 1}" for index in range(n_columns)])
     if drop_empty:
         used = [column for column in range(n_columns) if X[:, column].any()]
-        for place, column in enumerate(used):  # in place: a copy would double the memory
+        for place, column in enumerate(used):  # in place, because a copy would double the memory
             X[:, place] = X[:, column]
         X, feature_names = X[:, : len(used)], feature_names[used]
     return Table(X, y, tuple(feature_names.tolist()), parts_of(parts, lengths), groups)
 
 
 def _parsed(tables, n_columns, dtype, has_qid):
-    """Return the table of all files, their targets and queries, and the rows of each."""
-    # Rows are counted before any is parsed: the table is made once, at its size.
+    """Return the table of all files, the targets and queries, and the number of rows per file."""
+    # Rows are counted first, so that the table is allocated once.
     lengths = []
     for path in tables:
         with path.open("rb") as stream:
@@ -75,7 +74,7 @@ def _parsed(tables, n_columns, dtype, has_qid):
 
 
 def _scale(X, low, high, without):
-    """Scale every column to a range in place, rows of `without` left out."""
+    """Scale every column to a range in place, except rows that have `without` in all columns."""
     measured = np.not_equal(X, without).any(axis=1)
     least, most = X[measured].min(axis=0), X[measured].max(axis=0)
     width = np.where(most > least, most - least, 1.0)
@@ -83,7 +82,7 @@ def _scale(X, low, high, without):
 
 
 def _fill(path, X, y, qid, with_queries):
-    from sklearn.datasets import load_svmlight_file  # here: planning does without scikit-learn
+    from sklearn.datasets import load_svmlight_file  # here, as planning does not need scikit-learn
 
     row, size = 0, path.stat().st_size
     known = {"n_features": X.shape[1], "dtype": X.dtype, "zero_based": False}
@@ -105,7 +104,7 @@ def _fill(path, X, y, qid, with_queries):
 
 
 def _query_files(paths, lengths):
-    """Return the query of each row, from files of the number of rows of each query."""
+    """Return the query of each row, from files with the number of rows of each query."""
     found = []
     for path, length in zip(paths, lengths, strict=True):
         with reading(path, "rows per query"):
@@ -113,25 +112,27 @@ def _query_files(paths, lengths):
         if not sizes.size or sizes.min() < 1:
             raise DatasetError(f"{path.name} must hold the number of rows of each query, all >= 1.")
         if sizes.sum() != length:
-            raise DatasetError(f"{path.name} counts {sizes.sum()} rows, the data have {length}.")
+            raise DatasetError(
+                f"{path.name} counts {sizes.sum()} rows, but the data have {length}."
+            )
         found.append(sizes)
     sizes = np.concatenate(found)
     return np.repeat(np.arange(sizes.size), sizes)
 
 
 def read_idx(paths, parts=None):
-    """Read pairs of idx files, images of bytes and then their labels, as a table of float32."""
+    """Read pairs of idx files, images of bytes followed by their labels, as a float32 table."""
     images = [read_idx_array(path) for path in paths[0::2]]
     labels = [read_idx_array(path) for path in paths[1::2]]
     if any(image.ndim != 3 or image.shape[1:] != images[0].shape[1:] for image in images):
         shapes = ", ".join(str(image.shape) for image in images)
-        raise DatasetError(f"Images must be of one size, rows by columns; found {shapes}.")
+        raise DatasetError(f"Images must all have the same size; found arrays of {shapes}.")
     if any(label.ndim != 1 for label in labels):
-        raise DatasetError("Labels must be one number each.")
+        raise DatasetError("Each label must be one number.")
     lengths = [len(image) for image in images]
     if lengths != [len(label) for label in labels]:
         raise DatasetError(f"Images and labels differ in number: {lengths}.")
-    # Bytes are exact in float32, which takes half of the memory of float64.
+    # float32 represents bytes exactly, with half the memory of float64.
     X = np.concatenate([image.reshape(len(image), -1) for image in images]).astype(np.float32)
     height, width = images[0].shape[1:]
     names = tuple(f"r{row}c{column}" for row in range(height) for column in range(width))
@@ -139,11 +140,11 @@ def read_idx(paths, parts=None):
 
 
 def read_idx_array(path):
-    """Return the unsigned bytes of an idx file, gzip-compressed if its name ends in ``.gz``."""
+    """Return the array of unsigned bytes in an idx file, which may be gzip-compressed (``.gz``)."""
     with reading(path, "an idx file"):
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-        # Magic number: two zero bytes, the type (8: unsigned byte), the number of dimensions.
+        # Magic number: two zero bytes, the type (8 for unsigned byte), the number of dimensions.
         if content[:3] != b"\x00\x00\x08":
             raise DatasetError(f"{path.name} is not an idx file of unsigned bytes.")
         dimensions = content[3]
@@ -156,25 +157,25 @@ def read_idx_array(path):
 
 SIDE, COLOURS = 32, 3
 PATCH, N_PATCHES, N_LEARNED = 6, 40_000, 100
-ROUNDS = 10  # of k-means; Coates and Ng's own number
-THRESHOLD = 0.5  # of resemblance
-_BYTES = 1 + SIDE * SIDE * COLOURS  # of an image with its label
-_BLOCK = 100  # images at a time: 30 MB of patches
+ROUNDS = 10  # of k-means, as in Coates and Ng
+THRESHOLD = 0.5  # of similarity to a patch
+_BYTES = 1 + SIDE * SIDE * COLOURS  # of a label and an image
+_BLOCK = 100  # images at a time, for 30 MB of patches
 _QUARTERS = [(row, column) for row in ("upper", "lower") for column in ("left", "right")]
 
 
 def read_cifar(paths, parts=None, seed=0):
-    """Read the binary batches of CIFAR-10 and make features of the images.
+    """Read the binary batches of CIFAR-10 and compute features of the images.
 
-    Of each image a batch has its class, then red, green and blue, row by row. Patches are learned
-    from batches of part 0 (no `parts`: from all).
+    For each image, a batch has its class, then red, green and blue, row by row. Patches are learned
+    from the batches of part 0, or from all batches without `parts`.
     """
     batches = [_batch(path) for path in paths]
     given = zip(batches, parts or [0] * len(paths), strict=True)
     learned_from = [images for (images, _), part in given if part == 0]
     if not learned_from:
         raise DatasetError("CIFAR-10: no batch is part 0, from which patches are learned.")
-    # Test images must not shape the features by which they are judged.
+    # Test images must not influence the features.
     filters = _learn(np.concatenate(learned_from), np.random.default_rng(seed))
     X = np.concatenate([_features(images, *filters) for images, _ in batches])
     y = np.concatenate([labels for _, labels in batches])
@@ -194,31 +195,31 @@ def _batch(path):
     rows = content.reshape(-1, _BYTES)
     if rows[:, 0].max() > 9:
         raise DatasetError(f"{path.name}: a label is {rows[:, 0].max()}, expected 0 to 9.")
-    # Colour planes in the file, colours of a pixel side by side for the patches.
+    # The file has colour planes; patches need the colours of each pixel side by side.
     return rows[:, 1:].reshape(-1, COLOURS, SIDE, SIDE).transpose(0, 2, 3, 1), rows[:, 0]
 
 
 def _patches(images):
-    """Return a view of all patches by image and place, colours of a pixel side by side."""
+    """Return a view of all patches by image and position; a pixel's colours are side by side."""
     windows = sliding_window_view(images, (PATCH, PATCH), axis=(1, 2))
     return windows.transpose(0, 1, 2, 4, 5, 3)
 
 
 def _contrasted(patches):
-    """Return patches (n, 108) with mean 0 and equal contrast."""
+    """Return patches (n, 108) scaled to mean 0 and equal contrast."""
     patches = patches - patches.mean(axis=1, keepdims=True)
-    # 10, in squared grey levels of 255, keeps flat patches from becoming noise.
+    # 10, in squared grey levels (0 to 255), keeps flat patches from becoming noise.
     return patches / np.sqrt(patches.var(axis=1, keepdims=True) + 10)
 
 
 def _learn(images, rng):
-    """Return the whitening's shift and the learned patches, whitened, one in each column."""
+    """Return the shift of the whitening, and the learned filters with whitening, as columns."""
     which = rng.integers(len(images), size=N_PATCHES)
     top, left = rng.integers(SIDE - PATCH + 1, size=(2, N_PATCHES))
     patches = _patches(images)[which, top, left].reshape(N_PATCHES, -1)
     patches = _contrasted(patches.astype(np.float64))
     shift = patches.mean(axis=0)
-    # Zero-phase whitening; 0.1 keeps directions without variance from being blown up.
+    # Zero-phase whitening; 0.1 limits the scale of directions without variance.
     values, vectors = np.linalg.eigh(np.cov(patches, rowvar=False))
     whitening = vectors / np.sqrt(values + 0.1) @ vectors.T
     patches = (patches - shift) @ whitening
@@ -227,9 +228,9 @@ def _learn(images, rng):
     for _ in range(ROUNDS):
         centres /= np.linalg.norm(centres, axis=0) + 1e-12
         likeness = patches @ centres
-        # A patch and its negative are one centre, hence the absolute value.
+        # The absolute value, because a patch and its negative belong to the same centre.
         best = np.abs(likeness).argmax(axis=1)
-        damped = np.zeros_like(likeness)  # of each patch, its likeness to the nearest centre only
+        damped = np.zeros_like(likeness)  # has each patch's likeness to its nearest centre only
         damped[np.arange(len(best)), best] = likeness[np.arange(len(best)), best]
         centres += patches.T @ damped
     centres /= np.linalg.norm(centres, axis=0) + 1e-12
@@ -237,15 +238,15 @@ def _learn(images, rng):
 
 
 def _features(images, shift, filters):
-    """Return sums over quarters of the resemblance to each learned patch, a block at a time."""
+    """Return the similarity to each learned patch, summed over each quarter of an image."""
     places = SIDE - PATCH + 1
-    half = places // 2 + 1  # 27 places: the middle ones belong to the upper and left quarters
+    half = places // 2 + 1  # of 27 places; the middle ones belong to the upper and left quarters
     X = np.empty((len(images), len(_QUARTERS) * N_LEARNED), np.float32)
     for start in range(0, len(images), _BLOCK):
         block = images[start : start + _BLOCK].astype(np.float32)
         patches = _patches(block).reshape(-1, PATCH * PATCH * COLOURS)
         like = (_contrasted(patches) - shift.astype(np.float32)) @ filters.astype(np.float32)
-        # Soft thresholds make the features sparse; sums over quarters forget where exactly.
+        # Soft thresholds make features sparse; sums over quarters drop the exact position.
         like = np.maximum(like - THRESHOLD, 0).reshape(len(block), places, places, N_LEARNED)
         parts = slice(half), slice(half, None)
         quarters = [like[:, r, c].sum(axis=(1, 2)) for r, c in product(parts, parts)]

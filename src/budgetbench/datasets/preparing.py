@@ -1,4 +1,4 @@
-"""From raw files to a verified `Dataset`: read, make the target, verify."""
+"""Turn raw files into a verified `Dataset`: read, make the target, verify."""
 
 import logging
 from dataclasses import replace
@@ -31,20 +31,20 @@ logger = logging.getLogger("budgetlearn")
 
 
 def load_dataset(dataset_id, registry=None, folder=None, data_dir=None, offline=False):
-    """Return a data set by its id: fetch what is missing, read, label, verify.
+    """Return a data set by its id: fetch missing files, read them, make the target, verify.
 
     Parameters
     ----------
     dataset_id : str
-        As in the registry.
+        Id in the registry.
     registry : Registry or path-like, default=None
-        Where to look the id up; None takes the registry that comes with the package.
+        The registry; None means the one that comes with the package.
     folder : path-like, default=None
         Where raw files are kept; None means ``resources/data`` below the working directory.
     data_dir : path-like, default=None
-        Folder of files that are already there; None takes ``BUDGETLEARN_DATA``.
+        Folder of files that are already downloaded; None means that in ``BUDGETLEARN_DATA``.
     offline : bool, default=False
-        Whether the network is out of bounds.
+        Whether downloads are forbidden.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def load_dataset(dataset_id, registry=None, folder=None, data_dir=None, offline=
     """
     if not isinstance(registry, Registry):
         registry = load_registry(registry)
-    # Before any folder is touched: an unknown name must leave nothing behind.
+    # First, so that an unknown id leaves no folder behind.
     spec = registry[dataset_id]
     folder = Path("resources/data") if folder is None else Path(folder)
     fetch(spec, folder, data_dir, offline)
@@ -66,29 +66,29 @@ def load_dataset(dataset_id, registry=None, folder=None, data_dir=None, offline=
 
 
 def prepare(spec, folder=None):
-    """Return a data set from the raw files that `fetch` put into `folder`, verified."""
+    """Return a verified data set from the raw files that `fetch` put into `folder`."""
     try:
         dataset = _prepared(spec, folder).verify(spec)
     except DatasetError as error:
         raise DatasetError(f"{error}{_remedy(spec, folder)}") from error
-    # Only now: a hash is recorded of files that gave what the registry expects.
+    # Only now, because hashes are recorded only for files that match the registry.
     pin(spec, folder)
     return dataset
 
 
 def _remedy(spec, folder):
-    """Return advice on a fault that may be due to files without a known hash."""
+    """Return advice about a fault that may be due to files without a known hash."""
     if folder is None or spec.kind != "files":
         return ""
     paths = [(file, Path(folder) / file.path) for file in spec.files]
-    # Files with a hash that fits are what they should be: the fault lies elsewhere.
-    open_to_doubt = [path for file, path in paths if not pinned(file, path).sha256]
-    if not open_to_doubt:
+    # Files with a matching hash cannot be the cause.
+    doubtful = [path for file, path in paths if not pinned(file, path).sha256]
+    if not doubtful:
         return ""
-    folders = " and ".join(sorted({str(path.parent) for path in open_to_doubt}))
+    folders = " and ".join(sorted({str(path.parent) for path in doubtful}))
     return (
-        f" The source has no known hash for {', '.join(path.name for path in open_to_doubt)}: if "
-        f"that is not the right content, remove {folders} and run again to fetch it anew."
+        f" The source has no known hash for {', '.join(path.name for path in doubtful)}. If the "
+        f"content is wrong, remove {folders} and run again to fetch it again."
     )
 
 
@@ -96,9 +96,9 @@ def _prepared(spec, folder):
     try:
         table = _read(spec, folder)
         if spec.task == "ranking" and table.groups is None:
-            raise DatasetError("Ranking is within queries: name their column as the `group`.")
+            raise DatasetError("Ranking needs queries: set `group` to their column.")
         table, class_names = make_target(table, spec.task, spec.labels)
-        # After the target, so that labels that count rows see the table as it came.
+        # After the target, because label rules that count rows need all rows.
         if spec.unmeasured is not None:
             table = with_rows(table, np.not_equal(table.X, spec.unmeasured).any(axis=1))
     except DatasetError as error:
@@ -108,7 +108,7 @@ def _prepared(spec, folder):
             f"Data set {spec.id!r}: its files do not fit its entry ({type(error).__name__}: "
             f"{error}). Check reader and labels of the entry."
         ) from error
-    # Whoever reads a model needs the codes, and the log is kept with the data.
+    # Logged because the codes are needed to understand a model.
     for name, words in table.categories.items():
         coded = ", ".join(f"{code} = {word}" for code, word in enumerate(words))
         logger.info("%s: the words of column %r are coded: %s", spec.id, name, coded)
@@ -125,47 +125,47 @@ def _read(spec, folder):
         return generate(spec.reader, **spec.parameters)
     if spec.kind == "csv":
         table = read_own(**spec.parameters)
-        # After reading: a table that is edited meanwhile must not pass for the planned one.
+        # Checked after reading, so that a table edited meanwhile is noticed.
         refuse_changed(spec.parameters["path"], spec.content)
         return table
     if folder is None:
-        raise DatasetError("the folder with its raw files must be named.")
+        raise DatasetError("give the folder with its raw files.")
     paths = [Path(folder) / file.path for file in spec.files]
     for file, path in zip(spec.files, paths, strict=True):
-        # Hashed again: between fetching and this job the file may have been replaced.
+        # Checked again, because the file may have been replaced after it was fetched.
         if problem := check_file(pinned(file, path), path):
             raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")
     return _READERS[spec.reader](paths, **spec.parameters)
 
 
 def target_of(spec, y):
-    """Return a target as a `Dataset` without features: a split asks for no more."""
-    # One column of zeros stands for the features.
+    """Return a `Dataset` with this target and one column of zeros, which is enough for a split."""
     table = Table(np.zeros((len(y), 1)), y, ("any",))
     table, names = make_target(table, spec.task, spec.labels)
     return Dataset(spec.id, spec.title, spec.task, **vars(table), class_names=names)
 
 
 def make_target(table, task, rules):
-    """Apply a label rule to a table that a reader returned; return it, and the class names.
+    """Apply label rules to a table from a reader; return the table and the class names.
 
-    `rules` has at most one of `_RULES`, after an optional ``keep``, which leaves fewer rows. Empty:
-    numbers as they are in regression and ranking, sorted values as classes in classification.
+    `rules` has at most one of `_RULES`, and optionally ``keep``, which drops rows. Without a rule,
+    the target is unchanged in regression and ranking, and in classification the sorted values
+    become classes.
     """
     rules = dict(rules)
-    # Before the rule: classes are counted among the rows that are kept.
+    # Before the rule, which must see only the kept rows.
     if "keep" in rules:
         table = with_rows(table, np.isin(table.y, rules.pop("keep")))
     if not len(table.X):
-        raise DatasetError("No row is left: all have a missing value, or a class left out.")
+        raise DatasetError("No row is left: all have a missing value or a class not in `keep`.")
     missing = 0 if table.y is None else pd.isna(table.y).reshape(len(table.X), -1).any(axis=1).sum()
     if missing:
         raise DatasetError(
             f"The target is missing in {missing} rows (an empty cell; in a table of your own also "
-            "NA, NaN, NULL or null). Leave these rows out, or spell out what is meant."
+            "NA, NaN, NULL or null). Remove these rows, or write the value in another way."
         )
     if rules:
-        # The schema allows one rule at most.
+        # The schema allows at most one rule.
         ((rule, argument),) = rules.items()
         y, names = _RULES[rule](table.y, argument, len(table.X))
     elif task == "classification":
@@ -176,7 +176,7 @@ def make_target(table, task, rules):
 
 
 def with_rows(table, chosen):
-    """Return the table with the chosen rows (a boolean mask) only."""
+    """Return the table with only the chosen rows (a boolean mask)."""
     parts = {name: getattr(table, name) for name in ("X", "y", "part", "groups")}
     return replace(table, **{n: part[chosen] for n, part in parts.items() if part is not None})
 
@@ -186,7 +186,7 @@ def _classes(raw):
         # Sorted, so that codes do not depend on the order of the rows.
         values, codes = np.unique(raw, return_inverse=True)
     except TypeError as error:
-        raise DatasetError("The target mixes text and numbers: make it one of them.") from error
+        raise DatasetError("The target mixes text and numbers: use one of them.") from error
     refuse_blank_twins((str(value) for value in values), "The classes")
     return codes, [as_word(value) for value in values]
 
@@ -202,10 +202,10 @@ def _as_numbers(raw, task):
 
 
 def _first_classes(raw, count, _):
-    """Set the first `count` classes against the others (binary letter, vowel, satellite, MNIST)."""
+    """Merge the first `count` classes, and the others (binary letter, vowel, satellite, MNIST)."""
     codes, names = _classes(raw)
     if not count < len(names):
-        raise DatasetError(f"{count} classes against the others, but there are {len(names)}.")
+        raise DatasetError(f"first_classes must be less than {len(names)}, the number of classes.")
     return codes >= count, [_span(names[:count]), _span(names[count:])]
 
 
@@ -214,31 +214,31 @@ def _span(names):
 
 
 def _quantiles(raw, count, _):
-    """Split at the quantiles into equally filled classes; a border belongs to the lower one."""
+    """Split at the quantiles into classes of equal size; a border belongs to the lower class."""
     numbers = _as_numbers(raw, "quantiles")
     borders = np.quantile(numbers, np.arange(1, count) / count)
-    # Left: a value on a border is in the lower class, as the papers count.
+    # "left" puts a value on a border into the lower class, as in the papers.
     return np.searchsorted(borders, numbers, side="left"), [f"q{i + 1}" for i in range(count)]
 
 
 def _both_above_median(raw, _, __):
-    """Tell where every coefficient is above its median: maintenance is due (naval propulsion)."""
+    """Set class "yes" where all columns are above their medians (naval: maintenance is due)."""
     numbers = _as_numbers(raw, "both_above_median")
     return (numbers > np.median(numbers, axis=0)).all(axis=1), ["no", "yes"]
 
 
 def _one_hot(raw, names, _):
     raw = _as_numbers(raw, "one_hot")
-    # A row with two indicators, or none, would silently become the first class.
+    # argmax would silently choose a class for a row with two indicators or none.
     if raw.shape[1] != len(names) or not np.array_equal(raw.sum(axis=1), np.ones(len(raw))):
         raise DatasetError(f"Each row must have exactly one of the {len(names)} indicators set.")
     return raw.argmax(axis=1), names
 
 
 def _blocks(_, counts, n_rows):
-    # Files without a target column, whose classes stand one below the other (mfeat).
+    """Return the classes of files without a target column that are sorted by class (mfeat)."""
     if sum(counts.values()) != n_rows:
-        raise DatasetError(f"The blocks hold {sum(counts.values())} rows, the data {n_rows}.")
+        raise DatasetError(f"The blocks have {sum(counts.values())} rows, but the data {n_rows}.")
     return np.repeat(np.arange(len(counts)), list(counts.values())), list(counts)
 
 

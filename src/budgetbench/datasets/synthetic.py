@@ -1,4 +1,4 @@
-"""Data that need no network: the papers' generators, and the sets that scikit-learn ships."""
+"""Data that need no network: the papers' generators, and the data sets of scikit-learn."""
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from .table_files import Table
 def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
     """Draw from four Gaussians in eight dimensions; the component is the class (msB, section 4).
 
-    The formulas are lost in the text that we have, so this is a reconstruction: equal weights,
+    The formulas are missing in our copy of the paper, so this is a reconstruction: equal weights,
     covariance ``correlation ** |i - j|``, means ±a·(1, …, 1) and ±a·(1, 1, 1, 1, -1, -1, -1, -1)
-    with a = `separation`. At 0.85 the best possible accuracy is 0.89, 0.85, 0.81 for correlations
-    0.1, 0.3, 0.6 of neighbouring features, which the paper varies; it has 50,000 examples.
+    with a = `separation`. The paper varies the correlation of neighbouring features (0.1, 0.3, 0.6)
+    and has 50,000 examples; with a = 0.85, the best possible accuracies are 0.89, 0.85 and 0.81.
     """
     rng = np.random.default_rng(seed)
     place = np.arange(8)
@@ -29,17 +29,17 @@ def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
 def friedman1(n_samples, seed, noise=1.0):
     """Draw Friedman's first function: five useful and five useless features, uniform on [0, 1].
 
-    The standard deviation of the noise is 1 in the GIF paper.
+    The noise has standard deviation 1 in the GIF paper.
     """
-    from sklearn.datasets import make_friedman1  # here: planning a study does without scikit-learn
+    from sklearn.datasets import make_friedman1  # here, as planning does not need scikit-learn
 
     return make_friedman1(n_samples, n_features=10, noise=noise, random_state=seed)
 
 
 def hwang_f5(n_samples, seed, noise=0.25):
-    """Draw the "complicated interaction" function of Hwang et al. (1994), of unit variance.
+    """Draw the "complicated interaction" function of Hwang et al. (1994), with unit variance.
 
-    The standard deviation of the noise is that of Hwang et al.
+    The default noise is the standard deviation used by Hwang et al.
     """
     rng = np.random.default_rng(seed)
     X = rng.random((n_samples, 2))
@@ -59,8 +59,8 @@ def hwang_simple(n_samples, seed, noise=0.25):
 def ringnorm(n_samples, seed):
     """Draw Breiman's Ringnorm: a wide Gaussian around a narrow one, d = 20.
 
-    Class 0 has mean 0 and variance 4, class 1 mean a in each dimension and variance 1, with a =
-    2/√20, which gives the error rates that the GIF paper prints.
+    Class 0 has mean 0 and variance 4. Class 1 has mean a in each dimension and variance 1, with a =
+    2/√20, which gives the error rates of the GIF paper.
     """
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=n_samples)
@@ -78,19 +78,19 @@ def twonorm(n_samples, seed):
 
 
 def hastie(n_samples, seed):
-    """Draw ten Gaussian features; class 1 is outside the sphere that holds half the mass.
+    """Draw ten Gaussian features; class 1 is outside the sphere that contains half the mass.
 
-    From example 10.2 of Hastie, Tibshirani and Friedman: the squared radius exceeds 9.34, the
-    median of a chi-square with ten degrees of freedom.
+    From example 10.2 of Hastie, Tibshirani and Friedman: in class 1 the squared radius exceeds
+    9.34, the median of a chi-square distribution with ten degrees of freedom.
     """
     X = np.random.default_rng(seed).standard_normal((n_samples, 10))
     return X, ((X**2).sum(axis=1) > 9.34).astype(np.intp)
 
 
 def waveform(n_samples, seed, n_noise=19):
-    """Draw Breiman's waveforms: random blends of two of three triangles at 21 places, plus noise.
+    """Draw Breiman's waveforms: random blends of two of three triangles at 21 points, plus noise.
 
-    `n_noise` further features are pure noise; 19 makes the 40 of the GIF paper.
+    A further `n_noise` features are pure noise; with 19 there are 40 features as in the GIF paper.
     """
     rng = np.random.default_rng(seed)
     place = np.arange(1, 22)
@@ -104,9 +104,9 @@ def waveform(n_samples, seed, n_noise=19):
 
 
 def madelon_like(n_samples, seed):
-    """Draw data made as Madelon was: 500 features, 20 informative, 50 redundant, the rest noise.
+    """Draw data like Madelon: 500 features, of which 20 are informative and 50 redundant.
 
-    With 4400 samples and seed 42 it is the recipe of the GIF paper's Madelon.
+    4400 samples and seed 42 are the recipe of the GIF paper's Madelon.
     """
     from sklearn.datasets import make_classification
 
@@ -116,14 +116,14 @@ def madelon_like(n_samples, seed):
 
 
 def budgetrf_example(n_samples=1024, seed=0):
-    """Return the worked example of the BudgetRF paper (figures 1 and 2): nothing in it is random.
+    """Return the worked example of the BudgetRF paper (figures 1 and 2), which is not random.
 
-    The ten binary features of an example spell its number, 0 to 1023, highest bit first. Each
-    quarter of the numbers is one class, but 0, 256, 512 and 768 belong to the quarter after theirs.
-    So `n_samples` must be 1024, and `seed` is not used.
+    The ten binary features of an example are the bits of its number, 0 to 1023, highest bit first.
+    Each quarter of the numbers is one class, but 0, 256, 512 and 768 belong to the next quarter's.
+    `n_samples` must be 1024, and `seed` is not used.
     """
     if n_samples != 1024:
-        raise DatasetError(f"budgetrf_example has 1024 examples, {n_samples} were asked for.")
+        raise DatasetError(f"budgetrf_example needs n_samples=1024, got {n_samples}.")
     number = np.arange(1024)
     X = (number[:, None] >> np.arange(9, -1, -1)) & 1
     quarter = number // 256
@@ -131,19 +131,19 @@ def budgetrf_example(n_samples=1024, seed=0):
 
 
 def _bits(label):
-    """Return ten features of each label: its three bits at the place it names, half elsewhere."""
+    """Return ten features per label: its bits, lowest first, from the label's index; else 0.5."""
     X = np.full((len(label), 10), 0.5)
-    for bit in range(3):  # low bit first
+    for bit in range(3):
         X[np.arange(len(label)), (label + bit) % 10] = label >> bit & 1
     return X
 
 
 def cube(n_samples, seed, noise=0.3):
-    """Draw the cube of acquisition benchmarks: the label is spelled at a place that it names.
+    """Draw the cube of acquisition benchmarks: each class has its bits in other features.
 
-    Of twenty features those at k to k + 2 of a row of class k are its three bits; ten more say
-    nothing (AFABench, Aronsson et al. 2025, after the CUBE of ODIN). `noise` is the standard
-    deviation around the bits, and of the features that say nothing.
+    A row of class k has its three bits in the features k to k + 2 of twenty. The last ten
+    features are uninformative (AFABench, Aronsson et al. 2025, after the CUBE of ODIN). `noise`
+    is the standard deviation of all features.
     """
     rng = np.random.default_rng(seed)
     y = rng.integers(8, size=n_samples)
@@ -152,12 +152,12 @@ def cube(n_samples, seed, noise=0.3):
 
 
 def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
-    """Draw a cube in one of five blocks: a context, worth nothing alone, names the block.
+    """Draw a cube in one of five blocks; a context, uninformative alone, identifies the block.
 
-    The context is five indicators, which the price list of the data set sells as one (CUBE-NM of
-    AFABench, Aronsson et al. 2025); greedy acquisition, one feature ahead, never buys it. Blocks
-    have ten features; `noise` is their standard deviation (with 0, those that say nothing are one
-    half), `context_noise` that of the indicators.
+    The context consists of five indicators, which have a shared price in the data set's price list
+    (CUBE-NM of AFABench, Aronsson et al. 2025). Greedy acquisition, which looks one feature ahead,
+    never acquires it. Each block has ten features. `noise` is their standard deviation (with 0,
+    uninformative features are one half), and `context_noise` that of the indicators.
     """
     rng = np.random.default_rng(seed)
     y, context = rng.integers(8, size=n_samples), rng.integers(5, size=n_samples)
@@ -169,9 +169,9 @@ def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
 
 
 def indicator(n_samples, seed):
-    """Draw which of eight fair coins is the label, these coins, and eleven that say nothing.
+    """Draw the index of the coin that is the label, these eight fair coins, and eleven others.
 
-    Two features suffice for every row, and no feature says anything alone.
+    Two features suffice for every row: the index and its coin. The index alone is uninformative.
     """
     rng = np.random.default_rng(seed)
     name = rng.integers(8, size=n_samples)
@@ -180,7 +180,7 @@ def indicator(n_samples, seed):
 
 
 def generate(name, n_samples, seed=0, **parameters):
-    """Return the table of a generator: the function here of that name, as the schema lists them."""
+    """Return the table of a generator, a function of this module; the schema lists the names."""
     try:
         X, y, *groups = globals()[name](n_samples=n_samples, seed=seed, **parameters)
     except TypeError as error:
@@ -190,11 +190,11 @@ def generate(name, n_samples, seed=0, **parameters):
 
 
 def read_embedded(name):
-    """Return a table that scikit-learn ships: wine, breast_cancer, digits, iris or diabetes."""
-    # Imported here: jobs that split or price data start in half the time without scikit-learn.
+    """Return a table of scikit-learn: wine, breast_cancer, digits, iris or diabetes."""
+    # Imported here: without scikit-learn, jobs that split or price data start in half the time.
     from sklearn import datasets as bundled
 
-    # Diabetes comes standardised unless told otherwise.
+    # By default, scikit-learn's diabetes data are scaled.
     bunch = getattr(bundled, f"load_{name}")(**({"scaled": False} if name == "diabetes" else {}))
     names = tuple(str(feature).replace(" ", "_") for feature in bunch.feature_names)
     classes = bunch.get("target_names")
@@ -202,18 +202,18 @@ def read_embedded(name):
     return Table(bunch.data, target, names)
 
 
-# How many of the 519 features cost what (BudgetRF, section 3).
+# {price: number of features} of the 519 features (BudgetRF, section 3).
 PRICE_CLASSES = {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
-MEAN_QUERY = 23.7  # documents: 473,134 over 19,944 queries
+MEAN_QUERY = 23.7  # documents per query: 473,134 for 19,944 queries
 GRADES = (0.26, 0.36, 0.28, 0.08)  # shares of relevance 0, 1, 2, 3; the rest is 4
 N_TOPICS = 6
-_BLOCK = 1 << 15  # rows made at a time, so that no second table is ever in memory
+_BLOCK = 1 << 15  # rows drawn at a time, to avoid a second table in memory
 
 
 def yahoo_costs():
-    """Return 519 prices, always the same: the features in the seven printed price classes, mixed.
+    """Return 519 fixed prices, in the numbers that the paper has for its seven price classes.
 
-    The list of prices is not public feature by feature; the numbers per class are.
+    The price of each feature is not public, so their order is random.
     """
     prices = np.repeat(list(PRICE_CLASSES), list(PRICE_CLASSES.values()))
     return FeatureCosts(np.random.default_rng(519).permutation(prices))
@@ -223,12 +223,12 @@ def yahoo_like(n_samples, seed):
     """Draw documents with 519 features, grouped in queries, with graded relevance.
 
     Relevance grows with a few hidden topics of a document, two of which only matter together, and
-    differs from query to query. Each feature is a noisy view of one topic, between 0 and 1 as
-    Yahoo's are; the noise shrinks with the price, and two topics are seen by expensive features
-    only. So cheap features alone rank fairly, and expensive ones add what they cannot know.
+    varies between queries. Each feature is a noisy view of one topic, between 0 and 1 like Yahoo's
+    features. The noise shrinks with the price, and two topics are seen by expensive features only.
+    So cheap features alone rank fairly well, and expensive ones add information.
 
-    Return X (float32, column-major), y (relevance 0 to 4, in about the shares of Yahoo's) and the
-    query of each document: 0, 1, …; its documents stand together.
+    Return X (float32, column-major), y (relevance 0 to 4, with about the shares of Yahoo's data)
+    and the query of each document: 0, 1, …, in ascending order.
     """
     rng = np.random.default_rng(seed)
     groups = _queries(n_samples, rng)
@@ -246,7 +246,7 @@ def yahoo_like(n_samples, seed):
 
 
 def _queries(n_samples, rng):
-    """Draw query lengths around the mean, at least 1, until there are enough documents."""
+    """Return the query of each document, with random query lengths of at least 1."""
     lengths = []
     while sum(lengths) < n_samples:
         lengths += (1 + rng.negative_binomial(3, 3 / (MEAN_QUERY + 2), size=1024)).tolist()
@@ -254,7 +254,7 @@ def _queries(n_samples, rng):
 
 
 def _views():
-    """Return the topic that each feature sees and the noise it adds: the same for every seed."""
+    """Return the topic and the noise of each feature, which are the same for every seed."""
     costs = yahoo_costs().costs
     rng = np.random.default_rng(700)
     seen = (rng.integers(n, size=costs.size) for n in (N_TOPICS, N_TOPICS - 2))

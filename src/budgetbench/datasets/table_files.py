@@ -1,4 +1,4 @@
-"""Tables of text and spreadsheets, the registry's and the user's own: files to a `Table`."""
+"""Read text tables and spreadsheets, the registry's and the user's, into a `Table`."""
 
 import io
 import re
@@ -21,18 +21,18 @@ _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
 @dataclass(frozen=True)
 class Table:
-    """Output of a reader: features as numbers, and the target as the files have it."""
+    """Output of a reader: features as numbers, and the target as it is in the files."""
 
     X: np.ndarray
-    y: np.ndarray | None  # raw, with one or many columns; None where the order of rows implies it
+    y: np.ndarray | None  # raw, with one or many columns; None if the order of rows implies it
     feature_names: tuple[str, ...]
-    part: np.ndarray | None = None  # given split of each row
-    groups: np.ndarray | None = None  # query of each row
-    categories: dict = field(default_factory=dict)  # words of each coded column, in order of codes
+    part: np.ndarray | None = None  # given split: part of each row
+    groups: np.ndarray | None = None  # group or query of each row
+    categories: dict = field(default_factory=dict)  # {coded column: words in the order of codes}
 
 
 def parts_of(parts, lengths):
-    """Return the split of each row: `parts` names that of each file, `lengths` its rows."""
+    """Return the part of each row, given the part and the number of rows of each file."""
     return None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
 
 
@@ -48,8 +48,8 @@ def read_table(
     drop=(),
     **columns,
 ):
-    """Read delimited text, files one below the other; the registry's schema has the parameters."""
-    # Only an empty field is missing by itself: "NA" is a word in the census data.
+    """Read and concatenate files of delimited text; the registry's schema has the parameters."""
+    # By default only an empty field is missing, because "NA" is a word in the census data.
     gaps = [""] if missing is None else ["", missing]
     frames = [read_frame(path, separator, header, skip_rows, max_rows, gaps) for path in paths]
     for path, frame in zip(paths, frames, strict=True):
@@ -57,7 +57,7 @@ def read_table(
             raise DatasetError(f"{path.name} has different columns from {paths[0].name}.")
     part = parts_of(parts, [len(frame) for frame in frames])
     frame = pd.concat(frames, ignore_index=True)
-    if fill == "mean":  # of features: a target is not made up
+    if fill == "mean":  # only features are filled, never the target
         target = frame.columns[_places(frame, columns.get("target", -1))]
         frame = frame.fillna(frame.drop(columns=target).mean(numeric_only=True))
     elif missing is not None:
@@ -67,25 +67,25 @@ def read_table(
 
 
 def read_excel(paths, **columns):
-    """Read the first sheet of one ``.xls`` file, which has names first; see `table_from_frame`."""
-    import xlrd  # here: no other reader needs it
+    """Read the first sheet of an ``.xls`` file with names in row 1; see `table_from_frame`."""
+    import xlrd  # here, as no other reader needs it
 
     path = paths[0]
     with reading(path, "a spreadsheet", (xlrd.XLRDError, xlrd.compdoc.CompDocError)):
-        # Warnings about odd records would go to the screen: what is read is checked anyway.
+        # Without a logfile, warnings about unusual records would be printed.
         sheet = xlrd.open_workbook(path, logfile=io.StringIO()).sheet_by_index(0)
         if sheet.nrows < 2:
             raise DatasetError(f"{path.name}: its first sheet holds no table.")
         for row in range(sheet.nrows):
             if xlrd.XL_CELL_ERROR in sheet.row_types(row):
-                raise DatasetError(f"{path.name}, row {row + 1}: a cell holds an error (#N/A …).")
+                raise DatasetError(f"{path.name}, row {row + 1}: a cell has an error (#N/A …).")
         header, *rows = (sheet.row_values(row) for row in range(sheet.nrows))
         frame = pd.DataFrame(rows, columns=[str(name).strip() for name in header])
     return table_from_frame(frame.replace("", np.nan).infer_objects(), **columns)
 
 
 def read_paired(paths, parts=None, names=None):
-    """Read files that alternate: features, then their labels, both separated by blanks."""
+    """Read pairs of files, features followed by their labels, with values separated by blanks."""
     features = read_table(paths[0::2], "whitespace", parts=parts, target=None, names=names)
     labels = read_table(paths[1::2], "whitespace", target=None)
     if len(labels.X) != len(features.X):
@@ -105,7 +105,7 @@ def table_from_frame(
     part=None,
     part_column=None,
 ):
-    """Tell features from target, and make all features numbers; columns are places or names.
+    """Return a table with numeric features from a frame; columns are given by index or name.
 
     The registry's schema has the parameters; `part` is the given split of the rows.
     """
@@ -162,7 +162,7 @@ def _columns(frame, columns):
 
 
 def _features(frame, left_out, names, spread):
-    """Return the features, named, with the columns at the places `spread` as indicators."""
+    """Return the named features, with the columns at the indices `spread` as indicators."""
     kept = [place for place in range(frame.shape[1]) if place not in left_out]
     features = frame.iloc[:, kept]
     if names is not None:
@@ -174,19 +174,17 @@ def _features(frame, left_out, names, spread):
     columns = [features.columns[kept.index(place)] for place in spread]
     for name in columns:
         if features[name].isna().any():
-            raise DatasetError(
-                f"Column {name!r} has missing values, and cannot be one-hot encoded."
-            )
+            raise DatasetError(f"Column {name!r} has missing values: it cannot be one-hot encoded.")
         refuse_blank_twins(features[name].map(str).unique(), f"Column {name!r}")
     return pd.get_dummies(features, columns=columns, prefix_sep="=", dtype=float)
 
 
 def _with_ratios(features, add, drop):
     used = {name for pair in add.values() for name in pair}
-    _places(features, [*sorted(used), *drop])  # an error for those that are not there
+    _places(features, [*sorted(used), *drop])  # raises for missing columns
     if words := used.intersection(features.select_dtypes(exclude="number").columns):
         raise DatasetError(
-            f"Ratios need numbers, but these columns hold text: {', '.join(sorted(words))}."
+            f"Ratios need numbers, but these columns have text: {', '.join(sorted(words))}."
         )
     new = {name: features[over] / features[under] for name, (over, under) in add.items()}
     return features.assign(**new).drop(columns=drop)
@@ -195,7 +193,7 @@ def _with_ratios(features, add, drop):
 def _named(names, n_features):
     expanded = []
     for name in names:
-        # A name without a range stands for itself, once.
+        # A name without a range counts once.
         first, last = map(int, match.groups()) if (match := _RANGE.search(name)) else (0, 0)
         expanded += [_RANGE.sub(str(i), name, count=1) for i in range(first, last + 1)]
     if len(expanded) != n_features:
@@ -204,19 +202,19 @@ def _named(names, n_features):
 
 
 def read_own(path, target, drop=(), group=None, missing=INDICATOR, categorical=(), na=None, **how):
-    """Read the user's own csv, .xlsx or Parquet table; the registry's schema has the parameters."""
-    # Here: planning a study does without scikit-learn.
+    """Read the user's csv, .xlsx or Parquet table; the registry's schema has the parameters."""
+    # Imported here, as planning a study does not need scikit-learn.
     from budgetlearn.preprocessing.preprocessor import BudgetPreprocessor
 
     frame = read_user_table(Path(path), missing=na, codes=categorical, **how)
     others = [target, *drop, *([] if group is None else [group])]
-    _places(frame, others)  # an error for those that are not there
+    _places(frame, others)  # raises for missing columns
     features = frame.drop(columns=others)
     if group is not None and frame[group].isna().any():
-        raise DatasetError(f"The group ({group!r}) is missing in some rows: leave these out.")
+        raise DatasetError(f"The group ({group!r}) is missing in some rows: remove these rows.")
     if not features.shape[1]:
-        raise DatasetError(f"There is no column beside {', '.join(map(repr, others))}.")
-    # Every run fits its own medians, so the gaps must survive the encoding here.
+        raise DatasetError(f"There is no column besides {', '.join(map(repr, others))}.")
+    # For medians, gaps are restored after encoding, because each run fills them itself.
     encoder = BudgetPreprocessor(INDICATOR if missing == MEDIAN else missing, categorical)
     X = encoder.fit_transform(features)
     if missing == MEDIAN:
@@ -227,8 +225,8 @@ def read_own(path, target, drop=(), group=None, missing=INDICATOR, categorical=(
 
 
 def own_prices(path, unpriced=(), content=None):
-    """Return a price list, of a sha256 (None: any), without columns that are no features."""
+    """Return a price list without the `unpriced` columns; `content` is its sha256 (None: any)."""
     prices = read_prices(path)
-    # Prices that change while a study runs would be two studies under one name.
+    # All jobs of a study must have the same prices.
     refuse_changed(path, content)
     return prices[~prices["feature"].isin(unpriced)]

@@ -37,10 +37,9 @@ MOST_MORE = 20
 def settings_of(method, spec, study_seed, dataset):
     """Return the settings to fit a method with, in the order in which to try them.
 
-    Without a space, these are all combinations of the grid. With a space, the method's own setting
-    comes first, followed by `tries` − 1 draws without repetitions. With `seconds_of`, `MOST_MORE`
-    times as many are drawn, and a run tries as many as its seconds allow. All runs on a data set
-    try the same settings.
+    A grid gives all its combinations. A space gives the method's own setting and `tries` − 1 draws
+    without repetitions. With `seconds_of`, `MOST_MORE` times as many are drawn, and a run tries as
+    many as its seconds allow. All runs on a data set try the same settings.
     """
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
@@ -84,20 +83,14 @@ def with_seconds(spec, run, files):
 def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     """Fit a method in one run and yield its operating points as rows for `records`.
 
-    In addition to the keys that `build` takes, `spec` may have
+    In addition to the keys that `build` takes, `spec` may have `grid`, or `space` and `tries` (see
+    `settings_of`); `seconds`, the processor seconds for settings after the tries; `seed_as`, the
+    method whose seeds it shares; and `refit`, which fits the model again on training and validation
+    data before it predicts test data. An estimator with a parameter `checkpoint` keeps its progress
+    in that file. Every fitted model is appended to the list `fitted`.
 
-    - `grid`, or `space` and `tries` (see `settings_of`);
-    - `seconds`: processor seconds that further settings may use after the tries;
-    - `seed_as`: the method whose seeds it shares;
-    - `refit`: whether to fit the model again on training and validation data together before it
-      predicts test data.
-
-    An estimator with a parameter `checkpoint` keeps its progress in that file. Every fitted model
-    is appended to the list `fitted`.
-
-    If the method fails, the last row has the reason in its status. If a fit ends early (see
-    `IncompletePathWarning`), its points are followed by a row with the status "partial: " and the
-    reason.
+    If the method fails, the status of the last row has the reason. If a fit ends early (see
+    `IncompletePathWarning`), a row with the status "partial: " and the reason follows its points.
     """
     extra = {
         "feature_costs": run.costs,

@@ -68,9 +68,8 @@ def leave_before_preamble(folder):
 
 def _address(caller):
     """Return the server's abstract socket (no file), unique to user, call, Python and code."""
-    code = f"{sys.executable} {os.path.dirname(__file__)}"
-    digest = hashlib.sha256(code.encode()).hexdigest()[:16]
-    return f"\0budgetlearn-{os.getuid()}-{caller}-{digest}"
+    code = hashlib.sha256(f"{sys.executable} {os.path.dirname(__file__)}".encode()).hexdigest()
+    return f"\0budgetlearn-{os.getuid()}-{caller}-{code[:16]}"
 
 
 def _is_ours(connection):

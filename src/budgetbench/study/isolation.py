@@ -32,10 +32,7 @@ _ITEM, _LOG, _END = range(3)  # messages of a child: an item, a log record, its 
 
 
 def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1):
-    """Run a generator function in a child process.
-
-    Return the list of its items, and its status: None, or the reason why it ended early.
-    """
+    """Run a generator in a child process; return its items and None, or why it ended early."""
     context = multiprocessing.get_context(START)
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_work, args=(sender, os.getpid(), threads, function, arguments))

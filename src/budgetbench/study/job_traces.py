@@ -27,10 +27,7 @@ def folder_of(config):
 
 
 def split_at_folder(config, path):
-    """Return the parts of a path before and below the study's folder.
-
-    The first part is not empty if a module or a storage adds a prefix.
-    """
+    """Return the prefix of a path, as a module or storage may add, and the path in the folder."""
     head, _, tail = str(path).partition(f"{folder_of(config)}/")
     return head, tail
 
@@ -164,8 +161,8 @@ SPARE = 2.5  # factor on the time of earlier jobs of a method when asking a clus
 def minutes_for(study, n_runs, folder):
     """Return the minutes to ask a cluster for, for a job of `n_runs` runs.
 
-    For each run, this is `SPARE` times the slowest run of the earlier jobs whose times Snakemake
-    wrote to `folder`, but at most the minutes in the study's settings.
+    A run gets `SPARE` times the slowest run in the times that Snakemake wrote to `folder`, but at
+    most the minutes in the study's settings.
     """
     took = []
     for path in Path(folder).glob("*.tsv"):

@@ -50,9 +50,7 @@ POINTS = {
         "bytes of the model in the compact format float32 (docs/gif-format.md), if it is a sum of "
         "trees whose nodes are counted",
     ),
-    "node_entropy": Column(
-        "float64", "entropy of the nodes' distribution over the trees, divided by its maximum"
-    ),
+    "node_entropy": Column("float64", "entropy of nodes over the trees, divided by its maximum"),
     "valid_cost": Column("float64", "mean acquisition cost of a validation example"),
     "valid_cost_max": Column("float64", "largest acquisition cost of a validation example"),
     "valid_score": Column("float64", "score on validation data, used to choose operating points"),

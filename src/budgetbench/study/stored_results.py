@@ -46,11 +46,9 @@ def keep(study, root="."):
     if (folder / POINTS).exists():
         kept, before = read_kept(folder), kept_provenance(folder)
         stays = _stays(kept, fresh, before["sources"], sources)
-        same = {
-            d: _split_of(kept_settings(folder), d) == _split_of(study.config, d)
-            for d in kept["dataset"].unique()
-        }
-        stays &= kept["dataset"].map(same).to_numpy(dtype=bool)
+        config = kept_settings(folder)
+        same = kept["dataset"].map(lambda d: _split_of(config, d) == _split_of(study.config, d))
+        stays &= same.to_numpy(dtype=bool)
         fresh = pd.concat([kept[stays], fresh], ignore_index=True)
         sources = before["sources"] | sources
         origins = _joined(before["origins"], origins)
