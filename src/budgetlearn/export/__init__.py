@@ -1,8 +1,8 @@
 """Forests for devices: a compact format in bytes, and C code without malloc or libm.
 
-Trees (`tree.predictor`) become `serialization.StoredTrees`, these a `CompactForest`, and that bytes
-(`serialization`), C99 (`c_code`) or ONNX (`exporting`, which has the methods that forests inherit,
-and those of other libraries).
+Trees (`tree.predictor`) are converted to `serialization.StoredTrees`, these to a `CompactForest`,
+and this to bytes (`serialization`), C99 (`c_code`) or ONNX (`exporting`). `exporting` also has the
+methods that forests inherit, and imports forests of other libraries.
 """
 
 from .compact_models import CompactForest as CompactForest

@@ -1,8 +1,8 @@
-"""C99 code of a compact model: one loop over tables, or straight code of a forest.
+"""C99 code of a compact model: one loop over tables, or straight-line code of a forest.
 
-A processor waits where a branch surprises it. So straight code makes all tests of small trees, and
-their outcomes, 0 or 1, lead to the stop by arithmetic. Larger trees branch down to such small ones.
-The order of a part's stops keeps its arithmetic short.
+A mispredicted branch makes the processor wait. So straight-line code evaluates all tests of a small
+tree, and computes the stop from their results, 0 or 1, by arithmetic. Larger trees branch until
+such a small subtree is left. The order of a subtree's stops is chosen to keep the arithmetic short.
 """
 
 import re
@@ -25,26 +25,26 @@ THRESHOLD = (
 ABOUT = "a forest of @n_trees@ trees in the format @format@, "
 MISSING = " || (x[@feature@] != x[@feature@] && ((@name@_missing[at >> 3] >> (at & 7u)) & 1u))"
 FEATURE = ("@name@_feature[at]", "@name@_used[@name@_feature[at]]")
-# Trees whose stops are found before they are added up: the processor does both at the same time.
+# Trees whose stops are found before their values are added, so that the processor overlaps both.
 TOGETHER = 16
-MOST_TESTED = 4  # measured: with more tests, a branch is the cheaper way
-MOST_NESTED = 120  # C99 promises 127 blocks in each other, and the function takes some
+MOST_TESTED = 4  # measured: with more tests, a branch is faster
+MOST_NESTED = 120  # C99 guarantees 127 nested blocks, of which the function needs some
 PRINT = ('printf("%d", @name@_predict(x));', 'printf("%.9g", (double)@name@_predict(x));')
 
 
 def c_header(model, name="model", layout="small"):
-    """Return the text of a C99 header that predicts what a compact forest or network predicts."""
-    # The name goes into identifiers, and nothing else of the user's into code.
+    """Return the text of a C99 header that predicts like a compact forest or network."""
+    # The name becomes part of identifiers; no other text of the user goes into the code.
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ParameterError(
-            f"name must be letters, digits and underscores, a letter first, got {name!r}."
+            f"name must start with a letter, then letters, digits or underscores, got {name!r}."
         )
     predict = "sign" if model.kind == SCORES and model.n_columns == 1 else "argmax"
     predict = "first" if model.kind == REGRESSION else predict
     network, n_trees = hasattr(model, "bias"), getattr(model, "n_splits", np.empty(0)).size
-    # A constant has no trees to write out.
+    # A constant model has no trees to unroll.
     make = _network if network else _fast if layout == "fast" and n_trees else _small
-    # In this order: the first ones contain names and sizes themselves.
+    # The order matters, because the first parts contain names and sizes themselves.
     parts = make(model) | {
         "predict": _block(predict),
         "print": PRINT[model.kind == REGRESSION],
@@ -53,7 +53,7 @@ def c_header(model, name="model", layout="small"):
         "n_columns": model.n_columns,
         "format": model.format,
         "n_trees": n_trees,
-        # Every name begins with the model's, so that two models fit into one program.
+        # Every identifier begins with the model's name, so a program can have two models.
         "name": name,
         "NAME": name.upper(),
     }
@@ -74,7 +74,7 @@ def _network(network):
 
 
 def _small(forest):
-    """Return the parts of a loop over tables, which are those of the compact format."""
+    """Return the parts of a loop over the tables of the compact format."""
     sum_type, add, scores = _sums(forest)
     return {
         "function": _block("small"),
@@ -91,17 +91,17 @@ def _small(forest):
 
 
 def _fast(forest):
-    """Return the parts of straight code, which adds tree after tree, as `scores` does."""
+    """Return the parts of straight-line code, which adds trees in the order of `scores`."""
     used, code, values = unrolled(forest)
     total_type, add, scores = _sums(forest)
     sum_type, lanes, constant = total_type, forest.n_columns, forest.constant
-    # Converting two bytes a number each time would take too long: float16 stands as float32.
+    # Converting float16 at each prediction would be slow, so it is stored as float32.
     values = values.astype(np.float32) if values.dtype == np.float16 else values
     start, together = "", forest.kind != VOTES and lanes > 1
     if forest.kind == VOTES:
         constant = constant.astype(np.uint32)
     elif together:
-        # Two bytes hold the sums of int8, of which a vector unit adds twice as many, or four do.
+        # Sums of int8 take two bytes if they fit, as a vector unit then adds twice as many.
         most = sum(np.abs(own.astype(float)).max() for own in forest.stop_values())
         narrow = values.dtype == np.int8 and most <= np.iinfo(np.int16).max
         sum_type = "int16_t" if narrow else total_type
@@ -110,11 +110,11 @@ def _fast(forest):
         values = np.append(values, np.zeros(lanes - forest.n_columns, dtype=values.dtype))
     else:
         add = "sums[0] += @name@_value[stop];"
-    if total_type == "float":  # whose bits depend on the order
+    if total_type == "float":  # the result depends on the order of additions
         start = "for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }"
-    else:  # from 0, so that few bits hold the sums
+    else:  # start from 0, so that the sums need fewer bits
         scores = scores.replace("sums[k]", "(@name@_constant[k] + sums[k])")
-    # Where NaN goes left, its key lies below all thresholds.
+    # If NaN goes left, its key is below all thresholds.
     n_above = int((used < forest.n_features).sum())
     nan = "UINT32_MAX" if n_above else "0"
     nan = f"k < {n_above} ? UINT32_MAX : 0" if 0 < n_above < used.size else nan
@@ -142,7 +142,7 @@ def _fast(forest):
 
 
 def _statements(code, add, together):
-    """Return the trees, each followed by what adds its stop up."""
+    """Return the code of the trees, each followed by the statement that adds its stop."""
     lines = []
     for tree, text in enumerate(code):
         place = tree % TOGETHER
@@ -157,8 +157,8 @@ def _block(key):
 
 
 def _sums(forest):
-    """Return what C does with sums: their type, the statement that adds a stop, score k of them."""
-    # Whole numbers add up exactly in any order; the bits of floats depend on it.
+    """Return the C type of the sums, the statement that adds a stop, and the formula of score k."""
+    # Integers add exactly in any order; the result of floats depends on it.
     if forest.kind == VOTES:
         return "uint32_t", "sums[@name@_value[stop]] += 1u;", "(float)sums[k]"
     value = "@name@_value[stop * @NAME@_N_SCORES + k]"
@@ -172,7 +172,7 @@ def _sums(forest):
 
 def _tables(forest):
     arrays, int8 = arrays_of(forest), forest.format == "int8"
-    if forest.kind == VOTES:  # which are counted in whole numbers
+    if forest.kind == VOTES:  # votes are counted as integers
         arrays["constant"] = arrays["constant"].astype(np.uint32)
     grid = ("used", "low", "step") if int8 else ()
     scale = ("scale",) if forest.scale.size else ()
@@ -188,13 +188,13 @@ def _type(values):
 
 
 def _table(name, values):
-    """Return a constant array; C has none of length 0."""
+    """Return a constant array in C; an empty one gets one entry, as C requires."""
     values = values.ravel() if values.size else np.zeros(1, dtype=values.dtype)
-    # C has no float16: its bits stand for it.
+    # C has no float16, so its bits are stored.
     values = values.view(np.uint16) if values.dtype == np.float16 else values
     kind = _type(values)
     words = map(str, values.tolist())
-    if kind == "float":  # nine digits tell all float32 apart; literals need a point or an exponent
+    if kind == "float":  # nine digits identify a float32; literals need a point or an exponent
         words = (f"{value:.9g}" for value in values)
         words = [f"{word}f" if "." in word or "e" in word else f"{word}.0f" for word in words]
     wrapper = textwrap.TextWrapper(WIDTH, break_on_hyphens=False)
@@ -204,10 +204,10 @@ def _table(name, values):
 
 
 def unrolled(forest):
-    """Return the feature of each key, for each tree the C that sets `stop`, and all stops' values.
+    """Return the features of the keys, the C code that sets `stop` for each tree, and all values.
 
-    First come the keys in which NaN is above all numbers, then those in which it is least, whose
-    features count from `n_features` on.
+    Keys in which NaN is above all numbers come first. For keys in which NaN is below all numbers,
+    `n_features` is added to the feature.
     """
     second = np.where(forest.missing_left, forest.n_features, 0)
     used, place = np.unique(forest.features() + second, return_inverse=True)
@@ -223,14 +223,14 @@ def unrolled(forest):
 
 
 def ordered(numbers):
-    """Return float32 numbers as whole numbers in the same order, as `key` in C does."""
-    # -0.0 equals 0.0: as thresholds both become 0.0, below which -0.0 lies in this order too.
+    """Convert float32 numbers to integers in the same order, as `key` does in C."""
+    # -0.0 equals 0.0. As thresholds, both become 0.0, and -0.0 is below it in this order, too.
     bits = (numbers.astype(np.float32) + np.float32(0)).view(np.uint32)
     return np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
 
 
 class _Writer:
-    """Writes one tree; `stops` are its stops so far, in the order of their values."""
+    """Writes the code of one tree; `stops` are the stops so far, in the order of their values."""
 
     def __init__(self, tree, n_before):
         self.left, self.right = tree.children_left.tolist(), tree.children_right.tolist()
@@ -244,11 +244,11 @@ class _Writer:
                 self.n_splits[node] = 1 + sides
 
     def branches(self, node, depth):
-        """Return the lines that set `stop` below a node, `depth` blocks deep."""
+        """Return the lines that set `stop` in the subtree of a node, inside `depth` blocks."""
         if depth > MOST_NESTED:
             raise ParameterError(
-                f"layout='fast' nests at most {MOST_NESTED} blocks, and trees of this forest are "
-                "deeper: take layout='small'."
+                f"layout='fast' nests at most {MOST_NESTED} blocks, but a tree of this forest is "
+                "deeper: use layout='small'."
             )
         pad = "    " * (depth + 1)
         if self.n_splits[node] <= MOST_TESTED:
@@ -261,11 +261,11 @@ class _Writer:
         return f"{pad}if ({self.test(node, '<=')}) {{\n{left}{pad}}} else {{\n{right}{pad}}}\n"
 
     def test(self, node, sign):
-        """Return the test of a split: 1 to the left with `<=`, to the right with `>`."""
+        """Return the test of a split, which is 1 for left with `<=` and for right with `>`."""
         return f"keys[{self.feature[node]}] {sign} {int(self.threshold[node])}u"
 
     def index(self, node, lines):
-        """Return which stop below a node is reached, None if there is but one, and these stops."""
+        """Return the C index of the stop reached below a node (None: only one), and its stops."""
         if self.left[node] == LEAF:
             return None, [self.stop[node]]
         left, before = self.index(self.left[node], lines)
@@ -273,20 +273,20 @@ class _Writer:
         if left is None and right is None:
             return f"({self.test(node, '>')})", before + after
         if left is None or right is None:
-            # A stop and a side: the stop comes first, whichever side it is on.
+            # A stop and a subtree: the stop comes first in the order, whichever side it is on.
             test = self.named(self.test(node, "<=" if right is None else ">"), lines)
             side = right if left is None else left
             stops = before + after if left is None else after + before
-            if len(stops) == 3:  # a bit as well: one operation less
+            if len(stops) == 3:  # the subtree's index is one bit, which saves an operation
                 return f"({test} + ({test} & {side}))", stops
             return f"((0u - {test}) & (1u + {side}))", stops
-        # Both: the left one, unless all bits of the test are set.
+        # Two subtrees: take the left index, or the right one by a mask of the test.
         test, left = self.named(self.test(node, ">"), lines), self.named(left, lines)
         change = f"({left} ^ ({len(before)}u + {right}))"
         return f"({left} ^ ({change} & (0u - {test})))", before + after
 
     def named(self, value, lines):
-        """Return the name of a new variable with this value."""
+        """Declare a new variable with this value, and return its name."""
         self.n_names += 1
         lines.append(f"const uint32_t v{self.n_names} = {value};")
         return f"v{self.n_names}"

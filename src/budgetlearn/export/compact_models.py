@@ -1,4 +1,4 @@
-"""Forests and perceptrons as a device stores them, in few bits; their predictions in float32."""
+"""Forests and perceptrons as devices store them, in few bits, which predict in float32."""
 
 import warnings
 from dataclasses import dataclass
@@ -17,26 +17,26 @@ from .formats import FORMATS, INT8_MAX, MOST_FEATURES, refuse_above, thresholds_
 from .serialization import FULL, LEFT_IS_ZERO, REGRESSION, SCORES, VOTES, rebuilt, stored
 
 WIDEST = 256  # hidden units of a perceptron
-FAR = np.float32(1e6)  # what lies farther out counts as this: no sum overflows
+FAR = np.float32(1e6)  # standardised features are clipped here, so that no sum overflows
 
 
 class CompactModel:
-    """Base of forests and perceptrons as a device stores them: predictions by `scores`, C code."""
+    """Base of compact forests and perceptrons, with predictions from `scores`, and C code."""
 
     @property
     def n_columns(self):
-        """Columns of the scores."""
+        """Number of columns of the scores."""
         return self.constant.size
 
     def predict(self, X):
-        """Return class labels or numbers, (n_samples,), of several outputs (n_samples, n_outputs).
+        """Return class labels or numbers, (n_samples,), or (n_samples, n_outputs) if several.
 
         X is rounded to float32.
         """
         scores = self.scores(X)
         if self.kind == REGRESSION:
             return scores[:, 0] if self.n_columns == 1 else scores
-        # One column is the second class's score less the first's; equals go to the first.
+        # One column is the second class's score minus the first's; ties go to the first class.
         one = self.n_columns == 1
         codes = (scores[:, 0] > 0).astype(np.intp) if one else scores.argmax(axis=1)
         return codes if self.classes is None else self.classes[codes]
@@ -49,44 +49,44 @@ class CompactModel:
 
 @dataclass(eq=False)
 class CompactForest(CompactModel):
-    """A forest in the compact format: what `to_bytes` writes and `export_c` puts into C.
+    """A forest in the compact format, to be written as bytes or C.
 
-    Predictions are made in float32, and are those of the exported C code bit for bit. In "int8"
-    the values are added up as whole numbers.
+    Predictions are made in float32, and equal those of the exported C code bit for bit. In "int8"
+    the values are added as integers.
     """
 
     # `REGRESSION`: scores are predictions. `SCORES`: classes by the largest score, or, with one
-    # column, by the sign of the second class's score less the first's. `VOTES`: by votes of stops.
+    # column, by the sign of the second class's score minus the first's. `VOTES`: by votes of stops.
     kind: int
-    format: str  # of the values, one of `FORMATS`; "int8" has thresholds of 8 bits too
+    format: str  # of the values, one of `FORMATS`; "int8" has 8-bit thresholds, too
     n_features: int
     n_classes: int  # 0 in regression
-    # These five as in `StoredTrees`; in "int8" `feature` is a place in `used`.
+    # The next five are as in `StoredTrees`; in "int8", `feature` is an index into `used`.
     n_splits: np.ndarray
     empty: np.ndarray
     feature: np.ndarray
     n_left: np.ndarray
     missing_left: np.ndarray
-    # (n_splits,), float32; in "int8" uint8, places on the grid low + step * place of the feature.
+    # (n_splits,), float32; in "int8" uint8 bins of the feature's grid low + step * bin.
     threshold: np.ndarray
-    value: np.ndarray  # (n_stops, n_columns), the format's type; votes: uint8, each stop's class
-    constant: np.ndarray  # (n_columns,), float32, in "int8" int32: what the sums start from
-    # (n_columns,), float32: what the sums are multiplied by; this and the rest is empty but for
-    # "int8". The grid of each used feature, (n_used,): uint16, float32 and float32.
+    value: np.ndarray  # (n_stops, n_columns), in the format's type; votes: uint8, the stop's class
+    constant: np.ndarray  # (n_columns,), float32 (int32 in "int8"): the start of the sums
+    # (n_columns,), float32: the factor of the sums. It and the next three, which are the grids of
+    # the used features, (n_used,): uint16, float32 and float32, are empty except in "int8".
     scale: np.ndarray
     used: np.ndarray
     low: np.ndarray
     step: np.ndarray
-    # (n_classes,): labels, no part of the bytes; None: classes are named by their number.
+    # (n_classes,): labels, which are not stored in the bytes; None: predictions are class numbers.
     classes: np.ndarray | None = None
 
     @classmethod
     def of(cls, trees, n_features, *, intercept=None, classes=None, votes=False, format="float32"):
-        """Put trees into the compact format; their values are added up, starting from `intercept`.
+        """Convert trees to the compact format; their values are added to `intercept`.
 
-        There are at most 65,536 features. Without `classes` it is regression. With `votes` each
-        tree votes for the class of its leaf's largest value, of 256 at most, and values have no
-        format.
+        At most 65,536 features are possible. Without `classes`, the task is regression. With
+        `votes`, each tree votes for the class of its leaf's largest value (256 classes at most),
+        and `format` does not affect values.
         """
         check_choice(format, "format", FORMATS)
         refuse_above(MOST_FEATURES, n_features)
@@ -96,11 +96,11 @@ class CompactForest(CompactModel):
         if votes:
             refuse_above(256, n_classes, "classes to vote for")
             kind, value = VOTES, forest.value.argmax(axis=1).astype(np.uint8)[:, None]
-            # Trees without a split vote always for the same class.
+            # Trees without a split always vote for the same class.
             constant = np.bincount(forest.labels, minlength=n_classes).astype(np.float64)
         else:
             kind, value = REGRESSION if classes is None else SCORES, forest.value
-            # Two classes: the sign of one difference decides, at half the bytes.
+            # For two classes the sign of the difference decides, which takes half the bytes.
             if n_classes == 2:
                 value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
         values = values_in(value, constant, kind, format, len(trees))
@@ -112,7 +112,7 @@ class CompactForest(CompactModel):
 
     @property
     def nbytes(self):
-        """Bytes that `to_bytes` takes."""
+        """Number of bytes from `to_bytes`."""
         return len(self.to_bytes())
 
     def to_bytes(self):
@@ -121,12 +121,12 @@ class CompactForest(CompactModel):
 
     @classmethod
     def from_bytes(cls, data, classes=None):
-        """Read the model that `to_bytes` wrote.
+        """Read a model from the bytes of `to_bytes`.
 
-        `classes`, (n_classes,), are the labels; None: predictions are numbers of classes. Bytes
-        that are not a model, cut short, or of another version raise `FormatError`.
+        `classes`, (n_classes,), are the labels; None: predictions are class numbers. Bytes that are
+        not a model, are incomplete, or have another version raise `FormatError`.
         """
-        # Labels are no part of the bytes: a device predicts numbers of classes.
+        # Labels are not part of the bytes, because a device predicts class numbers.
         classes = None if classes is None else np.asarray(classes)
         return cls(**serialization.read(data), classes=classes)
 
@@ -141,19 +141,19 @@ class CompactForest(CompactModel):
         return self.used[self.feature] if self.format == "int8" else self.feature
 
     def trees(self):
-        """Return the trees; the value of a leaf is its place among the stops."""
+        """Return the trees; the value of a leaf is the index of its stop."""
         shape = self.n_splits, self.features(), self.thresholds(), self.n_left
         return rebuilt(*shape, self.missing_left)
 
     def scores(self, X):
-        """Return the sums that predictions are made from, or the votes, (n_samples, n_columns).
+        """Return the sums or votes that determine predictions, float32 (n_samples, n_columns).
 
-        They are float32, and so is X, rounded to it.
+        X is rounded to float32.
         """
         X = np.ascontiguousarray(X, dtype=np.float32)
-        # In the constant's type: float32, whose order of sums is that of C, or int32.
+        # Sums have the type of the constant, int32 or float32, and are added in the order of C.
         sums = np.tile(self.constant, (len(X), 1))
-        # As C compares: float32 on both sides.
+        # Comparisons are in float32 on both sides, as in C.
         trees = self.trees()
         walk = ForestPredictor(trees, self.n_features).walk(X, leaves=True) if trees else None
         for place, (tree, values) in enumerate(zip(trees, self.stop_values(), strict=True)):
@@ -165,11 +165,11 @@ class CompactForest(CompactModel):
         return sums.astype(np.float32) * (self.scale if self.scale.size else np.float32(1))
 
     def stop_values(self):
-        """Yield the values of each tree's stops, left to right, those that are not stored too.
+        """Yield the values of each tree's stops from left to right, including those not stored.
 
-        They have the format's type and the shape (n_splits + 1, n_columns), votes one column.
+        They have the format's type and the shape (n_splits + 1, n_columns); votes have one column.
         """
-        # A tree of s splits has s + 1 stops, less one where the root has an empty side.
+        # A tree of s splits stores s + 1 stops, or s if the root has an empty side.
         first = 0
         for n_splits, empty in zip(self.n_splits, self.empty, strict=True):
             values = self.value[first : first + n_splits + (empty == FULL)]
@@ -182,21 +182,20 @@ class CompactForest(CompactModel):
 
 @dataclass(eq=False)
 class CompactNetwork(CompactModel):
-    """A perceptron with one hidden layer of ReLU and weights of a byte each.
+    """A perceptron with one hidden layer of ReLU units and one-byte weights.
 
-    It takes examples as they are: the first layer standardises them, and there a missing value is
-    the mean of training. Predictions are made in float32, and are those of the exported C code bit
-    for bit.
+    The first layer standardises examples, and replaces missing values by the mean of training.
+    Predictions are made in float32, and equal those of the exported C code bit for bit.
     """
 
     kind: int  # `REGRESSION`, or `SCORES` of classes as in `CompactForest`
-    # (n_features,), float32: what is taken from a feature, and the unit of its weights.
+    # (n_features,), float32: the number subtracted from a feature, and the unit of its weights.
     centre: np.ndarray
     step: np.ndarray
     weight: np.ndarray  # int8 (n_features, n_hidden)
     bias: np.ndarray  # float32 (n_hidden,)
     outer: np.ndarray  # int8 (n_hidden, n_columns)
-    scale: np.ndarray  # float32 (1,): the unit of these weights
+    scale: np.ndarray  # float32 (1,): the unit of the weights `outer`
     constant: np.ndarray  # float32 (n_columns,)
     classes: np.ndarray | None = None
 
@@ -204,17 +203,17 @@ class CompactNetwork(CompactModel):
 
     @classmethod
     def fitted(cls, X, y, byte_budget, alpha, seed, task):
-        """Fit as many hidden units as the bytes hold to X, which may hold NaN; round the weights.
+        """Fit as many hidden units as fit into `byte_budget` bytes, and round their weights.
 
-        `BudgetError` where they do not hold one.
+        X may contain NaN. If not even one unit fits, `BudgetError` is raised.
         """
         classifies = task == "classification"
         n_features, n_columns = X.shape[1], np.unique(y).size if classifies else 1
         n_columns = 1 if n_columns == 2 else n_columns
-        # Of a hidden unit, and of all with the first.
+        # The bytes of each further hidden unit, and of a network with one unit.
         one, least = n_features + 4 + n_columns, 9 * n_features + 5 * n_columns + 8
         if byte_budget < least:
-            raise BudgetError(f"{byte_budget} bytes hold no hidden unit: one takes {least}.", least)
+            raise BudgetError(f"{byte_budget} bytes hold no hidden unit: one needs {least}.", least)
         width = min(WIDEST, 1 + (byte_budget - least) // one)
         centre, inverse = _standard(X)
         mean, spread = (0.0, 1.0) if classifies else (np.mean(y), np.std(y) or 1.0)
@@ -225,7 +224,7 @@ class CompactNetwork(CompactModel):
             warnings.simplefilter("ignore", ConvergenceWarning)
             Z = _standardised(X, centre, inverse)
             network.fit(Z, y if classifies else (y - mean) / spread)
-        # Each feature has a step of its own in any case: it takes in the unit of its weights.
+        # Each feature has its own step anyway, which absorbs the unit of its weights.
         step, weight = _rounded(network.coefs_[0], axis=1)
         scale, outer = _rounded(network.coefs_[1], axis=None)
         bias, constant = network.intercepts_
@@ -237,16 +236,16 @@ class CompactNetwork(CompactModel):
 
     @property
     def n_features(self):
-        """Columns of the examples."""
+        """Number of columns of the examples."""
         return self.centre.size
 
     @property
     def nbytes(self):
-        """Bytes of the arrays, all that a device stores."""
+        """Number of bytes of the arrays, which is all that a device stores."""
         return sum(getattr(self, name).nbytes for name in self.arrays)
 
     def scores(self, X):
-        """Return what predictions are made from, float32 (n_samples, n_columns), as C does."""
+        """Return the scores that determine predictions, float32 (n_samples, n_columns), as in C."""
         Z = _standardised(X, self.centre, self.step)
         hidden = _added(Z, self.weight, np.tile(self.bias, (len(Z), 1)))
         hidden = np.where(hidden > 0, hidden, np.float32(0))
@@ -255,9 +254,9 @@ class CompactNetwork(CompactModel):
 
 
 def _standard(X):
-    """Return the means of the known values in float32, and one by their standard deviations.
+    """Return the means of the known values in float32, and the inverse standard deviations.
 
-    The latter is 0 where float32 does not tell the values of a feature apart, or cannot hold them.
+    The latter are 0 for features whose values float32 cannot distinguish or represent.
     """
     known = np.ma.masked_invalid(X)
     mean, spread = (np.ma.filled(each, 0.0) for each in (known.mean(axis=0), known.std(axis=0)))
@@ -274,14 +273,14 @@ def _standardised(X, centre, step):
 
 
 def _rounded(weights, axis):
-    """Return the steps of weights, the largest of each being `INT8_MAX` of them, and multiples."""
+    """Return the steps of weights, `INT8_MAX` to the largest weight, and the weights in steps."""
     largest = np.abs(weights).max(axis=axis, keepdims=True)
     step = np.where(largest > 0, largest / INT8_MAX, 1.0)
     return step, np.rint(weights / step).astype(np.int8)
 
 
 def _added(inputs, weights, sums):
-    """Add inputs times weights to sums one input after another, the order that C adds in."""
+    """Add inputs times weights to sums one input after another, in the order of the C code."""
     for values, row in zip(inputs.T, weights, strict=True):
         sums += values[:, None] * row.astype(np.float32)
     return sums

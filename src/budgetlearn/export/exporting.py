@@ -1,6 +1,6 @@
-"""Forests for devices: the methods that export one, what each format costs, and ONNX.
+"""Export of forests to devices and to ONNX, and the errors of each format.
 
-`ImportedForest` has these methods for forests of scikit-learn and LightGBM.
+`ImportedForest` provides the export of forests of scikit-learn and LightGBM.
 """
 
 from dataclasses import replace
@@ -18,20 +18,20 @@ from .compact_models import CompactForest
 from .formats import FORMATS
 from .serialization import REGRESSION, VOTES
 
-# Of operators and of the file: old enough for the runtimes of the last years.
+# Versions of operators and of the file, old enough for the runtimes of recent years.
 OPSETS, IR_VERSION = (("", 15), ("ai.onnx.ml", 3)), 8
 
 
 class CompactMethods:
-    """Mixin of forests that `_compact(format)` can put into the compact format."""
+    """Mixin for forests that define `_compact(format)`, their conversion to the compact format."""
 
     def compact(self, format="float32"):
-        """Return the fitted forest as a device stores it.
+        """Return the fitted forest in the compact format that devices store.
 
         Parameters
         ----------
         format : {"float32", "float16", "int8"}, default="float32"
-            Of the values of the leaves; "int8" stores thresholds in 8 bits too.
+            Format of the leaf values; "int8" also stores thresholds in 8 bits.
 
         Returns
         -------
@@ -41,7 +41,7 @@ class CompactMethods:
         return self._compact(format)
 
     def nbytes(self, format="float32"):
-        """Return the bytes that the forest takes in the compact format.
+        """Return the size of the forest in the compact format, in bytes.
 
         Parameters
         ----------
@@ -60,14 +60,14 @@ class CompactMethods:
         Parameters
         ----------
         path : str or Path
-            Where to.
+            The file to write.
         format : {"float32", "float16", "int8"}, default="float32"
             As for `compact`.
         name : str, default="model"
-            What the names in C begin with, as in `int model_predict(const float *x)`.
+            Prefix of the names in C, as in `int model_predict(const float *x)`.
         layout : {"small", "fast"}, default="small"
-            "small" is one loop over tables, "fast" straight code, in up to five times the
-            flash. Both predict the same, bit for bit.
+            "small" is one loop over tables. "fast" is straight-line code, which takes up to five
+            times as much flash. Both predict the same, bit for bit.
         """
         self.compact(format).export_c(path, name, layout)
 
@@ -77,34 +77,34 @@ class CompactMethods:
         Parameters
         ----------
         path : str or Path
-            Where to. The model takes `X`, float32 of shape (n, n_features), and returns
-            `prediction`, or `label` and `scores`; sums are taken in float32.
+            The file to write. The model takes `X`, float32 of shape (n, n_features), and returns
+            `prediction`, or `label` and `scores`. It adds in float32.
 
         Raises
         ------
         MissingExtraError
-            Without `onnx`: pip install onnx.
+            If `onnx` is not installed (pip install onnx).
         """
         Path(path).write_bytes(onnx_model(self.compact()).SerializeToString())
 
 
 class ImportedForest(CompactMethods):
-    """A fitted forest of scikit-learn or LightGBM, to be put into bytes, C or ONNX as it is.
+    """A fitted forest of scikit-learn or LightGBM, to be exported unchanged to bytes, C or ONNX.
 
-    `GIFClassifier` and `GIFRegressor` prune such a forest to a budget (`forest`).
+    `GIFClassifier` and `GIFRegressor` can prune such a forest to a budget (`forest`).
 
     Parameters
     ----------
     model : estimator or lightgbm.Booster
-        Decision tree, random forest, extra trees, bagging of trees, gradient boosting or
-        AdaBoostClassifier of scikit-learn, or any model of LightGBM that predicts numbers or
-        classes; with numerical splits. Missing values take the model's own way; of features that
-        lacked none in training they go right, where LightGBM takes them for 0.
+        scikit-learn's decision tree, random forest, extra trees, bagging of trees, gradient
+        boosting or AdaBoostClassifier, or any LightGBM model that predicts numbers or classes. All
+        splits must be numerical. Missing values go the same way as in the model, except for
+        features without missing values in training: they go right, but LightGBM treats them as 0.
 
     Raises
     ------
     TypeError
-        If the model is another one, or does not predict what its trees add up to.
+        If the model is another one, or does not predict the sum of its trees.
     """
 
     def __init__(self, model):
@@ -118,16 +118,16 @@ class ImportedForest(CompactMethods):
             n_trees = len(trees) if classes is None and "\naverage_output\n" in head else 1  # "rf"
             shares = False
             if classes is None:
-                # Not one row alone, whose sum may be 0 or 1: what a transformation leaves as it is.
+                # Three rows, because a transformation may leave a single sum (0 or 1) unchanged.
                 rows = np.array([[-1e30], [0.0], [1e30]]) + np.zeros(self.n_features)
                 raw, mean = booster.predict(rows, raw_score=True), booster.predict(rows)
                 if not np.allclose(mean * n_trees, raw, rtol=1e-9, atol=0):
                     raise TypeError(
-                        "a forest must predict what its trees add up to, and this objective of "
-                        "LightGBM transforms the sum: train on the transformed target instead."
+                        "a forest must predict the sum of its trees, but this LightGBM objective "
+                        "transforms the sum: train on the transformed target instead."
                     )
         else:
-            check_is_fitted(model, msg="the forest, a %(name)s, must be fitted; copies are not.")
+            check_is_fitted(model, msg="the forest, a %(name)s, must be fitted; clones are not.")
             self.n_features, classes = model.n_features_in_, getattr(model, "classes_", None)
             trees = convert.from_sklearn(model)
             start = convert.sklearn_intercept(model) + np.zeros(trees[0].value.shape[1])
@@ -137,35 +137,35 @@ class ImportedForest(CompactMethods):
                 trees = [replace(t, missing_left=way) for t, way in zip(trees, ways, strict=True)]
             n_trees = 1 if hasattr(model, "learning_rate") else len(trees)
             shares = classes is not None and not hasattr(model, "learning_rate")
-        # The one score of two classes is what the second has more than the first.
+        # A single score of two classes is the second class's score minus the first's.
         pad = classes is not None and start.size == 1
         self.classes, self.trees, self.intercept = classes, [], np.insert(start, 0, [0.0] * pad)
         for tree in trees:
             value = tree.value if classes is not None else tree.value / n_trees
             value = np.insert(value, [0] * pad, 0.0, axis=1)
             leaves = value[tree.is_leaf]
-            # What all leaves have in common would take the few digits of small formats. Class
-            # shares are left as they are: where classes tie, they tie on a device as well.
+            # Subtract the middle of the leaf values, to save the few digits of small formats.
+            # Class shares are unchanged, so that classes that tie also tie on a device.
             common = 0.0 if shares else (leaves.min(axis=0) + leaves.max(axis=0)) / 2
             self.intercept = self.intercept + common
             self.trees.append(replace(tree, value=value - common))
 
     def compact(self, format="float32"):
-        """Return the forest as a device stores it, see `CompactMethods.compact`."""
+        """Return the forest in the compact format, see `CompactMethods.compact`."""
         about = {"intercept": self.intercept, "classes": self.classes, "format": format}
         return CompactForest.of(self.trees, self.n_features, **about)
 
 
 def quantization_errors(model, X, y):
-    """Return a frame of what each format of a fitted model takes in bytes and costs in error.
+    """Return a frame of the size and the error of a fitted model in each format.
 
-    By format: bytes, the error on the given data (share of wrong classes, or mean squared error),
-    what it is more than that of the model itself, and the share of predictions that differ from the
-    model's (regression: the root mean squared difference).
+    Columns are the bytes, the error on the given data (share of wrong classes, or mean squared
+    error), its increase over the model's own error, and the share of predictions that differ from
+    the model's (in regression, the root mean squared difference).
     """
     own, rows = model.predict(X), []
-    X, _ = checked_table(model, X)  # words as the codes that devices take
-    y = np.reshape(y, own.shape)  # a column beside predictions in a row would be a table
+    X, _ = checked_table(model, X)  # devices take text as codes
+    y = np.reshape(y, own.shape)  # a column would broadcast against a row of predictions
     for name in FORMATS:
         forest = model.compact(name)
         numbers = forest.kind == REGRESSION
@@ -179,7 +179,7 @@ def quantization_errors(model, X, y):
 
 
 def onnx_model(forest):
-    """Return a forest as an ONNX model; classes that are not whole numbers become strings."""
+    """Return a forest as an ONNX model; classes that are not integers become strings."""
     with extra(None, "export_onnx"):
         from onnx import TensorProto, helper
     regression = forest.kind == REGRESSION
@@ -189,7 +189,7 @@ def onnx_model(forest):
     outputs = [helper.make_tensor_value_info(scores, TensorProto.FLOAT, ["n", forest.n_columns])]
     constants = []
     if not regression:
-        # Of equals ArgMax takes the first, as `predict` does; one column's sign decides by itself.
+        # Ties go to the first class in ArgMax, as in `predict`. With one column, the sign decides.
         if forest.n_columns > 1:
             nodes.append(helper.make_node("ArgMax", ["scores"], ["code"], axis=1, keepdims=0))
         else:
@@ -209,7 +209,7 @@ def onnx_model(forest):
             helper.make_tensor("last", TensorProto.INT64, [1], [1]),
         ]
         outputs = [helper.make_tensor_value_info("label", kind, ["n"]), *outputs]
-    # Rows are a symbol: the model takes any number of them.
+    # The number of rows is symbolic, so the model takes any number of rows.
     X = helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", forest.n_features])
     graph = helper.make_graph(nodes, "forest", [X], outputs, constants)
     opsets = [helper.make_opsetid(*opset) for opset in OPSETS]
@@ -220,24 +220,24 @@ def onnx_model(forest):
 def ensemble(forest):
     """Return the attributes of the operator TreeEnsembleRegressor for a forest in "float32".
 
-    Nodes are those of `rebuilt`, tree after tree; a leaf adds its values, or its vote.
+    Nodes are those of `rebuilt`, tree by tree. A leaf adds its values or its vote.
     """
     trees = forest.trees()
     numbers, leaves = [], []
     for place, (tree, values) in enumerate(zip(trees, forest.stop_values(), strict=True)):
         node, ends = np.arange(tree.node_count), np.flatnonzero(tree.is_leaf)
         parts = tree.feature, tree.threshold, tree.children_left, tree.children_right
-        # Of a leaf only its mode and weights count; ONNX wants numbers all the same.
+        # For a leaf, only mode and weights matter, but ONNX requires the other numbers, too.
         split = [np.where(tree.is_leaf, 0, part) for part in (*parts, tree.missing_left)]
         numbers.append(np.array([np.full(node.size, place), node, *split]))
         weights = np.eye(forest.n_columns)[values[:, 0]] if forest.kind == VOTES else values
         end, column = (part.ravel() for part in np.indices(weights.shape))
         leaves.append(np.array([0 * end + place, ends[end], column, weights.ravel()]))
-    if not trees:  # a runtime wants one: a leaf that adds nothing to each column
+    if not trees:  # runtimes require a tree, so add a leaf that adds 0 to each column
         numbers, leaves = [np.zeros((7, 1))], [np.outer([0.0, 0, 1, 0], range(forest.n_columns))]
     tree, node, feature, threshold, left, right, missing_left = np.hstack(numbers)
     of_tree, of_node, column, weight = np.hstack(leaves)
-    modes = np.where(left > 0, "BRANCH_LEQ", "LEAF")  # no child is a root
+    modes = np.where(left > 0, "BRANCH_LEQ", "LEAF")  # a child is never node 0, the root
     whole = {
         "nodes_treeids": tree,
         "nodes_nodeids": node,

@@ -1,4 +1,4 @@
-"""The numbers of a model in the few bits of a device: thresholds, values, and what these hold."""
+"""Rounding of a model's thresholds and values to the formats of devices, and checks of both."""
 
 import warnings
 
@@ -11,8 +11,8 @@ from .serialization import REGRESSION, VOTES
 FORMATS = ("float32", "float16", "int8")
 MOST_FEATURES = 1 << 16
 N_BINS = 256
-# Where the grid that holds all of many thresholds moves them past more than this share of each
-# other, on average, one that need not hold all is looked for.
+# A grid that holds all thresholds is kept, unless there are MANY of them, and each changes places
+# with more than the share COARSE of the others on average. Then finer grids are tried.
 MANY, COARSE, MOST_HALVED = 32, 0.05, 16
 INT8_MAX = 127
 LARGEST = np.finfo(np.float32).max
@@ -21,9 +21,9 @@ COARSEST = 0.1
 
 
 def float32_below(thresholds):
-    """Return the largest float32 numbers <= thresholds: float32 examples fall on the same sides.
+    """Return the largest float32 numbers <= thresholds, which keep the sides of float32 examples.
 
-    Infinity becomes the largest of all: it parts missing values from others.
+    Infinity, which separates missing values from others, becomes the largest float32 number.
     """
     near = np.minimum(thresholds, LARGEST).astype(np.float32)
     return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)
@@ -32,12 +32,12 @@ def float32_below(thresholds):
 def binned(feature, threshold):
     """Put the thresholds of each feature on a grid of at most 256 points.
 
-    The grid's step is a power of two and its start a multiple of it, so that start + step * bin is
-    exact in float32, whatever fuses or reorders the two operations. A grid holds all thresholds of
-    its feature, unless a few of them lie so far out that the others would fall together: then these
-    few move to its end. Thresholds above all numbers have a grid of their own, with step 0.
-    Returns the used features, ascending, start and step of each, the bin of each threshold, and
-    the place of its feature among the used ones.
+    The step is a power of two and the start a multiple of it, so start + step * bin is exact in
+    float32, even if the two operations are fused or reordered. A grid holds all thresholds of its
+    feature, unless a few outliers would make the others coincide; then the outliers move to its
+    ends. Thresholds above all numbers have their own grid, with step 0. Returns the used features,
+    ascending, with the start and step of each, the bin of each threshold, and the index of its
+    feature among the used ones.
     """
     group = 2 * feature + (threshold >= LARGEST)
     order = np.lexsort((threshold, feature))
@@ -53,7 +53,7 @@ def _grid(thresholds):
     """Return start, step and bins of the grid of ascending thresholds."""
     if thresholds[0] >= LARGEST:
         return LARGEST, 0, 0
-    # Below 2^22 steps from zero, every point of the grid is a float32; so is the step itself.
+    # Points of the grid up to 2^22 steps from zero are float32 numbers, and so is the step.
     least = max(np.abs(thresholds[[0, -1]]).max() * 2.0**-22, 2.0**-120)
     step = np.exp2(np.ceil(np.log2(max(np.ptp(thresholds) / (N_BINS - 2), least))))
     whole = _placed(thresholds, step)
@@ -64,8 +64,8 @@ def _grid(thresholds):
 
 
 def _placed(thresholds, step):
-    """Count how many others thresholds pass on the grid that holds most; return the grid, too."""
-    # One bin is left for the start, which lies up to a step below the first threshold.
+    """Return the changes of order on the grid that holds most thresholds, and this grid."""
+    # One bin is reserved for the start, which is up to a step below the first threshold.
     n_held = np.searchsorted(thresholds, thresholds + (N_BINS - 2) * step, side="right")
     first = np.argmax(n_held - np.arange(thresholds.size))
     low = max(np.floor(thresholds[first] / step) * step, -LARGEST)
@@ -75,15 +75,15 @@ def _placed(thresholds, step):
 
 
 def _ranks(ascending, numbers):
-    """Return the number of ascending ones less than each number, equal ones counted half."""
+    """Return how many of `ascending` are less than each number; equal ones count half."""
     sides = (np.searchsorted(ascending, numbers, side=side) for side in ("left", "right"))
     return sum(sides) / 2
 
 
 def refuse_unheld(value, constant, format, shared, n_trees):
-    """Raise `ParameterError` where the values of a model overflow a format, or vanish in it."""
+    """Raise `ParameterError` if the values of a model overflow a format, or vanish in it."""
     largest, constant = np.abs(value).max(axis=0, initial=0.0), np.abs(constant)
-    # Columns that are compared with each other: a small one may vanish beside a large one.
+    # If columns are compared with each other, a small one may vanish beside a large one.
     if shared:
         largest, constant = largest.max(keepdims=True), constant.max(keepdims=True)
     kind, sums = np.finfo("float32" if format == "int8" else format), np.finfo("float32")
@@ -91,14 +91,14 @@ def refuse_unheld(value, constant, format, shared, n_trees):
     if largest.max() > kind.max or reach > sums.max:
         raise ParameterError(
             f"format={format!r} holds values up to {kind.max:.5g} and sums up to {sums.max:.5g}, "
-            f"and those of this model reach {largest.max():.5g} and {reach:.5g}: divide the "
-            "targets by a power of ten, or take another format."
+            f"but those of this model reach {largest.max():.5g} and {reach:.5g}: divide the "
+            "targets by a power of ten, or use another format."
         )
     for size in largest[largest > 0]:
         if size < INT8_MAX * float(kind.smallest_subnormal) * (INT8_MAX if format == "int8" else 1):
             raise ParameterError(
                 f"the values of this model, at most {size:.5g}, vanish in format={format!r}: "
-                "multiply the targets by a power of ten, or take another format."
+                "multiply the targets by a power of ten, or use another format."
             )
     lost = np.spacing(constant.astype(np.float32)) > COARSEST * largest
     if (lost & (largest > 0)).any():
@@ -110,7 +110,7 @@ def refuse_unheld(value, constant, format, shared, n_trees):
 
 
 def refuse_above(most, number, what="features"):
-    """Raise `ParameterError` for more than the compact format can number."""
+    """Raise `ParameterError` if a number exceeds the limit of the compact format."""
     if number > most:
         raise ParameterError(f"the compact format holds at most {most:,} {what}, got {number:,}.")
 
@@ -123,10 +123,10 @@ def values_in(value, constant, kind, format, n_trees):
         value = value if kind == VOTES else value.astype(format)
         return value, constant.astype(np.float32), np.empty(0, dtype=np.float32)
     largest = np.abs(value).max(axis=0, initial=0.0)
-    # One scale for all columns: their sums then compare as whole numbers.
+    # One scale for all columns, so that their sums can be compared as integers.
     if kind != REGRESSION:
         largest = np.full(largest.size, largest.max())
-    # The constant must fit 32 bits with room for the sums.
+    # The constant must fit into 32 bits and leave room for the sums.
     largest = np.maximum(largest, np.abs(constant) * INT8_MAX / 2**30)
     scale = np.where(largest > 0, largest / INT8_MAX, 1.0).astype(np.float32)
     multiples = np.clip(np.rint(value / scale), -INT8_MAX, INT8_MAX)
@@ -135,17 +135,17 @@ def values_in(value, constant, kind, format, n_trees):
 
 def thresholds_in(forest, format):
     """Return features and thresholds in the format, and the grids: used, low, step."""
-    # The largest of all numbers asks for missing values alone.
+    # Infinity and the largest number only separate missing values, and are not too far.
     sizes = np.abs(forest.threshold)
     far = forest.threshold[(sizes > LARGEST) & (sizes < np.finfo(np.float64).max)]
     if far.size:
         warnings.warn(
-            f"a split at {far[0]:g} is beyond the numbers of float32 (up to {LARGEST:g}): devices "
-            "cannot tell such values apart. Fit the forest in a larger unit.",
+            f"a split at {far[0]:g} is beyond the range of float32 (up to {LARGEST:g}): devices "
+            "cannot distinguish such values. Fit the forest in a larger unit.",
             BudgetlearnWarning,
             stacklevel=3,
         )
-    # C has no literal for what is below all finite numbers; only the least of them goes left here.
+    # C has no literal for -infinity. At this threshold only the least finite number goes left.
     threshold = np.maximum(forest.threshold, np.nextafter(-LARGEST, np.float32(0)))
     if format == "int8":
         used, low, step, bins, places = binned(forest.feature, threshold)

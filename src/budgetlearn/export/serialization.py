@@ -1,9 +1,9 @@
-"""What a device stores of a forest, and its bytes; docs/gif-format.md describes both.
+"""The stored form of a forest on devices, and its bytes; docs/gif-format.md describes both.
 
-The trees of a globally induced forest hold sides of splits that were not accepted. Such a side
-says what its parent says, and is a stop like a leaf: a value is stored for it, not a node. A tree
-of s splits has s + 1 stops. In preorder, the stops left of a split are one more than the splits
-left of it, so one number for each split leads both to its right side and to the values there.
+In a globally induced forest, a side of a split may not have been accepted. Such a side predicts the
+same as its parent. Like a leaf, it is a stop: it has a stored value, but no node. A tree of s
+splits has s + 1 stops. In preorder, the left side of a split has one more stop than splits, so one
+number for each split leads both to its right side and to the values there.
 """
 
 import struct
@@ -14,39 +14,39 @@ import numpy as np
 from ..exceptions import BudgetlearnError
 from ..tree.predictor import LEAF, Tree
 
-FULL, LEFT_IS_ZERO, RIGHT_IS_ZERO = 0, 1, 2  # what a tree's head says of its root
-MAGIC, VERSIONS = b"BLCF", (1, 2)  # the second has a bit for the missing values of each split
+FULL, LEFT_IS_ZERO, RIGHT_IS_ZERO = 0, 1, 2  # the side of a root that is not stored
+MAGIC, VERSIONS = b"BLCF", (1, 2)  # version 2 has a bit for the missing values of each split
 HEADER = struct.Struct("<4sBBBBHHHHIII")
 REGRESSION, SCORES, VOTES = 0, 1, 2
-# Which of features, offsets and heads of trees take twice their least bytes; offsets also four.
+# Flags if features, offsets or heads of trees take twice their least width, or offsets four times.
 FLAGS, LEAST, WIDEST_OFFSETS = (1, 2, 4), (1, 1, 2), 8
 VALUE_TYPES = {"float32": "<f4", "float16": "<f2", "int8": "|i1"}
 
 
 class FormatError(BudgetlearnError, ValueError):
-    """Bytes that are not a model, or one of another version."""
+    """Bytes that are not a compact model, or have another version."""
 
 
 @dataclass
 class StoredTrees:
-    """The splits and stops of a forest, tree after tree."""
+    """The splits and stops of a forest, tree by tree."""
 
-    n_splits: np.ndarray  # of each tree, 1 at least
-    empty: np.ndarray  # the side of each root that is a stop of value zero, not stored; or `FULL`
+    n_splits: np.ndarray  # of each tree, at least 1
+    empty: np.ndarray  # the side of each root that is a zero stop, which is not stored, or `FULL`
     feature: np.ndarray  # of each split, in preorder
     threshold: np.ndarray  # x[feature] <= threshold goes left
     n_left: np.ndarray  # splits in the left side of each split
     missing_left: np.ndarray  # whether missing values go left at each split
     value: np.ndarray  # (n_stops, n_values), left to right
-    # Of trees without a split: the sum of their values, and the class of the largest value of each.
+    # For trees without a split: the sum of their values, and the class of each one's largest value.
     constant: np.ndarray
     labels: np.ndarray
 
 
 def stored(trees, zero_stops=True):
-    """Return the splits and stops that have to be stored of `Tree` objects.
+    """Return the splits and stops of `Tree` objects that must be stored.
 
-    With `zero_stops` a root's stop of value zero is left out.
+    With `zero_stops`, a root's stop of value zero is omitted.
     """
     feature, threshold, value, left, right = (
         np.concatenate([getattr(tree, name) for tree in trees])
@@ -60,7 +60,7 @@ def stored(trees, zero_stops=True):
     stops = np.flatnonzero(left == LEAF)
     left, right = (side + np.repeat(roots, sizes) for side in (left, right))
     n_splits, split, stop = _preorder(left, right, roots, stops)
-    # A tree without a split says the same of all examples: the constant takes it over.
+    # A tree without a split predicts the same for all examples, and is added to the constant.
     lone, roots = roots[n_splits[roots] == 0], roots[n_splits[roots] > 0]
     zero = (n_splits == 0) & ~value.any(axis=1) & zero_stops
     empty = np.select([zero[left[roots]], zero[right[roots]]], [LEFT_IS_ZERO, RIGHT_IS_ZERO], FULL)
@@ -74,7 +74,7 @@ def stored(trees, zero_stops=True):
 
 
 def _preorder(left, right, roots, stops):
-    """Count the splits on each node's side, and return the first split and the first stop there."""
+    """Return the number of splits, the first split and the first stop at and below each node."""
     n_splits, split, stop = np.zeros((3, left.size), dtype=np.int64)
     inner = np.ones(left.size, dtype=bool)
     inner[stops] = False
@@ -83,7 +83,7 @@ def _preorder(left, right, roots, stops):
         level = level[inner[level]]
         levels.append(level)
         level = np.concatenate([left[level], right[level]])
-    # Level by level, of all trees at once: sides are counted from below and numbered from above.
+    # For all trees at once, level by level: count from the bottom up, number from the top down.
     for level in reversed(levels):
         n_splits[level] = 1 + n_splits[left[level]] + n_splits[right[level]]
     split[roots] = np.cumsum(n_splits[roots]) - n_splits[roots]
@@ -96,10 +96,10 @@ def _preorder(left, right, roots, stops):
 
 
 def stored_bytes(trees, n_features, n_columns):
-    """Return the bytes that sums of at least one tree take in the compact format "float32".
+    """Return the size in bytes of a sum of at least one tree in the compact format "float32".
 
-    `n_columns` are the numbers that a stop holds: 1 for two classes, and for the trees of boosting
-    that gives each class its own.
+    `n_columns` is the number of values of a stop. It is 1 for two classes, and for boosting with
+    separate trees for each class.
     """
     forest = stored(trees)
     shape = forest.n_splits, forest.n_left, len(forest.value), n_columns, n_features
@@ -107,7 +107,7 @@ def stored_bytes(trees, n_features, n_columns):
 
 
 def rebuilt(n_splits, feature, threshold, n_left, missing_left=None):
-    """Return `Tree` objects of these splits; the value of a leaf is its place among the stops."""
+    """Return `Tree` objects of these splits; the value of a leaf is the index of its stop."""
     ends = np.cumsum(n_splits)
     gaps = np.zeros(len(feature)) if missing_left is None else missing_left
     return [
@@ -117,11 +117,11 @@ def rebuilt(n_splits, feature, threshold, n_left, missing_left=None):
 
 
 def _rebuilt(feature, threshold, n_left, missing_left):
-    """Return one tree, whose nodes are its splits in preorder, then its stops left to right."""
+    """Return one tree, whose nodes are its splits in preorder and its stops from left to right."""
     n = feature.size
     left, right, value = np.full((3, 2 * n + 1), LEAF)
     value[n:] = np.arange(n + 1)
-    # Of each split: the splits of its side, and the first stop there.
+    # For each split, the number of splits at and below it, and the first stop below it.
     sizes, stops = [n] * (n + 1), [0] * (n + 1)
     for split, before in enumerate(n_left.tolist()):
         stop, child = stops[split], split + 1 + before
@@ -139,7 +139,7 @@ def _rebuilt(feature, threshold, n_left, missing_left):
 
 
 def widths(n_features, n_splits, n_left):
-    """Return the bytes of a feature, of an offset and of a tree's head."""
+    """Return the widths in bytes of a feature, of an offset and of a tree's head."""
     return (
         1 if n_features <= 1 << 8 else 2,
         1 if np.max(n_left, initial=0) < 1 << 8 else 2 if np.max(n_left) < 1 << 16 else 4,
@@ -148,7 +148,7 @@ def widths(n_features, n_splits, n_left):
 
 
 def sections(format, votes, n_splits, n_stops, n_trees, n_columns, n_used, width, missing):
-    """Return name, type and shape of each array, in the order of the bytes."""
+    """Return the name, type and shape of each array, in the order of the bytes."""
     int8 = format == "int8"
     feature, offset, head = ({1: "|u1", 2: "<u2", 4: "<u4"}[n] for n in width)
     scaled = int8 and not votes
@@ -168,7 +168,7 @@ def sections(format, votes, n_splits, n_stops, n_trees, n_columns, n_used, width
 
 
 def size(format, n_splits, n_left, n_stops, n_columns, n_features, n_used, missing=False):
-    """Return the bytes of sums of trees; arrays and numbers are those of `CompactForest`."""
+    """Return the size in bytes of a sum of trees; the parameters are as in `CompactForest`."""
     width = widths(n_used if format == "int8" else n_features, n_splits, n_left)
     counts = int(np.sum(n_splits)), n_stops, len(n_splits), n_columns, n_used
     parts = sections(format, False, *counts, width, missing)
@@ -177,13 +177,13 @@ def size(format, n_splits, n_left, n_stops, n_columns, n_features, n_used, missi
 
 def arrays_of(forest):
     """Return the stored arrays of a `CompactForest` by name, in types and order of the bytes."""
-    # In int8 splits name a place in `used`, mostly a byte where columns would take two.
+    # In int8, the feature of a split is an index into `used`, which usually fits into one byte.
     n_features = forest.used.size if forest.format == "int8" else forest.n_features
     width = widths(n_features, forest.n_splits, forest.n_left)
     counts = forest.feature.size, len(forest.value), forest.n_splits.size, forest.n_columns
     counts += forest.used.size, width, forest.missing_left.any()
     parts = sections(forest.format, forest.kind == VOTES, *counts)
-    # The side of an empty root takes the two low bits of a tree's head, its splits the others.
+    # The two low bits of a tree's head are the empty side of its root; the others count splits.
     arrays = vars(forest) | {"head": forest.n_splits * 4 + forest.empty}
     bits = np.packbits(forest.missing_left, bitorder="little")
     arrays["missing"] = bits if forest.missing_left.any() else bits[:0]
@@ -206,12 +206,12 @@ def written(forest):
 def read(data):
     """Return the fields of a `CompactForest` from its bytes."""
     if len(data) < HEADER.size or data[:4] != MAGIC:
-        raise FormatError("these bytes are not a compact forest: they should begin with b'BLCF'.")
+        raise FormatError("these bytes are not a compact forest, which begins with b'BLCF'.")
     _, version, kind, format, flags, n_features, n_classes, *counts = HEADER.unpack_from(data)
     if version not in VERSIONS:
         raise FormatError(
-            f"this is a compact forest of version {version}; this budgetlearn reads versions "
-            f"{VERSIONS}. Write it anew, or use the budgetlearn that wrote it."
+            f"this compact forest has version {version}, but this budgetlearn reads versions "
+            f"{VERSIONS}. Write it again, or use the budgetlearn that wrote it."
         )
     n_columns, n_used, n_splits, n_stops, n_trees = counts
     if kind > VOTES or format >= len(VALUE_TYPES):
@@ -224,18 +224,20 @@ def read(data):
     parts = sections(name, kind == VOTES, *counts)
     place, arrays = HEADER.size, {}
     expected = place + sum(np.dtype(kind).itemsize * int(np.prod(n)) for _, kind, n in parts)
-    # Before anything is read: no array may reach beyond the bytes.
+    # Checked before reading, because no array may extend beyond the bytes.
     if len(data) != expected:
-        raise FormatError(f"expected {expected} bytes, got {len(data)}: the file was cut or grew.")
+        raise FormatError(
+            f"expected {expected} bytes, got {len(data)}: the file was cut or extended."
+        )
     for part, dtype, shape in parts:
-        # Copied, in the order of this machine: views of `data` could not be written to.
+        # Copied to the native byte order; views of `data` would be read-only.
         array = np.frombuffer(data, dtype, int(np.prod(shape)), place).reshape(shape)
         arrays[part] = array.astype(np.dtype(dtype).newbyteorder("="))
         place += array.nbytes
     head = arrays.pop("head").astype(np.int64)
     bits = np.unpackbits(arrays.pop("missing"), bitorder="little")[:n_splits]
     arrays["missing_left"] = bits > 0 if bits.size else np.zeros(n_splits, dtype=bool)
-    # Narrow types were for the bytes; sums of offsets would overflow them.
+    # Widened, because sums of offsets would overflow narrow types.
     indices = {part: arrays[part].astype(np.int64) for part in ("feature", "n_left")}
     about = {"kind": kind, "format": name, "n_features": n_features + 1, "n_classes": n_classes}
     return about | arrays | indices | {"n_splits": head >> 2, "empty": head & 3}

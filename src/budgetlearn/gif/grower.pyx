@@ -1,7 +1,7 @@
-"""Kernel: the growing loops of globally induced forests, and the choice among their candidates.
+"""Kernel: grow globally induced forests and choose among their candidates.
 
-Algorithm 1 (Begon, Joly and Geurts, 2017). Of its steps 8 and 9: of a window of candidates, drawn
-uniformly, or of all, the one whose optimal weight lowers the loss most is taken.
+Algorithm 1 of Begon, Joly and Geurts (2017). Its steps 8 and 9 take the candidate whose optimal
+weight lowers the loss most, either of a uniformly drawn window of candidates or of all.
 """
 
 import numpy as np
@@ -14,22 +14,22 @@ from ..tree.random cimport as_below, next_xorshift
 from .loss_kernels cimport ExponentialLoss, Loss, SquaredLoss
 from .nodes cimport ForestNode, NodeTable, Split, Splitter, fetch_ahead
 
-# Sums and bounds are rounded: what falls short of the largest by less than this share may be it.
+# Sums and bounds are rounded, so a bound below the largest root by up to this share is searched.
 cdef double SLACK = 1e-9
-# Gaps that differ by less than this share, as by other roundings, are equal: the oldest node leads.
+# Gaps that differ by less than this share differ by rounding only, and the oldest node leads.
 cdef double TIE = 1e-10
-# No gap at all, for targets of size 1: the rounding of residuals leaves 1e-32, over and over again,
-# and squares below 1e-308 take the processor a hundred times as long.
+# Smaller gaps count as 0. With targets of size 1, the rounding of residuals leaves 1e-32 again and
+# again, and squares below 1e-308 are a hundred times slower on the processor.
 cdef double LEAST_GAP = 1e-290
-# Once the largest gap has fallen below this share of what it was, all is summed up afresh: sums
-# keep rounding errors of when they were large. So is a class error below this share of its anchor.
+# Sums keep the rounding errors of when they were large. So all are recomputed once the largest gap
+# falls below this share of its anchor, and a class error below the second share of its anchor.
 cdef double LEAST_REST = 1e-6
 cdef double LEAST_ANCHORED = 1e-3
-# Stands for the gap of a candidate between the two passes of a step.
+# Marks the gap of a candidate between the two passes of a step.
 cdef double TOUCHED = -2.0
 
 cdef enum:
-    BLOCK = 64  # candidates that are searched together
+    BLOCK = 64  # number of candidates that are searched together
 
 
 cdef class Pool(Blocks):
@@ -38,10 +38,10 @@ cdef class Pool(Blocks):
     cdef:
         NodeTable table
         Loss loss
-        double[::1] weight   # full optimal weight of the node that `find` found
+        double[::1] weight   # optimal weight, not shrunk, of the node that `find` found
         int32_t found, position  # that node, and its place among the candidates
         int32_t n_candidates
-        bint stale           # whether nodes dropped for their charge may be worth it now
+        bint stale           # whether nodes dropped for their charge may now pay off
 
     def __init__(self, NodeTable table, Loss loss):
         self.table = table
@@ -50,15 +50,15 @@ cdef class Pool(Blocks):
         self.found = -1
 
     cdef inline int32_t feature(self, int32_t node) noexcept nogil:
-        """Return the feature that tells a node from its sibling."""
+        """Return the feature that separates a node from its sibling."""
         return self.table.nodes[self.table.nodes[node].parent].feature
 
     cdef bint find(self) noexcept nogil:
-        """Find the next node to accept; return False where no candidate improves the loss."""
+        """Find the next node to accept; return False if no candidate improves the loss."""
         return False
 
     cdef void look_ahead(self) noexcept nogil:
-        """Fetch what the next `find` will need, as far as can be told before the split."""
+        """Prefetch the memory that the next `find` will probably need."""
 
     cdef void add(self, int32_t node) noexcept nogil:
         pass
@@ -67,14 +67,14 @@ cdef class Pool(Blocks):
         """Drop the found node."""
 
     cdef void replace(self, int32_t child) noexcept nogil:
-        """Put the children (child, child + 1; none if -1) in the place of the found node.
+        """Replace the found node by its children, child and child + 1 (none if -1).
 
-        To be called after the loss was updated.
+        Call this after the loss was updated.
         """
 
 
 cdef struct Candidate:
-    # What `find` needs of a node, in less room than the node takes.
+    # The fields of a node that `find` needs, in less memory than the node.
     int32_t* samples  # NULL: not kept
     int32_t size
     int32_t node
@@ -83,16 +83,16 @@ cdef struct Candidate:
 cdef class RandomWindow(Pool):
     """A window of candidates, drawn without replacement for each step.
 
-    A splitter with charges makes them count: the gap of a candidate is lowered by the charge of the
-    feature that its parent is split on, times the loss of the constant. Where none of the window is
-    worth its charge, the split that comes closest is drawn anew among the acquired features. Both
-    its sides are candidates then: a split on a feature not acquired has no accepted side.
+    If the splitter has charges, the gap of a candidate is lowered by the charge of its parent's
+    feature times the loss of the constant. If no candidate of the window is worth its charge, the
+    split of the best one is drawn again among the acquired features. This changes no accepted node,
+    because a split on a feature that was not acquired has no accepted side.
     """
 
     cdef:
         Candidate* candidates
         int32_t n_window
-        int32_t next         # the candidate that is likely to be drawn next
+        int32_t next         # the candidate that will probably be drawn next
         double[::1] stats, trial
         uint64_t state
         Splitter splitter    # None: without charges
@@ -101,7 +101,7 @@ cdef class RandomWindow(Pool):
         Pool.__init__(self, table, loss)
         if splitter is not None and splitter.charges is not None:
             self.splitter = splitter
-        # There are never more candidates than nodes; what is not used takes no memory.
+        # There are never more candidates than nodes, and unused memory is not committed.
         self.candidates = <Candidate*> self.get(table.records.shape[0] * sizeof(Candidate))
         self.n_window = min(n_window, table.records.shape[0])
         self.stats = np.empty(loss.width)
@@ -122,14 +122,14 @@ cdef class RandomWindow(Pool):
             size = min(self.n_window, self.n_candidates)
             best = -1.0
             self.position = -1
-            # Without replacement: drawn candidates are swapped to the front.
+            # Drawn without replacement, by swapping candidates to the front.
             for i in range(size):
                 drawn = i + <int32_t> as_below(next_xorshift(&self.state), self.n_candidates - i)
                 candidate = self.candidates[drawn]
                 self.candidates[drawn] = self.candidates[i]
                 self.candidates[i] = candidate
                 if self.splitter is not None:
-                    node = candidate.node  # its split may have been drawn anew
+                    node = candidate.node  # its parent's split may have been drawn again
                     candidate.size = self.table.nodes[node].size
                     candidate.samples = self.table.kept(&self.table.nodes[node])
                 if candidate.samples == NULL:
@@ -146,7 +146,7 @@ cdef class RandomWindow(Pool):
                 self.found = self.candidates[self.position].node
                 self.foresee()
                 return True
-            # Seen all of them: growth ends. Otherwise the best of the window is dropped for good.
+            # If the window has all candidates, growth ends. Otherwise its best one is dropped.
             if self.splitter is None and size == self.n_candidates:
                 return False
             if self.splitter is None or not self.part_anew(self.candidates[self.position].node):
@@ -154,7 +154,7 @@ cdef class RandomWindow(Pool):
         return False
 
     cdef bint part_anew(self, int32_t node) noexcept nogil:
-        """Split a candidate's parent on an acquired feature; return False where it is or cannot."""
+        """Split a candidate's parent again, on an acquired feature; return whether it changed."""
         cdef int32_t n_left, parent = self.table.nodes[node].parent
         if self.splitter.charges.share[self.feature(node)] == 0.0:
             return False
@@ -166,8 +166,8 @@ cdef class RandomWindow(Pool):
         return n_left > 0
 
     cdef void foresee(self) noexcept nogil:
-        """Predict the candidate that the next `find` draws first, and fetch it."""
-        # The found one will give way to the last one, and to two children at the end, or none.
+        """Predict the candidate that the next `find` draws first, and prefetch it."""
+        # The last candidate will replace the found one, and up to two children are appended.
         cdef int32_t n_left = self.n_candidates - 1
         cdef int32_t n_children = 2 if self.candidates[self.position].size > 1 else 0
         cdef uint64_t state = self.state
@@ -175,14 +175,14 @@ cdef class RandomWindow(Pool):
         if self.next == self.position:
             self.next = n_left
         elif self.next >= n_left:
-            self.next = self.position  # a child, which is at hand
+            self.next = self.position  # a child, which is in the cache
         fetch_ahead(&self.candidates[self.next])
 
     cdef void look_ahead(self) noexcept nogil:
         cdef Candidate candidate = self.candidates[self.next]
         fetch_ahead(candidate.samples)
         fetch_ahead(&self.table.nodes[candidate.node].threshold)
-        fetch_ahead(&self.table.nodes[candidate.node].step)  # on the next line, as often as not
+        fetch_ahead(&self.table.nodes[candidate.node].step)  # often on the next cache line
 
     cdef void add(self, int32_t node) noexcept nogil:
         cdef ForestNode* added = &self.table.nodes[node]
@@ -191,7 +191,7 @@ cdef class RandomWindow(Pool):
 
     cdef void remove(self) noexcept nogil:
         self.n_candidates -= 1
-        self.candidates[self.position] = self.candidates[self.n_candidates]  # as `foresee` says
+        self.candidates[self.position] = self.candidates[self.n_candidates]  # as `foresee` expects
 
     cdef void replace(self, int32_t child) noexcept nogil:
         self.remove()
@@ -201,23 +201,23 @@ cdef class RandomWindow(Pool):
 
 
 cdef class ExactPool(Pool):
-    """All candidates, exactly (algorithm 1 with an unlimited window).
+    """The exact choice among all candidates (algorithm 1 with an unlimited window).
 
-    The candidates of one tree share no sample. So the sums that decide on them are kept, and an
-    accepted node changes one candidate in each tree for each of its samples: |Z_j| T additions
-    where gathering all anew would take N T.
+    The sums that determine the gaps are kept. The candidates of one tree share no sample, so an
+    accepted node changes one candidate in each tree for each of its samples. This takes |Z_j| T
+    additions, where recomputing all sums would take N T.
 
-    Candidate 0 stands for the samples that no candidate of their tree holds.
+    Candidate 0 holds the samples that no candidate of their tree holds.
     """
 
     cdef:
-        int32_t[:, ::1] holder   # (n_samples, n_trees) candidates: a sample changes one row
+        int32_t[:, ::1] holder   # (n_samples, n_trees): the candidate that holds each sample
         int32_t[::1] node        # of each candidate
         double[:, ::1] sums      # (n_candidates, ...)
 
     def __init__(self, NodeTable table, Loss loss, n_sums):
         Pool.__init__(self, table, loss)
-        # There are never more candidates than nodes; what is not used takes no memory.
+        # There are never more candidates than nodes, and unused memory is not committed.
         room = table.records.shape[0] + 1
         self.holder = np.zeros((table.n_samples, table.n_trees), dtype=np.int32)
         self.node = np.empty(room, dtype=np.int32)
@@ -227,13 +227,13 @@ cdef class ExactPool(Pool):
         self.n_candidates = 1
 
     cdef void measure(self, int32_t c) noexcept nogil:
-        """Sum up a candidate afresh; leave its optimal weight in `weight`."""
+        """Recompute a candidate's sums; leave its optimal weight in `weight`."""
 
     cdef void step(self, ForestNode* node) noexcept nogil:
         """Update the sums of all candidates that hold samples of an accepted node."""
 
     cdef void hold(self, int32_t j, int32_t c) noexcept nogil:
-        """Write down that a candidate holds the samples of node j."""
+        """Record that a candidate holds the samples of node j."""
         cdef ForestNode* node = &self.table.nodes[j]
         cdef const int32_t* samples = self.table.samples_of(node)
         cdef int32_t i
@@ -241,7 +241,7 @@ cdef class ExactPool(Pool):
             self.holder[samples[i], node.tree] = c
 
     cdef void fill(self, int32_t c, int32_t j) noexcept nogil:
-        """Let candidate c be node j."""
+        """Make node j candidate c."""
         self.node[c] = j
         self.hold(j, c)
         self.measure(c)
@@ -253,13 +253,13 @@ cdef class ExactPool(Pool):
     cdef void remove(self) noexcept nogil:
         cdef int32_t last = self.n_candidates - 1
         self.hold(self.found, 0)
-        # The last candidate moves into the gap: places stay dense, and blocks full.
+        # The last candidate fills the free place, so that blocks stay full.
         if self.position != last:
             self.fill(self.position, self.node[last])
         self.n_candidates = last
 
     cdef void replace(self, int32_t child) noexcept nogil:
-        # The step goes to the found candidate's own sums too, which its children then overwrite.
+        # The step also changes the found candidate's own sums, which its children then overwrite.
         self.step(&self.table.nodes[self.found])
         if child < 0:
             self.remove()
@@ -271,19 +271,19 @@ cdef class ExactPool(Pool):
 cdef class SquaredCandidates(ExactPool):
     """All candidates of a forest under the squared loss.
 
-    Which gap is now the largest is found without looking at all of them. The root of a gap is the
-    length of the projection of the residuals on the node's indicator, so it changes by no more than
-    the length of the step that the residuals make. A block of candidates is therefore looked at
-    again only when its largest root plus the lengths of all steps since reaches the largest found.
+    The largest gap is found without computing all gaps. The root of a gap is the length of the
+    projection of the residuals on the node's indicator, so it changes by no more than the length of
+    the residuals' step. So a block of candidates is searched again only if its largest root plus
+    the lengths of all later steps reaches the largest root found.
     """
 
     cdef:
         SquaredLoss squared         # the loss
-        double[::1] inverse         # 1 / weight of the samples
-        double[::1] bound           # of each block, on the root of its largest gap
+        double[::1] inverse         # of each candidate, 1 / weight of its samples
+        double[::1] bound           # of each block, an upper bound of the root of its largest gap
         double[::1] stats, less
         double learning_rate, gap
-        double anchor               # largest gap accepted since all was summed up afresh
+        double anchor               # largest gap accepted since all sums were recomputed
 
     def __init__(self, NodeTable table, SquaredLoss loss, learning_rate):
         ExactPool.__init__(self, table, loss, loss.n_outputs)
@@ -297,7 +297,7 @@ cdef class SquaredCandidates(ExactPool):
 
     cdef bint find(self) noexcept nogil:
         while True:
-            # The last step put new candidates there, a good place to begin.
+            # Begin with the block that got new candidates in the last step.
             self.search(self.position // BLOCK)
             if self.position > 0 and self.gap > LEAST_REST * self.anchor:
                 self.found = self.node[self.position]
@@ -309,7 +309,7 @@ cdef class SquaredCandidates(ExactPool):
             self.refresh()
 
     cdef void search(self, int32_t first) noexcept nogil:
-        """Find the largest gap, and whose it is (0: there is none), beginning with a block."""
+        """Find the largest gap and its candidate (0: there is none), starting with one block."""
         cdef int32_t block
         self.position = 0
         self.gap = LEAST_GAP
@@ -319,14 +319,14 @@ cdef class SquaredCandidates(ExactPool):
                 self.look_at(block)
 
     cdef void look_at(self, int32_t block) noexcept nogil:
-        """Look at all candidates of a block; remember the one that leads."""
+        """Compute all gaps of a block, and update the leading candidate."""
         cdef int32_t start = block * BLOCK, end = min(self.n_candidates, start + BLOCK), c
         cdef double gap, largest = 0.0
         for c in range(start, end):
             gap = self.gap_of(c)
             largest = gap if gap > largest else largest
         self.bound[block] = sqrt(largest)
-        # The first pass has no branch; the second one, for the place, is seldom needed.
+        # The first pass has no branch. The second one, which finds the place, is rarely needed.
         if largest < (1.0 - TIE) * self.gap:
             return
         for c in range(start, end):
@@ -365,7 +365,7 @@ cdef class SquaredCandidates(ExactPool):
             weight = self.squared.weight_of(samples[i])
             for k in range(n_outputs):
                 less[k] = self.learning_rate * self.weight[k] * weight
-            # With one output the compiler knows the length of the inner loop: a quarter faster.
+            # A constant length of the inner loop makes the case of one output a quarter faster.
             if n_outputs == 1:
                 subtract(&self.sums[0, 0], &self.holder[samples[i], 0], n_trees, less, 1)
             else:
@@ -374,7 +374,7 @@ cdef class SquaredCandidates(ExactPool):
             self.bound[block] += length
 
     cdef void refresh(self) noexcept nogil:
-        """Sum up all candidates afresh."""
+        """Recompute the sums of all candidates."""
         # `measure` only raises bounds, so they start from 0 here.
         cdef int32_t c
         self.anchor = 0.0
@@ -388,7 +388,7 @@ cdef class SquaredCandidates(ExactPool):
 cdef inline void subtract(
     double* sums, const int32_t* rows, Py_ssize_t n_rows, const double* less, Py_ssize_t n_outputs
 ) noexcept nogil:
-    """Subtract the same from rows of a table."""
+    """Subtract the same values from some rows of a table."""
     cdef double* row
     cdef Py_ssize_t i, k
     for i in range(n_rows):
@@ -400,13 +400,13 @@ cdef inline void subtract(
 cdef class ExponentialCandidates(ExactPool):
     """All candidates of a forest under an exponential loss.
 
-    Gaps take logarithms, so only changed ones are found again, and each block's largest is kept.
+    Gaps need logarithms, so only changed ones are recomputed, and each block's largest is kept.
     """
 
     cdef:
         ExponentialLoss exponential  # the loss
-        double[::1] gaps     # of each candidate; negative: to be summed up afresh
-        int32_t[::1] best    # candidate of each block with the largest gap; -1: not known
+        double[::1] gaps     # of each candidate; negative: sums must be recomputed
+        int32_t[::1] best    # candidate of each block with the largest gap; -1: unknown
         double[::1] trial
 
     def __init__(self, NodeTable table, ExponentialLoss loss):
@@ -417,7 +417,7 @@ cdef class ExponentialCandidates(ExactPool):
         self.trial = np.empty(loss.n_outputs)
 
     cdef bint find(self) noexcept nogil:
-        # The kept sums only nominate: the leader is summed up afresh, and taken if it still leads.
+        # Kept sums are inexact: the leader's are recomputed, and it is taken if it still leads.
         cdef double kept = 0.0
         cdef int32_t leader = self.leading()
         self.position = 0
@@ -431,7 +431,7 @@ cdef class ExponentialCandidates(ExactPool):
         return self.gaps[leader] > 0.0
 
     cdef int32_t leading(self) noexcept nogil:
-        """Return the candidate of the largest gap as far as it is known, 0: none is positive."""
+        """Return the candidate with the largest kept gap, or 0 if none is positive."""
         cdef int32_t block, c, leader = 0
         for block in range((self.n_candidates + BLOCK - 1) // BLOCK):
             if self.best[block] < 0:
@@ -442,7 +442,7 @@ cdef class ExponentialCandidates(ExactPool):
         return leader
 
     cdef void rank(self, int32_t block) noexcept nogil:
-        """Find the largest gap of a block, after summing up afresh what lost its precision."""
+        """Find the largest gap of a block, after recomputing sums that lost precision."""
         cdef double* gaps = &self.gaps[0]
         cdef int32_t c, leader = 0
         for c in range(block * BLOCK, min(self.n_candidates, (block + 1) * BLOCK)):
@@ -453,7 +453,7 @@ cdef class ExponentialCandidates(ExactPool):
         self.best[block] = leader
 
     cdef inline bint leads(self, int32_t c, int32_t leader) noexcept nogil:
-        """Return whether a gap is larger than that of the leader, or equal in an earlier tree."""
+        """Return whether a gap is larger than the leader's, or equal and in an earlier tree."""
         cdef double ahead = self.gaps[c] - self.gaps[leader]
         if ahead != 0.0 or leader == 0:
             return ahead > 0.0
@@ -461,7 +461,7 @@ cdef class ExponentialCandidates(ExactPool):
 
     cdef void remove(self) noexcept nogil:
         ExactPool.remove(self)
-        self.best[self.n_candidates // BLOCK] = -1  # it may have been the one that has moved
+        self.best[self.n_candidates // BLOCK] = -1  # its best may have moved
 
     cdef void measure(self, int32_t c) noexcept nogil:
         cdef ForestNode* node = &self.table.nodes[self.node[c]]
@@ -476,8 +476,8 @@ cdef class ExponentialCandidates(ExactPool):
         cdef const double* factor = &self.exponential.factor[0]
         cdef int32_t i, t, c, code, n_trees = <int32_t> self.holder.shape[1]
         cdef double change
-        # First pass: the loss multiplied each error by its class's factor, so what the sum of a
-        # candidate gained is the new one times (1 - 1 / factor). Old ones need not be kept for it.
+        # First pass: the loss multiplied each error by its class's factor, so a sum changes by the
+        # new error times (1 - 1 / factor), and the old errors need not be kept.
         for i in range(node.size):
             code = self.exponential.codes[samples[i]]
             change = self.exponential.errors[samples[i]] * (1.0 - 1.0 / factor[code])
@@ -485,7 +485,7 @@ cdef class ExponentialCandidates(ExactPool):
             for t in range(n_trees):
                 self.sums[holders[t], code] += change
                 self.gaps[holders[t]] = TOUCHED
-        # Second pass: one that holds many of the samples is solved once, its mark then gone.
+        # Second pass: each marked candidate is solved once, which clears its mark.
         self.gaps[0] = 0.0
         for i in range(node.size):
             holders = &self.holder[samples[i], 0]
@@ -496,8 +496,8 @@ cdef class ExponentialCandidates(ExactPool):
                     self.best[c // BLOCK] = -1
 
     cdef double shifted_gap(self, const double* sums) noexcept nogil:
-        """Return the gap of updated sums, -1 where cancellation has eaten a class error."""
-        # Differences of large sums have few digits left where they are small; these would decide.
+        """Return the gap of updated sums, or -1 if cancellation has ruined a class error."""
+        # Small differences of large sums have few correct digits, but would determine the gap.
         cdef Py_ssize_t k, n_classes = self.loss.n_outputs
         for k in range(n_classes):
             if sums[k] < LEAST_ANCHORED * sums[n_classes + k]:  # its anchor
@@ -513,13 +513,13 @@ def grow(
     int64_t node_budget,
     double learning_rate,
     double[:, ::1] weights,   # OUT (>= accepted nodes, n_outputs): shrunk weights by rank
-    int64_t[::1] nodes_after,  # OUT nodes in the model after each acceptance, roots included
-    double most_tests=INFINITY,  # that all samples together may take
+    int64_t[::1] nodes_after,  # OUT nodes in the model after each acceptance, with roots
+    double most_tests=INFINITY,  # most tests of all samples together
 ):
     """Accept nodes until the budget is spent or no candidate improves the loss; return how many.
 
-    Roots are never candidates; a root is charged with the first accepted node of its tree, so that
-    node is refused when one node is left. A split is tested by its samples once a side is accepted.
+    Roots are never candidates. The first accepted node of a tree also pays for the root, so it is
+    refused if only one node is left. A split counts as tested once one of its sides is accepted.
     """
     cdef:
         uint8_t[::1] rooted = np.zeros(table.n_nodes, dtype=np.uint8)
@@ -535,15 +535,15 @@ def grow(
                 pool.add(node + 1)
         while n_nodes < node_budget and pool.find():
             tree = table.nodes[pool.found].tree
-            price = 1 if rooted[tree] else 2  # the root counts with its tree's first node
+            price = 1 if rooted[tree] else 2  # the first node of a tree also pays for the root
             parent = &table.nodes[table.nodes[pool.found].parent]
             node = 2 * parent.child + 1 - pool.found  # the other side
             tests = 0 if table.nodes[node].step >= 0 else parent.size
             if n_nodes + price > node_budget or n_tests + tests > most_tests:
                 pool.remove()
                 continue
-            # Steps 10 to 12. The found node is split after its step and before the next draw, and
-            # memory for that draw is asked for before the split, which takes longest.
+            # Steps 10 to 12. The found node is split after its step and before the next draw. The
+            # memory for that draw is prefetched before the split, which takes longest.
             accept(
                 table, loss, pool.found, n_accepted, learning_rate, &pool.weight[0],
                 &weights[n_accepted, 0],
@@ -562,7 +562,7 @@ def grow(
 
 def grow_on_residuals(
     NodeTable table,
-    Splitter splitter,  # of the residuals of the loss
+    Splitter splitter,  # whose targets are the residuals of the loss
     Loss loss,
     int64_t node_budget,
     double learning_rate,
@@ -573,8 +573,8 @@ def grow_on_residuals(
 ):
     """Draw a leaf at random, split it and accept both sides, until the budget is spent.
 
-    A leaf is split when it is drawn, by what the forest misses at that moment. A root is charged
-    with its first split; a leaf that cannot be split, or not for what is left, is dropped.
+    A leaf is split when it is drawn, by the residuals at that moment. The first split of a tree
+    also pays for the root. A leaf that cannot be split, or not within the budget, is dropped.
     """
     cdef:
         int32_t[::1] leaves = np.empty(table.nodes.shape[0], dtype=np.int32)
@@ -590,7 +590,7 @@ def grow_on_residuals(
             drawn = <int32_t> as_below(next_xorshift(&state), n_leaves)
             node = leaves[drawn]
             n_leaves -= 1
-            leaves[drawn] = leaves[n_leaves]  # the order of leaves is of no matter
+            leaves[drawn] = leaves[n_leaves]  # the order of leaves does not matter
             price = 3 if table.nodes[node].parent < 0 else 2
             size = table.nodes[node].size
             if n_nodes + price > node_budget or n_tests + size > most_tests:
@@ -602,7 +602,7 @@ def grow_on_residuals(
             if splitter.charges is not None:
                 splitter.charges.acquire(table.nodes[node].feature)
             n_nodes += price
-            # Both sides count at once, so that `within` never cuts a split in two.
+            # Both sides count together, so that `within` never keeps only one side of a split.
             for node in range(child, child + 2):
                 step = &weights[n_accepted, 0]
                 size = table.nodes[node].size
@@ -620,7 +620,7 @@ cdef inline void accept(
     NodeTable table, Loss loss, int32_t j, int32_t rank, double learning_rate,
     const double* weight, double* step,
 ) noexcept nogil:
-    """Give a node its optimal weight, shrunk, and update the predictions of its samples."""
+    """Give a node its shrunk optimal weight, and update the predictions of its samples."""
     cdef ForestNode* node = &table.nodes[j]
     cdef Py_ssize_t k
     for k in range(loss.n_outputs):
@@ -630,10 +630,10 @@ cdef inline void accept(
 
 
 cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noexcept nogil:
-    """Split a node; return its left child, the right one being the next, or -1."""
+    """Split a node; return its left child (the right one is the next node), or -1."""
     cdef ForestNode* node = &table.nodes[j]
     cdef int32_t n_left, depth = 0, above = node.parent
-    # Counted upwards: a field for the depth would cost every forest its memory.
+    # The depth is counted up the path, because a field would take memory in every forest.
     while above >= 0 and depth < table.max_depth < INT32_MAX:
         above = table.nodes[above].parent
         depth += 1
@@ -647,7 +647,7 @@ cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noe
 
 
 cdef inline int32_t part(NodeTable table, Splitter splitter, int32_t j) noexcept nogil:
-    """Find the split of a node and order its samples; return how many go left, 0: no split."""
+    """Find the split of a node and partition its samples; return how many go left, 0: no split."""
     cdef ForestNode* node = &table.nodes[j]
     cdef Split split
     splitter.split(table.samples_of(node), node.size, &split)
@@ -666,10 +666,10 @@ def refit(
     double learning_rate,
     double[:, ::1] weights,   # IN OUT (n_accepted, n_outputs) by rank
 ):
-    """Go over the accepted nodes again, in order, and add what improves the loss most to each.
+    """Go over the accepted nodes again, in order, and add its optimal step to each weight.
 
-    The refitting that the paper's conclusion proposes. A pass costs what accepting the nodes cost,
-    without the splits.
+    The paper's conclusion proposes this refitting. A pass takes as long as accepting the nodes did,
+    without splitting.
     """
     cdef:
         int32_t[::1] accepted = table.accepted()

@@ -1,7 +1,7 @@
 """Kernel: the losses of globally induced forests, with or without sample weights.
 
-Begon, Joly and Geurts (2017), section 2. Each loss keeps one small state per training sample, from
-which the optimal weight of a node and its gap follow by sums over the node's samples.
+Begon, Joly and Geurts (2017), section 2. Each loss keeps a small state per training sample. Sums
+over a node's samples then give the optimal weight of the node and its gap.
 """
 
 import numpy as np
@@ -9,22 +9,22 @@ import numpy as np
 cimport cython
 from libc.math cimport INFINITY, exp, log
 
-# Class errors below this share of a node's total count as this share: an absent class would ask
-# for an infinite weight. It is the relative precision of the sums themselves.
+# Least share of a class error in a node's total, as an absent class would get an infinite weight.
+# It is the relative precision of the sums.
 cdef double LEAST_SHARE = 2.0 ** -52
-# What the exponential loss of a sample counts as at least and at most. At 0 the sample would be
-# lost to all nodes; losses grow without end at learning rates beyond 1 only.
+# Bounds of the exponential loss of a sample. No node could raise a loss of 0 again, and losses grow
+# without bound only at learning rates above 1.
 cdef double LEAST_ERROR = 1e-280
 cdef double MOST_ERROR = 1e280
-# A share that a value's weights reach exactly is reached, whatever rounding makes of the sums.
+# Makes a share that is reached exactly count as reached, despite rounding of the sums.
 cdef double JUST_BELOW = 1.0 - 1e-12
 
 cdef enum:
-    ROWS = 64  # that are summed up together, while they are in the cache
+    ROWS = 64  # rows that are summed together while they are in the cache
 
 
 cdef class Loss:
-    """The loss as a forest sees it; see `loss_kernels.pxd` for the contract."""
+    """Base of the losses; `loss_kernels.pxd` describes the methods."""
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         pass
@@ -40,8 +40,8 @@ cdef class Loss:
 cdef class SquaredLoss(Loss):
     """Squared error over all outputs: a node's weight is its mean residual (Eq. L2Solution).
 
-    Where samples have weights it is the weighted mean: residuals are then kept times the weights of
-    their samples, and the statistics of a node end with the weight of its samples.
+    With sample weights, it is the weighted mean. Residuals are then kept times the weights of their
+    samples, and the last of a node's statistics is the weight of its samples.
     """
 
     def __init__(self, residuals, sample_weight=None):
@@ -59,7 +59,7 @@ cdef class SquaredLoss(Loss):
         cdef double* residuals = &self.residuals[0, 0]
         cdef Py_ssize_t k
         cdef int32_t i
-        # The weight of the node stands behind its sums, where `mass` looks for it.
+        # The weight of the node comes after its sums, where `mass` reads it.
         if self.weighted:
             for i in range(n):
                 even += self.sample_weight[samples[i]]
@@ -69,7 +69,7 @@ cdef class SquaredLoss(Loss):
                 out[k] = 0.0
             over_rows(residuals, samples, n, self.n_outputs, True, out)
             return
-        # Two sums: one would wait for itself.
+        # Two sums, because additions to a single one would wait for each other.
         for i in range(0, n - 1, 2):
             even += residuals[samples[i]]
             odd += residuals[samples[i + 1]]
@@ -95,7 +95,7 @@ cdef class SquaredLoss(Loss):
 cdef inline double mean(
     const double* sums, double mass, Py_ssize_t n_outputs, double* weight
 ) noexcept nogil:
-    # Eq. (L2Solution): the mean residual w; with it the loss falls by mass * |w|^2 = sums . w.
+    # Eq. (L2Solution): the mean residual w, which lowers the loss by mass * |w|^2 = sums . w.
     cdef double gap = 0.0
     cdef Py_ssize_t k
     for k in range(n_outputs):
@@ -107,14 +107,14 @@ cdef inline double mean(
 cdef inline void over_rows(
     double* rows, const int32_t* samples, int32_t n, Py_ssize_t n_outputs, bint sums, double* values
 ) noexcept nogil:
-    """Add the rows of the samples to the values, in their order, or subtract these from the rows.
+    """Add the rows of the samples to the values, in order (`sums`), or subtract them from the rows.
 
-    Up to eight columns go through a loop together, whose width is a constant: the compiler unrolls
-    it, and a row is read once. Their sums run side by side, while one alone would wait for itself.
+    A loop handles up to eight columns together. Its width is a constant, so the compiler unrolls
+    it, a row is read once, and the sums of the columns do not wait for each other.
     """
     cdef Py_ssize_t k
     cdef int32_t size, start = 0
-    # Block by block: the rows of a block are in the cache when its next columns have their turn.
+    # Block by block, so that the rows are in the cache for the next columns.
     while start < n:
         size = min(ROWS, n - start)
         k = 0
@@ -142,7 +142,7 @@ cdef inline void over_columns(
     double* first, const int32_t* samples, int32_t n, Py_ssize_t n_outputs, int width, bint sums,
     double* values,
 ) noexcept nogil:
-    cdef double[8] held  # in registers: one sum in memory would wait for the next
+    cdef double[8] held  # in registers, because sums in memory would wait for each other
     cdef double* row
     cdef int32_t i
     cdef int k
@@ -161,9 +161,9 @@ cdef inline void over_columns(
 
 
 cdef class RobustLoss(Loss):
-    """A loss of numbers that outliers do not rule.
+    """Base of regression losses that are robust to outliers.
 
-    It is convex, so that a step shortened by the learning rate lowers it too.
+    They are convex, so a step that is shortened by the learning rate also lowers them.
     """
 
     cdef readonly double[:, ::1] residuals  # one column for each output
@@ -183,10 +183,10 @@ cdef class RobustLoss(Loss):
 cdef class HuberLoss(RobustLoss):
     """The squared error up to `delta`, linear beyond (Huber 1964).
 
-    A node's weight is the weighted mean of its residuals, each cut off at delta. It minimises the
-    parabola that touches the loss at 0 and is nowhere below it, as the loss curves at most as much
-    as a square: the loss falls at least by the gap, and no sample moves a node by more than delta
-    times its share.
+    A node's weight is the weighted mean of its residuals, clipped at delta, and minimises a
+    parabola that touches the loss at 0. The loss curves at most as much as a square, so it is never
+    above the parabola and falls by at least the gap. A sample moves a node by at most its share of
+    delta.
     """
 
     cdef const double[::1] delta
@@ -204,7 +204,7 @@ cdef class HuberLoss(RobustLoss):
         cdef double weight, most
         for k in range(self.width):
             out[k] = 0.0
-        # Behind the sums stands the weight of the node, as in the squared loss.
+        # The weight of the node comes after the sums, as in the squared loss.
         for i in range(n):
             weight = self.sample_weight[samples[i]]
             out[self.n_outputs] += weight
@@ -220,7 +220,7 @@ cdef class HuberLoss(RobustLoss):
 cdef class QuantileLoss(RobustLoss):
     """The pinball loss: a node's weight is a quantile of its residuals (Koenker & Bassett 1978).
 
-    Sums do not tell a quantile: statistics are the node's weights, and by how much the loss falls.
+    Sums do not determine a quantile, so the statistics are the node's weights and the loss's fall.
     """
 
     cdef:
@@ -239,14 +239,14 @@ cdef class QuantileLoss(RobustLoss):
         cdef int32_t i
         cdef double fall = 0.0, mass
         for k in range(self.n_outputs):
-            # Copied: the selection reorders what it looks at.
+            # Copied, because the selection reorders its input.
             mass = 0.0
             for i in range(n):
                 self.values[i] = self.residuals[samples[i], k]
                 self.masses[i] = self.sample_weight[samples[i]]
                 mass += self.masses[i]
             out[k] = select(&self.values[0], &self.masses[0], n, self.quantile * JUST_BELOW * mass)
-            for i in range(n):  # in any order: the selection moved them
+            for i in range(n):  # in the order of the selection, which does not matter
                 fall += self.masses[i] * (
                     pinball(self.values[i], self.quantile)
                     - pinball(self.values[i] - out[k], self.quantile)
@@ -261,22 +261,22 @@ cdef class QuantileLoss(RobustLoss):
 
 
 cdef inline double pinball(double residual, double quantile) noexcept nogil:
-    # q r above 0 and (q - 1) r below: a constant with the share q below it has the least sum.
+    # q r above 0 and (q - 1) r below: the sum is least at a constant with the share q below it.
     return quantile * residual if residual > 0.0 else (quantile - 1.0) * residual
 
 
 cdef double select(double* values, double* masses, int32_t n, double wanted) noexcept nogil:
-    """Return the least value such that all up to it weigh `wanted`; reorder values and masses.
+    """Return the least value such that all values <= it have the mass `wanted`, or more.
 
-    Hoare's selection with weights. Invariant: what lies before `low` is less than the answer and is
-    no longer in `wanted`, what lies from `high` on is larger.
+    Hoare's selection with weights, which reorders values and masses. Invariant: values before `low`
+    are less than the result and already subtracted from `wanted`; values from `high` are larger.
     """
     cdef int32_t low = 0, high = n, i, less, more
     cdef double pivot, below, equal
     while high - low > 1:
-        # The median of three keeps the halves even where the values come in order.
+        # The median of three keeps the halves even if the values are sorted.
         pivot = middle(values[low], values[low + (high - low) // 2], values[high - 1])
-        # Three parts: less than the pivot, equal to it, more.
+        # Partition into values less than the pivot, equal to it, and larger.
         less, i, more = low, low, high
         below = equal = 0.0
         while i < more:
@@ -293,7 +293,7 @@ cdef double select(double* values, double* masses, int32_t n, double wanted) noe
                 i += 1
         if wanted <= below:
             high = less
-        elif wanted <= below + equal or more == high:  # the latter where rounding lost a little
+        elif wanted <= below + equal or more == high:  # the latter if rounding lost some mass
             return pivot
         else:
             wanted -= below + equal
@@ -314,8 +314,8 @@ cdef inline void swap(double* values, double* masses, int32_t i, int32_t j) noex
 cdef class ExponentialLoss(Loss):
     """Multiclass exponential loss under the zero-sum constraint.
 
-    Each sample carries exp(-f / (K - 1)), f the score of its own class: its loss. The sums of
-    these by class are the class errors of a node. No ratio of them counts beyond e^saturation.
+    The loss of a sample is exp(-f / (K - 1)), where f is the score of its own class. The class
+    errors of a node are the sums of these by class. Their ratios are limited to e^saturation.
     """
 
     def __init__(self, codes, errors, n_classes, saturation=INFINITY):
@@ -323,7 +323,7 @@ cdef class ExponentialLoss(Loss):
         self.errors = errors
         self.saturation = saturation
         self.n_outputs = n_classes
-        # Behind the class errors stand their anchors: what they were when last summed up afresh.
+        # After the class errors come their anchors, the values when they were last recomputed.
         self.width = 2 * n_classes
         self.factor, self.logs = np.ones((2, n_classes))
         self.total = errors.sum()
@@ -337,7 +337,7 @@ cdef class ExponentialLoss(Loss):
         for k in range(self.n_outputs):
             out[k] = 0.0
         if self.n_outputs == 2:
-            # In registers, where a sum need not wait to be read again; nothing is rounded.
+            # Sums in registers are faster than in memory. Products with 0 and 1 are exact.
             for i in range(n):
                 error = errors[samples[i]]
                 is_second = codes[samples[i]]
@@ -357,7 +357,7 @@ cdef class ExponentialLoss(Loss):
             self.balance(stats, weight)
         else:
             self.trim(stats, weight)
-        # A sample of class k has its loss multiplied by exp(-w_k / (K - 1)).
+        # The loss of a sample of class k is multiplied by exp(-w_k / (K - 1)).
         for k in range(self.n_outputs):
             if stats[k] > 0.0:
                 gap += stats[k] * (1.0 - exp(-weight[k] / (self.n_outputs - 1)))
@@ -369,7 +369,7 @@ cdef class ExponentialLoss(Loss):
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
             total += stats[k]
-        # An absent class would have an infinite log: it counts as the sums' own precision.
+        # An absent class would have an infinite log, so it counts as the precision of the sums.
         for k in range(self.n_outputs):
             weight[k] = log(max(stats[k], LEAST_SHARE * total))
             centre += weight[k] / self.n_outputs
@@ -378,7 +378,7 @@ cdef class ExponentialLoss(Loss):
 
     cdef inline void trim(self, const double* stats, double* weight) noexcept nogil:
         # Eq. (METrimmed): w_k = (K - 1) / K sum_l tau(e_k, e_l), tau the log-ratio within +-theta.
-        # An absent class is at -theta from each present one, and at tau(0, 0) = 0 from others.
+        # For an absent class, tau is -theta to each present class, and tau(0, 0) = 0 to others.
         cdef:
             Py_ssize_t k, j, n_present = 0, n_classes = self.n_outputs
             double theta = self.saturation, total, ratio
@@ -405,10 +405,10 @@ cdef class ExponentialLoss(Loss):
         cdef double error
         cdef Py_ssize_t k
         cdef int32_t i
-        # One exponential for each class instead of one for each sample.
+        # One exponential per class instead of one per sample.
         for k in range(self.n_outputs):
             self.factor[k] = exp(-step[k] / (self.n_outputs - 1))
-        # Multiplied on, not taken anew from a score: scores are kept nowhere.
+        # Losses are updated by multiplication, as scores are not stored.
         for i in range(n):
             error = errors[samples[i]] * self.factor[codes[samples[i]]]
             errors[samples[i]] = max(LEAST_ERROR, min(MOST_ERROR, error))

@@ -1,8 +1,8 @@
 """Kernel: the nodes of a growing forest, and the random splits of extremely randomized trees.
 
-Geurts, Ernst and Wehenkel (2006): a few features at random, one threshold each at random between
-the least and the largest value of the node, and the best of these by the decrease of impurity.
-Nodes are opened in no particular order: what is constant in one is found afresh each time.
+Geurts, Ernst and Wehenkel (2006): draw a few features, draw one threshold for each between the
+least and the largest value of the node, and take the split that decreases impurity most. Nodes are
+split in no particular order, so constant features are found anew at each node.
 """
 
 import numpy as np
@@ -17,14 +17,14 @@ from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
 cdef enum:
-    AHEAD = 16   # nodes between asking for memory and needing it
-    ROWS = 8192  # that are looked at together, while they are in the cache
-    # Where there is no room for the samples of all nodes, those with a 32nd of all and less keep
-    # theirs, as long as these are no more than 16 for each sample.
+    AHEAD = 16   # nodes between prefetching memory and needing it
+    ROWS = 8192  # rows that are handled together while they are in the cache
+    # If the samples of all nodes do not fit, nodes with at most 1 / SHARE of all samples keep
+    # theirs, up to a total of MOST_FOR_EACH entries per sample.
     SHARE = 32
     MOST_FOR_EACH = 16
-    LAST_CODE = 255  # NaN has one more than the values
-    LEAST_IN_BYTES = 256  # samples of a node that are worth two looks, at codes and at some values
+    LAST_CODE = 255  # NaN has the code after those of the values
+    LEAST_IN_BYTES = 256  # samples of a node for which reading codes and some values pays off
 
 cdef ForestNode record
 
@@ -32,27 +32,27 @@ FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
 def byte_codes(X):
-    """Return the `BinnedData` of features in bytes: a split is in doubt for one code of its own."""
+    """Return the `BinnedData` of features in bytes; one code per split may be on both sides."""
     n_bins = None if X.dtype == np.uint8 else LAST_CODE
     return bin_features(X, n_bins, missing=np.isnan(X).any(axis=0))
 
 
-cdef int32_t[256][8] PLACES  # of the marks that are 1 among eight, by the pattern of these
+cdef int32_t[256][8] PLACES  # places of the ones among eight marks, by the pattern of the marks
 
 
 cdef inline uint8_t pattern_of(uint64_t eight) noexcept nogil:
-    """Return what tells eight marks, 0 or 1, from all others: a bit from each byte."""
+    """Return the pattern of eight marks, 0 or 1, which collects a bit from each byte."""
     return <uint8_t> (eight * <uint64_t> 0x0102040810204080 >> 56)
 
 
 cdef inline int32_t places_of_marks(
     const uint8_t* marks, int32_t n, int32_t start, int32_t* places
 ) noexcept nogil:
-    """Write start + i for each mark i of n, a multiple of 8, that is 1; return how many are.
+    """Write start + i for each mark i that is 1, of n (a multiple of 8); return how many are.
 
-    Eight at once, without a branch: up to eight places more are written over.
+    Eight at once without a branch, which may overwrite up to eight further places.
     """
-    cdef int32_t[8] found  # in registers, where they are added up together
+    cdef int32_t[8] found  # in registers, where they are added together
     cdef int32_t i, n_places = 0
     cdef uint64_t eight
     cdef int k
@@ -66,7 +66,7 @@ cdef inline int32_t places_of_marks(
 
 
 def _fill_places():
-    for marks in np.ndindex((2,) * 8):  # as bytes in memory, whatever their order in a number is
+    for marks in np.ndindex((2,) * 8):  # as bytes in memory, for either byte order
         pattern = pattern_of(np.array(marks, dtype=np.uint8).view(np.uint64)[0])
         for k, place in enumerate(np.flatnonzero(marks)):
             PLACES[pattern][k] = place
@@ -78,25 +78,25 @@ _fill_places()
 cdef class NodeTable:
     """Nodes of a growing forest in order of creation, the roots first, and their samples.
 
-    Given the features X and their `byte_codes`, only small nodes keep theirs; those of others are
-    found on demand, by the splits above the node.
+    Given the features X and their `byte_codes`, only small nodes keep their samples. The samples of
+    other nodes are found when needed, by the splits above the node.
     """
 
     def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX, X=None, bins=None):
-        # Filled from the front, and never moved: pointers to nodes stay valid while a forest grows.
+        # Filled from the front and never moved, so that pointers to nodes stay valid.
         self.max_depth = max_depth
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
         self.nodes = self.records
         self.n_trees, self.n_samples, self.n_nodes = n_trees, n_samples, 0
         self.n_kept, self.most_kept, self.found_node = 0, n_samples // SHARE, -1
         self.order = np.empty(min(n_trees, MOST_FOR_EACH) * n_samples, dtype=np.int32)
-        self.found = np.empty(n_samples + 8, np.int32)  # room for what is written over
+        self.found = np.empty(n_samples + 8, np.int32)  # 8 more, which may be overwritten
         if X is None:
             self.codes = None
             self.order, self.most_kept = np.empty(n_trees * n_samples, dtype=np.int32), n_samples
         else:
             self.marked, self.doubted = np.empty(ROWS, np.uint8), np.empty(ROWS, np.int32)
-            # Bytes have a code for each value, so that none is in doubt, and no value is looked up.
+            # Bytes have a code for each value, so no code is in doubt, and no value is read.
             self.columns = None if X.dtype == np.uint8 else X
             self.codes, self.offsets = bins.codes, bins.offsets
             self.lowest, self.highest = bins.lowest, bins.highest
@@ -104,7 +104,7 @@ cdef class NodeTable:
             self.add(tree, -1, n_samples)
 
     def accepted(self):
-        """Return the nodes of the model in the order of their acceptance."""
+        """Return the accepted nodes in the order of acceptance."""
         steps = self.records["step"][: self.n_nodes]
         nodes = np.flatnonzero(steps >= 0).astype(np.int32)
         return nodes[np.argsort(steps[nodes])]
@@ -118,7 +118,7 @@ cdef class NodeTable:
         cdef ForestNode* child = &self.nodes[node.child]
         cdef int32_t side, start = node.start, before = 0
         child[0].size, child[1].size = n_left, node.size - n_left
-        if start < 0 and self.codes is None:  # a root, whose tree has room of its own
+        if start < 0 and self.codes is None:  # a root, whose tree has its own part of `order`
             start = node.start = node.tree * self.n_samples
             memcpy(&self.order[start], &self.found[0], node.size * sizeof(int32_t))
         for side in range(2):
@@ -134,13 +134,13 @@ cdef class NodeTable:
                 self.n_kept += child[side].size
             before += child[side].size
         if min(child[0].size, child[1].size) <= self.most_kept:
-            self.found_node = -1  # the split has moved what was found
+            self.found_node = -1  # the split has reordered `found`
 
     cdef void find(self, int32_t j) noexcept nogil:
-        cdef uint8_t* marked  # a pointer of its own: loops go 16 at once
+        cdef uint8_t* marked  # a local pointer, so that loops handle 16 at once
         cdef int32_t* found = &self.found[0]
         cdef int32_t start = 0, n, i, child, eights, n_found = 0
-        # All roots have the same samples, and come first.
+        # All roots have the same samples and come first.
         if self.found_node == j or 0 <= self.found_node < self.n_trees and j < self.n_trees:
             return
         self.found_node = j
@@ -149,7 +149,7 @@ cdef class NodeTable:
                 found[i] = i
             return
         marked = &self.marked[0]
-        # Block by block, up the path of the node: its splits unmark what went to other sides.
+        # For each block, each split on the path to the root unmarks the samples of the other side.
         while start < self.n_samples:
             n = min(ROWS, self.n_samples - start)
             memset(marked, 1, n)
@@ -172,15 +172,15 @@ cdef class NodeTable:
         cdef uint8_t goes_left, cut, doubted, missing = <uint8_t> (last - first - 1)
         cdef uint8_t sent = node.missing_left, left = child == node.child
         cdef int32_t i, n_doubted = 0
-        # The values of this code lie on both sides, or all on the right.
+        # The values of the code `cut` lie on both sides (`doubted`), or all on the right.
         cdef Py_ssize_t place = code_beyond(&self.highest[0], first, last - 1, node.threshold)
         cut, doubted = <uint8_t> (place - first), self.lowest[place] <= node.threshold
         for i in range(n):
             goes_left = (codes[i] < cut) | ((codes[i] == missing) & sent)
             marked[i] &= (goes_left == left) | ((codes[i] == cut) & doubted)
         at = <const uint8_t*> memchr(codes, cut, n) if doubted else NULL
-        # These values lie far apart, and come one by one unless all are asked for first; those of
-        # rows that are out already are not wanted, and the first of the block stands for them.
+        # These values are far apart in memory, so all are prefetched first. For rows that are
+        # already unmarked, the first row of the block is prefetched instead, without a branch.
         while at != NULL:
             i = <int32_t> (at - codes)
             fetch_ahead(&self.columns[start + i * marked[i], node.feature])
@@ -205,8 +205,8 @@ cdef class NodeTable:
 def compact(const ForestNode[::1] nodes, int32_t n_trees):
     """Return the nodes of the splits that the model uses, tree by tree, siblings side by side.
 
-    A split is used when one of its children was accepted; both children are kept then. Of an empty
-    model a single root is left.
+    A split is used if one of its children was accepted, and then both children are kept. An empty
+    model keeps a single root.
     """
     cdef int32_t[::1] place = np.full(nodes.shape[0], -1, dtype=np.int32)
     cdef int32_t[::1] sizes = np.zeros(n_trees, dtype=np.int32)
@@ -225,7 +225,7 @@ def compact(const ForestNode[::1] nodes, int32_t n_trees):
                     sizes[nodes[j].tree] += 1
     if not np.any(sizes):
         place[0], sizes[nodes[0].tree] = 0, 1
-    # The next free place of each tree: at first where it begins.
+    # The next free place of each tree, which is its start at first.
     cdef int32_t[::1] free = np.cumsum(sizes, dtype=np.int32) - np.asarray(sizes)
     kept = np.empty(np.sum(sizes), dtype=FOREST_NODE_DTYPE)
     cdef ForestNode[::1] out = kept
@@ -238,7 +238,7 @@ def compact(const ForestNode[::1] nodes, int32_t n_trees):
             new = &out[place[j]]
             new[0] = nodes[j]
             new.child = -1
-            # Parents come first, and the left one of siblings.
+            # Parents come before children, and left siblings before right ones.
             if new.parent >= 0:
                 new.parent = place[new.parent]
                 if out[new.parent].child < 0:
@@ -249,12 +249,12 @@ def compact(const ForestNode[::1] nodes, int32_t n_trees):
 def path_sums(nodes, weights):
     """Return for each node of a compact forest the sum of the weights on its path.
 
-    The weights (n_accepted, n_outputs) are by rank of acceptance.
+    Weights, (n_accepted, n_outputs), are in the order of acceptance.
     """
     accepted = nodes["step"] >= 0
     sums = np.zeros((len(nodes), weights.shape[1]))
     sums[accepted] = weights[nodes["step"][accepted]]
-    # s_j = s_parent + w_j, level after level from the children of the roots.
+    # s_j = s_parent + w_j, level by level from the children of the roots.
     level = nodes["child"][nodes["parent"] < 0]
     while (level := level[level >= 0]).size:
         level = np.concatenate([level, level + 1])
@@ -264,11 +264,11 @@ def path_sums(nodes, weights):
 
 
 cdef class Charges:
-    """The price of each feature while a forest grows: 0 once the forest has acquired it.
+    """The charge for each feature while a forest grows; 0 once the forest has acquired it.
 
-    With C(A) the price of a set of features, all F of them costing C(F), growth lowers
-    loss / loss of the constant + weight * C(acquired) / C(F). So feature i still has the share
-    weight * (C(A + i) - C(A)) / C(F) to bring in, and a weight means the same whatever the units.
+    Let C(A) be the price of a set of features, and C(F) the price of all. Growth lowers
+    loss / loss of the constant + weight * C(acquired) / C(F). So acquiring feature i must lower the
+    first term by weight * (C(A + i) - C(A)) / C(F), and weights do not depend on units.
     """
 
     def __init__(self, costs, weight):
@@ -279,17 +279,17 @@ cdef class Charges:
     cdef bint acquire(self, int32_t feature) noexcept nogil:
         if self.share[feature] == 0.0:
             return False
-        with gil:  # once for a feature at most
+        with gil:  # at most once for each feature
             self.acquired[feature] = True
             self.share = self.weight * self.costs.marginal(self.acquired)
         return True
 
 
 cdef class Splitter:
-    """Random splits; the subclasses know the impurity.
+    """Random splits; subclasses define the impurity.
 
-    A feature counts as its decrease of impurity less its charge. One that would cost more than it
-    brings is passed over like a constant one, and is no visit either.
+    The value of a split is its decrease of impurity minus the charge of its feature. Features whose
+    charge exceeds the decrease are skipped like constant ones, and do not count as visits.
     """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
@@ -302,14 +302,14 @@ cdef class Splitter:
         self.n_visits, self.n_thresholds, self.min_leaf = n_visits, n_thresholds, min_leaf
         self.most_moved = INT32_MAX
         self.features = np.arange(X.shape[1], dtype=np.int32)
-        self.values = np.empty(len(X) * self.width, dtype=np.uint8)  # scratch of the largest node
+        self.values = np.empty(len(X) * self.width, dtype=np.uint8)  # scratch for the largest node
         self.moved = np.empty(len(X), dtype=np.int32)
-        self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
+        self.state = <uint64_t> seed * 2 + 1  # must not be 0 for xorshift
 
     def look_at(self, bins):
-        """Look features of large nodes up in `byte_codes`, and in values only where in doubt.
+        """Read features of large nodes from `byte_codes`, and values only if a code is in doubt.
 
-        An eighth of the bytes is read, and many are compared at once.
+        This reads an eighth of the bytes, and compares many at once.
         """
         self.feature_codes, self.offsets = bins.codes, bins.offsets
         self.code_lowest, self.code_highest = bins.lowest, bins.highest
@@ -324,16 +324,16 @@ cdef class Splitter:
             bint pays, again
         out.n_left = 0
         out.missing_left = False
-        # Roots that follow one another are the same node, as long as the targets do not change.
+        # Consecutive roots are the same node, as long as the targets do not change.
         again = self.whole and self.fixed and n == self.moved.shape[0]
         self.whole = False
         if n < 2 * self.min_leaf or n < 2 or not (again or self.enter(samples, n)):
             return
-        # A root has all samples in the table's order, unless it is split anew for its charge.
+        # A root has all samples in the table's order, unless charges made it split again.
         self.whole = n == self.moved.shape[0] and self.charges is None
         # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
-        # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant,
-        # nor too expensive, as n_refused were.
+        # Invariant: features[:n_visited] are visited, n_refused of them were too expensive, and
+        # best >= 0 once one was neither constant nor too expensive.
         while n_visited < n_features and (n_visited - n_refused < self.n_visits or best < 0):
             drawn = n_visited + <int32_t> as_below(
                 next_xorshift(&self.state), n_features - n_visited
@@ -348,14 +348,14 @@ cdef class Splitter:
                 n_refused += 1
                 continue
             look_up(self, feature, samples if self.sorted == NULL else self.sorted, n, &low, &high)
-            if low >= high:  # constant in this node: does not end the search, see the invariant
+            if low >= high:  # constant in this node; the search goes on while best < 0
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
                 if self.in_bytes and self.feature_codes is not None:
                     self.cut = code_cut(self, threshold, n)
                 else:
-                    self.cut = threshold  # bytes are whole, and need its whole part only
+                    self.cut = threshold  # for bytes, only its integer part matters
                 score = max(0.0, self.score(n))  # rounding may take it below 0
                 if charge > 0.0 and score <= charge:
                     continue
@@ -372,7 +372,7 @@ cdef class Splitter:
             return
         if min(out.n_left, n - out.n_left) <= self.most_moved:
             move_left(self, out, samples, n)
-        # Examples without a value may come where no sample was without: they go with most.
+        # If no sample of the node lacks a value, examples without one go to the larger side.
         if self.gaps[out.feature] and n_missing == 0:
             out.missing_left = 2 * out.n_left > n
 
@@ -386,7 +386,7 @@ cdef class Splitter:
 cdef inline void look_up(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
-    """Point to the cells of a feature, gathered as a rule; find the least and the largest value."""
+    """Look up the cells of a feature, usually by gathering; find the least and largest value."""
     cdef const uint8_t* column = column_of(splitter, feature)
     cdef void* values = &splitter.values[0]
     splitter.n_missing = 0
@@ -402,12 +402,12 @@ cdef inline void look_up(
         if splitter.in_bytes:
             return
     if splitter.whole and (splitter.tabled or splitter.sorted == NULL) and splitter.step == 1:
-        # A root's cells are the column as it stands, and their ends those of the table.
+        # A root's cells are the whole column, and their extremes are those of the table.
         splitter.looked_up = column
         low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
     elif splitter.in_bytes:
         gather(column, 1, order, n, <uint8_t*> values, low, high)
-    elif splitter.step == 1:  # a constant, so that nothing is multiplied
+    elif splitter.step == 1:  # a constant avoids the multiplication
         gather(<const double*> column, 1, order, n, <double*> values, low, high)
     else:
         gather(<const double*> column, splitter.step, order, n, <double*> values, low, high)
@@ -420,7 +420,7 @@ cdef inline const uint8_t* column_of(Splitter splitter, int32_t feature) noexcep
 cdef bint look_up_codes(
     Splitter splitter, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
-    """As `look_up`, in codes of one byte; return False where all cells of the node are in doubt."""
+    """As `look_up`, in one-byte codes; return False if all cells of the node are in doubt."""
     cdef Py_ssize_t feature = splitter.feature, first = splitter.offsets[feature], place
     cdef const uint8_t* codes = &splitter.feature_codes[feature, 0]
     splitter.n_beyond = 0
@@ -429,7 +429,7 @@ cdef bint look_up_codes(
         low[0], high[0] = splitter.lowest[feature], splitter.highest[feature]
         if splitter.tabled:
             splitter.looked_up = codes
-        else:  # a copy, for cells in doubt
+        else:  # a copy, in which cells in doubt may be changed
             memcpy(&splitter.values[0], codes, n)
         return True
     splitter.order = order
@@ -459,7 +459,7 @@ cdef int32_t places_of(Splitter splitter, uint8_t code, int32_t n) noexcept nogi
     cdef int32_t place, n_found = 0
     while at != NULL:
         place = <int32_t> (at - cells)
-        fetch_ahead(numbers_at(splitter, place))  # values lie far apart, and would come one by one
+        fetch_ahead(numbers_at(splitter, place))  # values are far apart in memory
         splitter.moved[n_found] = place
         n_found += 1
         at = <const uint8_t*> memchr(at + 1, code, n - place - 1)
@@ -467,7 +467,7 @@ cdef int32_t places_of(Splitter splitter, uint8_t code, int32_t n) noexcept nogi
 
 
 cdef double end_of_code(Splitter splitter, uint8_t code, int32_t n, double sign) noexcept nogil:
-    """Return the least (sign -1) or the largest (1) value of the looked-up cells with a code."""
+    """Return the least (sign -1) or largest (sign 1) value of the looked-up cells with a code."""
     cdef Py_ssize_t place = splitter.offsets[splitter.feature] + code
     cdef double found = -INFINITY
     cdef int32_t i
@@ -481,9 +481,9 @@ cdef double end_of_code(Splitter splitter, uint8_t code, int32_t n, double sign)
 cdef inline Py_ssize_t code_beyond(
     const double* highest, Py_ssize_t first, Py_ssize_t last, double threshold
 ) noexcept nogil:
-    """Return the first of some codes with a value above a threshold; where none has, the last."""
+    """Return the first of some codes with a value above a threshold, or the last if none has."""
     cdef Py_ssize_t middle
-    # Invariant: codes before `first` go left, those beyond `last` right.
+    # Invariant: codes before `first` go left, codes after `last` go right.
     while first < last:
         middle = (first + last) // 2
         if highest[middle] <= threshold:
@@ -494,9 +494,9 @@ cdef inline Py_ssize_t code_beyond(
 
 
 cdef double code_cut(Splitter splitter, double threshold, int32_t n) noexcept nogil:
-    """Return the largest code that goes left; of its cells those beyond get the next one.
+    """Return the largest code that goes left; its cells above the threshold get the next code.
 
-    In a root whose cells are counted in tables they keep it, and their places are in `moved`.
+    In a root with counted cells, these keep their code, and `moved` has their places.
     """
     cdef Py_ssize_t first = splitter.offsets[splitter.feature], place
     cdef Py_ssize_t last = splitter.offsets[splitter.feature + 1] - 1
@@ -504,12 +504,12 @@ cdef double code_cut(Splitter splitter, double threshold, int32_t n) noexcept no
     cdef bint writes = splitter.looked_up == cells
     cdef uint8_t code
     cdef int32_t i, n_beyond = 0
-    for i in range(splitter.n_beyond if writes else 0):  # of the threshold before
+    for i in range(splitter.n_beyond if writes else 0):  # undo the previous threshold
         cells[splitter.moved[i]] = <uint8_t> splitter.cut
     splitter.n_beyond = 0
     place = code_beyond(&splitter.code_highest[0], first, last, threshold)
     code = <uint8_t> (place - first)
-    if splitter.code_lowest[place] > threshold:  # not of the first code: a value goes left
+    if splitter.code_lowest[place] > threshold:  # not the first code, as some value goes left
         return code - 1.0
     for i in range(places_of(splitter, code, n)):
         splitter.moved[n_beyond] = splitter.moved[i]
@@ -523,11 +523,11 @@ cdef double code_cut(Splitter splitter, double threshold, int32_t n) noexcept no
 cdef void look_up_with_gaps(
     Splitter splitter, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
 ) noexcept nogil:
-    """As `look_up`, samples without a value beyond all others, on a side drawn at random."""
+    """As `look_up`, with missing values below or above all others, on a side drawn at random."""
     cdef double* values = <double*> &splitter.values[0]
     cdef const double* column = <const double*> column_of(splitter, feature)
     cdef double value, beyond
-    cdef int32_t i, n_missing = 0  # in a register, which a field of the splitter would not be
+    cdef int32_t i, n_missing = 0  # in a register, unlike a field of the splitter
     low[0], high[0] = INFINITY, -INFINITY
     for i in range(n):
         value = values[i] = column[order[i] * splitter.step]
@@ -539,10 +539,10 @@ cdef void look_up_with_gaps(
         return
     splitter.missing_left = as_below(next_xorshift(&splitter.state), 2) == 0
     if low[0] == high[0]:
-        # One value, or none: the one threshold that leaves whatever has a value on the left.
+        # One known value: the only threshold puts all known values on the left.
         splitter.missing_left = False
         low[0], high[0] = DBL_MAX, INFINITY
-    # Beyond every threshold, so that sums need not ask again who has a value.
+    # Infinite values are on the right side of every threshold, so sums need no check for NaN.
     beyond = -INFINITY if splitter.missing_left else INFINITY
     for i in range(n):
         values[i] = beyond if isnan(values[i]) else values[i]
@@ -551,7 +551,7 @@ cdef void look_up_with_gaps(
 cdef inline Py_ssize_t move_left(
     Splitter splitter, const Split* found, int32_t* samples, int32_t n
 ) noexcept nogil:
-    """Bring the samples that go left in a split to the front."""
+    """Move the samples that go left in a split to the front; return how many there are."""
     cdef Examples examples
     cdef const uint8_t* column = column_of(splitter, found.feature)
     cdef const double* numbers = <const double*> column
@@ -559,21 +559,21 @@ cdef inline Py_ssize_t move_left(
     cdef double value, low, high
     cdef bint whole = splitter.whole
     cdef int32_t i
-    # Stable, so that the samples of every node stay ascending and columns are read forwards.
+    # Stable, so that a node's samples stay ascending, and columns are read forwards.
     examples.rows = samples
     examples.spare_rows = &splitter.moved[0]
     if splitter.width == 1:
         return partition_cells(&examples, n, column, <uint8_t> found.threshold, False)
     if splitter.step != 1 and not splitter.gaps[found.feature]:
-        # Values of neighbours lie far apart, their codes do not.
-        splitter.whole = False  # else a root's would be looked up in the order of its classes
+        # Values of neighbouring samples are far apart in memory, but their codes are not.
+        splitter.whole = False  # otherwise a root's cells could be in another order
         look_up(splitter, found.feature, samples, n, &low, &high)
         splitter.whole = whole
         if splitter.in_bytes:
             low = code_cut(splitter, found.threshold, n)
             return partition_cells(&examples, n, splitter.looked_up, <uint8_t> low, True)
         return partition_cells(&examples, n, <const double*> values, found.threshold, True)
-    # No value is not below a threshold: missing ones go right, unless they count as the least.
+    # NaN is not below any threshold, so missing values go right unless they are replaced.
     if found.missing_left or splitter.step != 1:
         for i in range(n):
             value = numbers[samples[i] * splitter.step]
@@ -593,7 +593,7 @@ cdef inline void gather(
     const cell_t* column, Py_ssize_t step, const int32_t* samples, int32_t n, cell_t* values,
     double* low, double* high,
 ) noexcept nogil:
-    """Copy the cells of the samples, two or more; find their least and largest."""
+    """Copy the cells of two or more samples; find the least and the largest."""
     cdef cell_t even = column[samples[0] * step], odd = column[samples[n - 1] * step]
     cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
     cdef int32_t i
@@ -604,7 +604,7 @@ cdef inline void gather(
             even_least = min(even_least, values[i])
             even_largest = max(even_largest, values[i])
     else:
-        # Two of each: one would wait for itself. Where n is odd, the last value has no partner.
+        # Two of each, which need not wait for each other. If n is odd, the last value is alone.
         values[n - 1] = odd
         for i in range(0, n - 1, 2):
             even = values[i] = column[samples[i] * step]
@@ -618,7 +618,7 @@ cdef inline void gather(
 
 
 cdef inline double between(double low, double high, double share) noexcept nogil:
-    """Return a threshold in [low, high): neither side of the split is empty."""
+    """Return a threshold in [low, high), for which neither side of the split is empty."""
     cdef double threshold = low * (1.0 - share) + high * share
-    # Rounding may reach `high`, beyond which no sample would go right; of no number it is `low`.
+    # Rounding may give `high`, for which no sample would go right. NaN becomes `low`, too.
     return threshold if low <= threshold < high else low

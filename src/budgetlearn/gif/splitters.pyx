@@ -1,8 +1,8 @@
-"""Kernels: the splits of a node by Gini's index of classes, or by the variance of targets.
+"""Kernels: score the splits of a node by Gini's index of classes or by the variance of targets.
 
-Gini's index comes from counts of the classes on both sides: whole numbers, exact in whatever order
-they are made. So what all roots ask for, which are one node, is counted once: how many of each
-class lie below each code of a feature. The variance comes from sums of the targets on both sides.
+Gini's index needs the class counts of both sides, which are whole numbers and exact in any order of
+counting. All roots have the same samples, so the class counts up to each code of a feature are
+counted once for all roots. The variance needs the sums of the targets on both sides.
 """
 
 import numpy as np
@@ -12,22 +12,22 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from .nodes cimport Splitter, cell_t
 
 cdef enum:
-    MOST_COUNTS = 1 << 24  # of codes by class, 64 MB
-    OUTPUTS = 4  # of targets that are summed up together, side by side in registers
+    MOST_COUNTS = 1 << 24  # most counts (codes times classes), 64 MB
+    OUTPUTS = 4  # outputs that are summed together in registers
 
 
 cdef class GiniSplitter(Splitter):
-    """Impurity = Gini's index of the classes."""
+    """Splits by Gini's index of the classes."""
 
     cdef:
         const int32_t[::1] codes
-        int32_t[::1] by_class   # the samples of a node, one class after the other
-        int32_t[::1] ends       # where each class ends there
-        # Of each code: how many samples of each class have it, or a smaller one, in a root. Filled
-        # when a feature is first looked up there.
+        int32_t[::1] by_class   # the samples of a node, one class after another
+        int32_t[::1] ends       # the end of each class in `by_class`
+        # For each code, the number of a root's samples of each class with this code or a smaller
+        # one. Filled when a feature is first looked up in a root.
         int32_t[:, ::1] below
-        uint8_t[::1] counted    # features
-        int32_t[::1] up_to_cut  # of each class, in a root
+        uint8_t[::1] counted    # whether each feature is in `below`
+        int32_t[::1] up_to_cut  # a root's samples of each class up to the cut
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed, codes, n_classes):
         Splitter.__init__(self, X, n_visits, n_thresholds, min_leaf, seed)
@@ -44,7 +44,7 @@ cdef class GiniSplitter(Splitter):
         self.tabulate()
 
     def tabulate(self):
-        """Make room for the counts of a root, if these are not too many."""
+        """Allocate the counts of a root, unless there are too many."""
         n_codes, n_classes = self.offsets[self.features.shape[0]], self.ends.shape[0]
         self.tabled = n_codes * n_classes <= MOST_COUNTS
         if self.tabled:
@@ -53,8 +53,8 @@ cdef class GiniSplitter(Splitter):
             self.up_to_cut = np.empty(n_classes, dtype=np.int32)
 
     cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
-        # Class by class: counts are then sums of neighbours, many at once. Two classes are parted
-        # in one pass, without counting first.
+        # In the order of classes, counts are sums of neighbours, many at once. Two classes are
+        # separated in one pass, without counting first.
         if self.ends.shape[0] == 2:
             self.ends[0] = part_classes(&self.codes[0], samples, n, &self.by_class[0])
             self.ends[1] = n
@@ -71,7 +71,7 @@ cdef class GiniSplitter(Splitter):
             const int32_t* below = NULL
         if self.whole and self.tabled and self.in_bytes:
             below = self.counts_below()
-        # n times Gini's index is n - sum of squared counts / n; whole numbers are exact.
+        # n times Gini's index is n - sum of squared counts / n. Whole numbers are exact.
         for k in range(self.ends.shape[0]):
             total = self.ends[k] - start
             right = count_right(self, start, self.ends[k]) if below == NULL else total - below[k]
@@ -85,7 +85,7 @@ cdef class GiniSplitter(Splitter):
         return <double> of_left / n_left + <double> of_right / (n - n_left) - <double> of_all / n
 
     cdef const int32_t* counts_below(self) noexcept nogil:
-        """Return how many samples of each class have cells up to the cut, in a root."""
+        """Return the number of a root's samples of each class with cells up to the cut."""
         cdef Py_ssize_t n_classes = self.ends.shape[0], i, n_codes, k
         cdef const uint8_t* cells = self.looked_up
         cdef int32_t* below = &self.below[self.offsets[self.feature], 0]
@@ -98,13 +98,13 @@ cdef class GiniSplitter(Splitter):
             self.counted[self.feature] = True
         for k in range(n_classes):
             self.up_to_cut[k] = below[<Py_ssize_t> self.cut * n_classes + k]
-        for i in range(self.n_beyond):  # of the last code to the left, whose cells are in doubt
+        for i in range(self.n_beyond):  # samples of the last code on the left that go right
             self.up_to_cut[self.codes[self.moved[i]]] -= 1
         return &self.up_to_cut[0]
 
 
 cdef inline int64_t count_right(Splitter splitter, int32_t start, int32_t end) noexcept nogil:
-    """Count the cells that go right in a part of those gathered."""
+    """Count the cells that go right in a slice of the looked-up cells."""
     cdef const double* numbers = <const double*> splitter.looked_up
     if splitter.in_bytes:
         return count_above(splitter.looked_up + start, <uint8_t> splitter.cut, end - start)
@@ -123,8 +123,8 @@ cdef extern from *:
     """
     #include <string.h>
 
-    /* Compilers compare whole numbers many at once, and doubles one by one: so the sign of a
-     * difference is taken, which is that of the comparison. There is no NaN. */
+    /* Compilers vectorise comparisons of integers, but not of doubles. So the sign of the
+     * difference is used instead, which gives the same result. There is no NaN. */
     static inline int64_t count_numbers_above(const double *values, double cut, int32_t n) {
         uint64_t above = 0, bits;
         for (int32_t i = 0; i < n; ++i) {
@@ -141,11 +141,11 @@ cdef extern from *:
 cdef inline int32_t part_classes(
     const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class
 ) noexcept nogil:
-    """Copy the samples, class 0 to the front and class 1 to the back; count class 0."""
+    """Copy the samples, class 0 to the front and class 1 to the back; return the count of 0."""
     # Invariant: by_class[:front] are of class 0 and by_class[back + 1:] of class 1, in reverse.
     cdef int32_t i, code, front = 0, back = n - 1
     for i in range(n):
-        # Each is written to both ends and counted at one: no branch to mispredict.
+        # Every sample is written to both ends and counted at one: no branch to mispredict.
         by_class[front] = by_class[back] = samples[i]
         code = codes[samples[i]]
         front += 1 - code
@@ -157,17 +157,17 @@ cdef inline bint sort_classes(
     const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class, int32_t* ends,
     Py_ssize_t n_classes,
 ) noexcept nogil:
-    """Copy the samples, one class after the other; return False where there is one class only."""
+    """Copy the samples, one class after another; return False if there is only one class."""
     cdef int32_t i, code, total, start = 0
     cdef Py_ssize_t k
     for k in range(n_classes):
         ends[k] = 0
-    # A counting sort: sizes, then starts, which placing turns into ends.
+    # A counting sort: `ends` holds sizes, then starts, which placing turns into ends.
     for i in range(n):
         ends[codes[samples[i]]] += 1
-    if ends[codes[samples[0]]] == n:  # pure: not worth sorting
+    if ends[codes[samples[0]]] == n:  # pure, so there is nothing to sort
         return False
-    # From here on ends[k] is the next free place of class k: the samples before it are placed.
+    # Now ends[k] is the next free place of class k; the samples before it are placed.
     for k in range(n_classes):
         total = ends[k]
         ends[k] = start
@@ -179,7 +179,7 @@ cdef inline bint sort_classes(
     return True
 
 
-# A node is pure when its variance is below this share of the variance of all targets.
+# A node is pure if its variance is below this share of the variance of all targets.
 cdef double PURITY = 1e-10
 
 cdef double[2] AS_DOUBLE = [1.0, 0.0]
@@ -189,11 +189,11 @@ cdef inline void sum_below(
     const double* targets, Py_ssize_t stride, int width, const cell_t* values, cell_t cut,
     int32_t n, double* sums, int32_t* n_left
 ) noexcept nogil:
-    """Sum up the targets whose cells are not above the cut, output by output; count them.
+    """Sum the targets whose cells are not above the cut, for each output; count them.
 
-    To be called with a constant width, up to `OUTPUTS`: the compiler unrolls the inner loops.
+    Pass a constant width, up to `OUTPUTS`, so that the compiler unrolls the inner loops.
     """
-    # Multiplied by 0 or 1: a branch could not be predicted. Two sums of an output hide the latency.
+    # A factor 0 or 1 replaces an unpredictable branch. Two sums per output hide the latency.
     cdef double[OUTPUTS] even, odd
     cdef int32_t i, first, second, n_above = 0
     cdef int k
@@ -219,7 +219,7 @@ cdef inline void sum_below(
 cdef inline void sum_left(
     Splitter splitter, const double* targets, Py_ssize_t stride, int width, int32_t n, double* sums
 ) noexcept nogil:
-    """Sum up outputs of the targets whose cells go left, `width` at once; count these."""
+    """Sum `width` outputs of the targets whose cells go left; count these."""
     cdef const void* cells = splitter.looked_up
     cdef int32_t* n_left = &splitter.n_left
     cdef double cut = splitter.cut
@@ -230,11 +230,11 @@ cdef inline void sum_left(
 
 
 cdef class VarianceSplitter(Splitter):
-    """Impurity = the variance of the targets, summed over the outputs; it may be weighted.
+    """Splits by the variance of the targets, summed over the outputs and possibly weighted.
 
-    With one-hot classes as targets that is Gini's index. Targets are looked up anew at each split,
-    so they may change, as residuals do. They come times the weights of their samples, as the
-    squared loss keeps its residuals, and add up to about 0 in each column: squares stay accurate.
+    For one-hot classes this is Gini's index. Targets are read at each split, so they may change, as
+    residuals do. They are given times the weights of their samples, as the squared loss keeps its
+    residuals. Each column must sum to about 0, so that squares are accurate.
     """
 
     cdef:
@@ -273,7 +273,7 @@ cdef class VarianceSplitter(Splitter):
             for i in range(n):
                 self.node_weights[i] = self.sample_weight[samples[i]]
                 self.mass += self.node_weights[i]
-        # Output by output: each threshold then sums up neighbours.
+        # Stored by output, so that each threshold sums neighbours.
         for k in range(n_outputs):
             targets = &self.targets[0, k]
             gathered = &self.node_targets[k, 0]
@@ -282,10 +282,10 @@ cdef class VarianceSplitter(Splitter):
                 value = targets[samples[i] * n_outputs]
                 gathered[i] = value
                 total += value
-                # Targets come times their weights w: (w y)^2 / w is w y^2.
+                # Targets are given times their weights w, and (w y)^2 / w is w y^2.
                 squares += value * (value / self.node_weights[i] if self.weighted else value)
             self.total[k] = total
-            # The mass times the variance; precise as the targets' means are about 0.
+            # The mass times the variance, which is precise because the means are about 0.
             within += squares - total * total / self.mass
         return within > self.pure_variance * self.mass
 
@@ -293,7 +293,7 @@ cdef class VarianceSplitter(Splitter):
         cdef:
             Py_ssize_t k
             double left, right, total, gain, left_mass, decrease = 0.0
-        # Counts are the masses where there are no weights, and come with the sums.
+        # Without weights, masses are counts, which come with the sums.
         if self.weighted:
             sum_left(self, &self.node_weights[0], 0, 1, n, &left_mass)
             if self.mass - left_mass <= 0.0:  # lost to rounding
@@ -302,18 +302,18 @@ cdef class VarianceSplitter(Splitter):
         if not self.weighted:
             left_mass = self.n_left
         for k in range(self.total.shape[0]):
-            # m var - m_l var_l - m_r var_r, m the masses: the sums of squares cancel.
+            # m var - m_l var_l - m_r var_r with masses m; the sums of squares cancel.
             left, total = self.left[k], self.total[k]
             right = total - left
             gain = left * left / left_mass + right * right / (self.mass - left_mass)
             total = total * total / self.mass
-            # Each rounds as it always has: forests stay the same bit for bit.
+            # The two orders of operations keep forests the same bit for bit.
             decrease = decrease + gain - total if self.weighted else decrease + (gain - total)
         return decrease
 
 
 cdef inline void sum_outputs(VarianceSplitter splitter, int32_t n) noexcept nogil:
-    """Sum up the targets on the left, `OUTPUTS` of them at once."""
+    """Sum the targets on the left, `OUTPUTS` of them at once."""
     cdef Py_ssize_t stride = splitter.node_targets.shape[1], k = 0
     cdef Py_ssize_t n_outputs = splitter.total.shape[0]
     cdef const double* targets

@@ -1,4 +1,4 @@
-"""Classifiers that acquire features one after another and stop when they are sure: FMCC, VoC."""
+"""Classifiers that acquire features one by one and stop once they are certain: FMCC and VoC."""
 
 from .fmcc import FMCCClassifier as FMCCClassifier
 from .fmcc import RandomOrderClassifier as RandomOrderClassifier

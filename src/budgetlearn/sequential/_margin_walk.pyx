@@ -1,8 +1,9 @@
-"""Acquire features one by one by partial margins: Algorithm 1 of Nan et al. (2014), compiled.
+"""Kernel: acquire features one by one by partial margins, by Algorithm 1 of Nan et al. (2014).
 
-One `MarginWalker` serves one thread. It keeps the distance of every training example to the test
-point, adds one column to it per acquisition, and never sorts: the K nearest of the last step bound
-the K-th distance of this one (distances only grow), so that few examples are left to select from.
+Each thread has its own `MarginWalker`. It keeps the distance of every training example to the test
+point, and each acquisition adds one column to the distances. Nothing is sorted: distances only
+grow, so the new distances of the previous K nearest bound the K-th distance, and only the few
+examples within this bound are selected from.
 """
 
 cimport cython
@@ -13,36 +14,36 @@ from libc.string cimport memset
 
 ctypedef Py_ssize_t index_t
 
-# Distances this close (relatively) are ties: their rounding depends on the order of the sums.
+# Distances that differ by less than this factor are ties, as rounding depends on the order of sums.
 cdef double TIE = 1.0 + 1e-9
-# Training examples per pass over the distances: a strip stays in the first-level cache.
+# Training examples per pass over the distances, which stay in the first-level cache.
 cdef index_t STRIP = 1024
 
 
 @cython.final
 cdef class MarginWalker:
-    """State of the walk of one test point over a training set."""
+    """The state of one test point's walk over a training set."""
 
     cdef const double[:, ::1] columns  # (n_features, n_train): standardised, for distances
-    # (n_train, n_features, n_rivals): what each feature adds to the lead of an example's own class
-    # over each rival class; and (n_train, n_rivals) the leads before any acquisition (offsets).
+    # (n_train, n_features, n_rivals): each feature's part of the lead of an example's own class
+    # over each rival class; and (n_train, n_rivals): the leads before any acquisition (offsets).
     cdef const double[:, :, ::1] leads
     cdef const double[:, ::1] start
-    cdef const double[::1] weight      # (n_train,): how much each example counts, > 0
-    # (n_features + 1,): weight of the examples that are right with each one feature, the last: none
+    cdef const double[::1] weight      # (n_train,): weight of each example, > 0
+    # (n_features + 1,): weight of the correct examples with each single feature, and with none.
     cdef const double[::1] first_right
     cdef const index_t[::1] groups
-    cdef const index_t[::1] forced     # the order to follow; empty: choose
+    cdef const index_t[::1] forced     # a fixed order of acquisition; empty: choose by value
     cdef const double[::1] entry_prices, member_prices
     cdef index_t n_train, n_features, n_rivals
     cdef index_t n_neighbors           # K; ties at the K-th distance are all included
-    # stop above this estimated accuracy; weight of the price; what one walk may spend
+    # stop above this estimated accuracy; weight of prices; most cost of a walk
     cdef double threshold, cost_weight, max_cost
     # the state of one walk; `near` and `scratch` hold up to n_train entries
     cdef double[::1] distance, scratch, prices, lead, right_with
     cdef index_t[::1] near, acquired, rest
     cdef index_t n_near, n_acquired, n_rest
-    cdef double mass, right, spent     # weight of the neighbours, and of those that are right
+    cdef double mass, right, spent     # weight of all neighbours and of the correct ones; cost
 
     def __init__(self, columns, leads, start, weight, first_right, prices, forced, *, n_neighbors,
                  threshold, cost_weight, max_cost):
@@ -77,7 +78,7 @@ cdef class MarginWalker:
                 self.walk_one(rows[row], order[row], value[row], estimate[row])
 
     def measure(self, index_t feature, double x):
-        """Take in a measured feature; return what it was chosen for, and the estimate after it."""
+        """Add a measured feature; return the value it was chosen for, and the new estimate."""
         cdef double value = self.value_of(feature)
         self.take(feature, x)
         return value, self.estimate()
@@ -89,7 +90,7 @@ cdef class MarginWalker:
         for stage in range(self.n_features):
             feature = self.next_feature()
             if feature < 0:
-                # The last estimate stands for all later stages: walks of any length compare.
+                # Repeat the last estimate, so that walks of any length can be compared.
                 order[stage:] = -1
                 value[stage:] = 0.0
                 estimate[stage + 1:] = estimate[stage]
@@ -102,28 +103,28 @@ cdef class MarginWalker:
         return self.right / self.mass
 
     cpdef index_t next_feature(self) noexcept nogil:
-        """Return the feature to measure next, -1 when the walk ends."""
+        """Return the feature to measure next, or -1 if the walk ends."""
         cdef index_t q, i, best = -1
         cdef double worth, best_worth = -INFINITY
-        # Algorithm 1 measures a first feature before it looks at the threshold (lines 3 to 5).
+        # Algorithm 1 measures a first feature before it checks the threshold (lines 3 to 5).
         if self.n_acquired > 0 and self.estimate() > self.threshold:
             return -1
         for q in range(self.n_rest):
             i = self.rest[q]
-            # A hard cap: what exceeds it is passed over, not the end of the walk.
+            # A feature that exceeds the cap is skipped, but does not end the walk.
             if self.spent + self.prices[i] > self.max_cost:
                 continue
-            # The control follows its own order; threshold and cap hold for it as well.
+            # A control follows a fixed order, with the same threshold and cap.
             if self.forced.shape[0]:
                 return i
             worth = self.value_of(i)
-            # Equal gains: the cheaper feature, then the lower index, which comes first here.
+            # Ties go to the cheaper feature, then to the lower index, which comes first here.
             if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
                 best, best_worth = i, worth
         return best
 
     cdef void take(self, index_t feature, double x) noexcept nogil:
-        """Move a measured feature from the rest to the acquired ones, and count anew."""
+        """Move a measured feature from the rest to the acquired ones, and update all counts."""
         cdef index_t q, i
         self.spent += self.prices[feature]
         self.leave(feature)
@@ -138,16 +139,16 @@ cdef class MarginWalker:
         self.count_right()
 
     cpdef double begin(self) noexcept nogil:
-        """Start a walk, with every training example a neighbour; return its first estimate."""
+        """Start a walk with all training examples as neighbours; return the first estimate."""
         cdef index_t i
         memset(&self.distance[0], 0, self.n_train * sizeof(double))
         for i in range(self.n_features):
             self.rest[i] = self.forced[i] if self.forced.shape[0] else i
             self.prices[i], self.right_with[i] = self.entry_prices[i], self.first_right[i]
-        # Any K examples bound the K-th distance of the first step.
+        # Any K examples bound the K-th distance in the first step.
         for i in range(self.n_neighbors):
             self.near[i] = i
-        # N(empty set) is all of the training set.
+        # N(empty set) is the whole training set.
         self.mass, self.right = 0.0, self.first_right[self.n_features]
         for i in range(self.n_train):
             self.mass += self.weight[i]
@@ -155,16 +156,16 @@ cdef class MarginWalker:
         return self.estimate()
 
     cdef double value_of(self, index_t feature) noexcept nogil:
-        """Line 13: the one-step-ahead accuracy less the weighted price."""
+        """Return the one-step-ahead accuracy minus the weighted price (line 13)."""
         return (self.right_with[feature] / self.mass
                 - self.cost_weight * self.prices[feature])
 
     cpdef void leave(self, index_t feature) noexcept nogil:
-        """Take a feature out of the rest, acquired or not to be had: it is not chosen again."""
+        """Remove an acquired or refused feature from the rest, so that it is not chosen again."""
         cdef index_t q, kept = 0
         for q in range(self.n_rest):
             self.rest[kept] = self.rest[q]
-            # Keeps the order of the rest: the control's, and else ties go to the lower index.
+            # Keep the order of the rest, which the control follows and which resolves ties.
             kept += self.rest[q] != feature
         self.n_rest = kept
 
@@ -177,22 +178,22 @@ cdef class MarginWalker:
         cdef index_t* near = &self.near[0]
         cdef double bound = 0.0
         for k in range(K):
-            # Invariant: the K nearest of the last step, moved by x, bound the new K-th.
+            # Distances only grow, so the previous K nearest bound the new K-th distance.
             bound = max(bound, distance[near[k]] + (column[near[k]] - x) * (column[near[k]] - x))
         bound *= TIE
         n_candidates = start = 0
         while start < self.n_train:
-            # Adding and collecting go strip by strip: distances stay in the cache.
+            # Add and collect strip by strip, so that distances stay in the cache.
             stop = min(start + STRIP, self.n_train)
             for k in range(start, stop):
                 distance[k] += (column[k] - x) * (column[k] - x)
-            for k in range(start, stop):  # without a branch: the outcome is hard to predict
+            for k in range(start, stop):  # without a branch, as the outcome is hard to predict
                 near[n_candidates] = k
                 n_candidates += distance[k] <= bound
             start = stop
         for k in range(n_candidates):
             scratch[k] = distance[near[k]]
-        # The K-th smallest; everything within rounding of it is a tie and stays in.
+        # The K-th smallest. Distances within rounding of it are ties and are kept.
         bound = select_smallest(scratch, n_candidates, K - 1) * TIE
         kept = 0
         for k in range(n_candidates):
@@ -201,14 +202,14 @@ cdef class MarginWalker:
         self.n_near = kept
 
     cdef void count_right(self) noexcept nogil:
-        """Weigh the neighbours that are right now (eqs. 2, 4) and with one more feature (3, 5)."""
+        """Weigh the correct neighbours now (eqs. 2, 4) and with one more feature (eqs. 3, 5)."""
         cdef index_t k
         cdef bint right
         cdef double weight
         cdef double* right_with = &self.right_with[0]
         self.mass = self.right = 0.0
         memset(right_with, 0, self.n_features * sizeof(double))
-        # Eq. 4 with what is acquired, eq. 5 with each further feature, in one pass.
+        # Eq. 4 with the acquired features and eq. 5 with each further feature, in one pass.
         for k in range(self.n_near):
             weight = self.weight[self.near[k]]
             if self.n_rivals == 1:
@@ -221,7 +222,7 @@ cdef class MarginWalker:
             self.right += weight if right else 0.0
 
     cdef bint multiclass_votes(self, index_t k, double weight, double* right_with) noexcept nogil:
-        """As `two_class_votes`: the example's own class must lead every rival."""
+        """As `two_class_votes`, but the example's own class must lead every rival."""
         cdef index_t q, r, n_rivals = self.n_rivals
         cdef double* lead = &self.lead[0]
         cdef const double* share
@@ -233,7 +234,7 @@ cdef class MarginWalker:
             for r in range(n_rivals):
                 lead[r] += share[r]
         for r in range(n_rivals):
-            # A lead of exactly 0 is no lead: the example counts as wrong.
+            # With a lead of exactly 0, the example counts as wrong.
             ahead = ahead and lead[r] > 0.0
         for q in range(self.n_rest):
             share = &self.leads[k, self.rest[q], 0]
@@ -242,7 +243,7 @@ cdef class MarginWalker:
                 if lead[r] + share[r] <= 0.0:
                     right = False
                     break
-            # One losing rival is enough to be wrong with this feature.
+            # The example is correct with this feature only if it leads every rival.
             right_with[self.rest[q]] += weight if right else 0.0
         return ahead
 
@@ -252,14 +253,14 @@ cdef inline bint two_class_votes(
     const index_t* acquired, index_t n_acquired, index_t n_features,
     double* right_with,
 ) noexcept nogil:
-    """Return whether the margin of one example is positive; add its weight for each feature too.
+    """Return whether an example's margin is positive; add its weight where one more makes it so.
 
-    Acquired features are counted too, for nothing: without the index the loop is vectorised.
+    Acquired features are counted needlessly, because a loop without an index is vectorised.
     """
     cdef index_t i
-    # The margin so far: b + sum of w_i phi_i(x) over the acquired i, signed.
+    # The signed margin so far: b + the sum of w_i phi_i(x) over the acquired i.
     for i in range(n_acquired):
-        # Eq. 2: the partial margin, offset included in `lead`.
+        # Eq. 2: the partial margin; `lead` starts at the offset.
         lead += share[acquired[i]]
     for i in range(n_features):
         right_with[i] += weight if lead + share[i] > 0.0 else 0.0
@@ -267,11 +268,11 @@ cdef inline bint two_class_votes(
 
 
 cdef double select_smallest(double* values, index_t n, index_t rank) noexcept nogil:
-    """Return the value of this rank (0: the smallest); reorders `values` (Hoare's selection)."""
+    """Return the value of a rank (0: the smallest) by Hoare's selection; reorders `values`."""
     cdef index_t low = 0, high = n - 1, i, j
     cdef double pivot
     while low < high:
-        # The middle: sorted distances, as of sorted tables, are no worst case.
+        # With the middle as pivot, sorted distances (from sorted tables) are not the worst case.
         pivot = values[(low + high) // 2]
         i, j = low, high
         # Invariant: values left of i are <= pivot, values right of j are >= pivot.
@@ -284,7 +285,7 @@ cdef double select_smallest(double* values, index_t n, index_t rank) noexcept no
                 values[i], values[j] = values[j], values[i]
                 i += 1
                 j -= 1
-        # Only the side that holds the rank is gone on with: n steps on average.
+        # Continue only with the side that contains the rank: about n steps on average.
         if rank <= j:
             high = j
         elif rank >= i:

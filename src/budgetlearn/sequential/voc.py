@@ -1,7 +1,7 @@
-"""Value of classifier (Gao and Koller 2011), as Nan et al. (2014) compare with it.
+"""Value of classifier (Gao and Koller 2011), in the version that Nan et al. (2014) compare with.
 
-Each class is modelled around the test point: what was acquired weighs the training examples, and a
-locally weighted ridge regression per class predicts each feature that is left.
+Each class is modelled locally around the test point. The acquired features determine the weights of
+the training examples, and a weighted ridge regression per class predicts each remaining feature.
 """
 
 import numpy as np
@@ -16,12 +16,12 @@ from .classifier import BLOCK_ROWS, SequentialClassifier, Walk, standardiser
 # Gauss-Hermite nodes for expectations over a normal variable; weights sum to 1.
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
 NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
-# Values closer than this are equal: which of them is larger is an accident of rounding.
+# Values closer than this differ only by rounding and are treated as equal.
 EQUAL = 1e-12
-# Training examples per matrix product, and numbers per table of a block: they bound the memory.
+# Training examples per matrix product, and numbers per table of a block, which bound the memory.
 CHUNK, TABLE_SIZE = 1024, 2**22
-# Least weight of a class and least standard deviation of a standardised feature: where all
-# neighbours agree on a feature, its density still has to be finite.
+# Least weight of a class, and least standard deviation of a standardised feature, which keeps its
+# density finite if all neighbours have the same value.
 TINY, LEAST_SPREAD = 1e-300, 1e-6
 
 
@@ -29,17 +29,17 @@ TINY, LEAST_SPREAD = 1e-300, 1e-6
 class VoCClassifier(SequentialClassifier):
     """Acquire the feature that most raises the expected certainty of a local Gaussian model.
 
-    With squared distances d2 over the acquired features, training examples weigh exp(-d2 / beta),
-    where beta is the median distance (of rows, whatever they weigh), times their own weight;
-    P(c | O) is the share of class c in these, and the prediction is its largest. The value of a
-    feature is the expected rise of max_c P(c | O).
+    The local weight of a training example is its own weight times exp(-d2 / beta), where d2 is the
+    squared distance over the acquired features, and beta the median distance (not weighted). P(c |
+    O) is the share of class c in the local weights, and the class with the largest is predicted.
+    The value of a feature is the expected rise of max_c P(c | O).
 
     Parameters
     ----------
     ridge : float, default=0.5
         Penalty lambda of the locally weighted regressions (the intercept is not penalised).
     random_state : int, RandomState instance or None, default=None
-        Unused: the method draws nothing. Present for the common interface.
+        Not used, as the method is deterministic. Present for the common interface.
 
     References
     ----------
@@ -54,7 +54,7 @@ class VoCClassifier(SequentialClassifier):
         self._scaler = standardiser(X, weight)
         order = np.argsort(codes, kind="stable")
         self._train = self._scaler.transform(X)[order]
-        # Sorted by class, so that each class is a slice and its regressions need no mask.
+        # Sorted by class, so that each class is a slice, and regressions need no mask.
         self._ends = np.cumsum(np.bincount(codes))
         self._weight = np.ones(len(X)) if weight is None else weight[order]
 
@@ -64,7 +64,7 @@ class VoCClassifier(SequentialClassifier):
         return int(np.clip(TABLE_SIZE // per_row, 1, BLOCK_ROWS))
 
     def _walk(self, X, *, stop=True):
-        # Threads of the linear algebra would only stand in the way of ours.
+        # Threads of the linear algebra would compete with ours.
         with one_thread("blas"):
             return super()._walk(X, stop=stop)
 
@@ -81,7 +81,7 @@ class VoCClassifier(SequentialClassifier):
             walk.estimate[rows, stage:] = certainty[:, None]
             walk.winner[rows, stage:] = model.posterior.argmax(axis=1)[:, None]
             walk.shares[rows, stage:] = model.posterior[:, None]
-            # As in FMCC, a first feature is acquired before the threshold counts.
+            # As in FMCC, a first feature is acquired before the threshold applies.
             sure = (stage > 0) & (certainty > threshold)
             prices = self.feature_costs_.marginal(acquired[rows])
             possible = ~(acquired | refused)[rows] & affords(max_cost, spent[rows, None] + prices)
@@ -112,8 +112,8 @@ class VoCClassifier(SequentialClassifier):
 def _acquire(rows, worth, prices, possible, walk):
     """Yield each row's best acquisition, then the next best where it is refused.
 
-    Returns the features acquired (-1 where none could be had) and their values; `possible` is
-    cleared where a feature was refused.
+    Returns the acquired features (-1 if all were refused) and their values. Refused features are
+    cleared in `possible`.
     """
     features, values = np.full(rows.size, -1, dtype=np.intp), np.full(rows.size, np.nan)
     waiting = np.arange(rows.size)
@@ -128,7 +128,7 @@ def _acquire(rows, worth, prices, possible, walk):
 
 
 def _best(worth, prices):
-    """Return each row's worthiest feature; of equals the cheaper, then the lower index."""
+    """Return each row's feature of highest worth; ties go to the cheaper, then the lower index."""
     best = worth >= worth.max(axis=1, keepdims=True) - EQUAL
     return np.where(best, prices, np.inf).argmin(axis=1)
 
@@ -136,15 +136,15 @@ def _best(worth, prices):
 class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
-    All test points have acquired equally many features: their regressions are solved together.
-    `train` is sorted by class, each class ends at one of `ends`, `weight` is how much each example
-    counts; `rows` are the points that go on, `posterior` their P(c | O).
+    All test points have the same number of acquired features, so that their regressions are solved
+    together. `train` is sorted by class, `ends` are the ends of the classes, and `weight` has the
+    weight of each example. `rows` are the points that continue, `posterior` their P(c | O).
     """
 
     def __init__(self, train, ends, weight, n_points, ridge):
         self.rows = np.arange(n_points)
         self._train, self._ends, self._weight, self._ridge = train, ends, weight, ridge
-        # A constant stands before the features: the intercept is known from the start.
+        # The first column is a constant for the intercept, which is known from the start.
         self._points = np.full((n_points, train.shape[1] + 1), np.nan)
         self._points[:, 0] = 1.0
         self._known = np.zeros((n_points, 1), dtype=np.intp)
@@ -152,14 +152,14 @@ class LocalModel:
         self._reweigh()
 
     def keep(self, going):
-        """Go on with the rows where `going` is true."""
+        """Continue with the rows where `going` is true."""
         if not going.all():
             for name, part in vars(self).items():
                 if name not in ("_train", "_ends", "_weight", "_ridge"):
                     setattr(self, name, part[going])
 
     def acquire(self, features, measured):
-        """Take in one measured feature of each test point, standardised."""
+        """Add one measured feature of each test point, given standardised."""
         self._points[np.arange(features.size), features + 1] = measured
         self._squares += np.square(self._train.T[features] - measured[:, None])
         self._known = np.column_stack([self._known, features + 1])
@@ -168,8 +168,8 @@ class LocalModel:
     def _reweigh(self):
         """Weigh the training examples by their distance over the acquired features."""
         bandwidth = np.maximum(np.median(np.sqrt(self._squares), axis=1), TINY)
-        # The nearest example weighs 1: a common factor does not move the posterior, and far from
-        # all examples every weight would vanish.
+        # The nearest example has weight 1. A common factor does not change the posterior, and far
+        # from all examples every weight would underflow.
         nearest = self._squares.min(axis=1, keepdims=True)
         with np.errstate(over="ignore"):
             near = np.exp((nearest - self._squares) / bandwidth[:, None])
@@ -178,7 +178,7 @@ class LocalModel:
         self.posterior = masses / masses.sum(axis=1, keepdims=True)
 
     def look_ahead(self):
-        """Return the expected max_c P(c | O and i) for each feature i; 0 if it is acquired."""
+        """Return the expected max_c P(c | O and i) for each feature i; 0 for acquired ones."""
         n_columns = self._points.shape[1]
         acquired = np.zeros((self.rows.size, n_columns), dtype=bool)
         np.put_along_axis(acquired, self._known, True, axis=1)
@@ -192,9 +192,9 @@ class LocalModel:
         return expected[:, 1:]
 
     def _regress(self, start, end, rest):
-        """Predict the features `rest` of one class: means and spreads at the test points."""
+        """Return means and spreads of the features `rest` under one class, at the test points."""
         moments = _weighted_products(self._train[start:end], self._weights[:, start:end])
-        # The place of each pair of columns among the products: that of the upper triangle.
+        # The index of each pair of columns among the products, by the upper triangle.
         pair = np.zeros((self._points.shape[1],) * 2, dtype=np.intp)
         pair[np.triu_indices(len(pair))] = np.arange(moments.shape[1])
         pair = np.maximum(pair, pair.T)
@@ -204,21 +204,21 @@ class LocalModel:
         cross = moments[every, pair[known[:, :, None], rest[:, None, :]]]
         squares = moments[every[:, 0], pair[rest, rest]]
         mass = np.maximum(gram[:, 0, 0], TINY)
-        # Normal equations of each point's weighted ridge regression, all points at once.
+        # Normal equations of the weighted ridge regressions, for all points at once.
         penalised = gram + self._ridge * np.eye(known.shape[1])
         penalised[:, 0, 0] = mass  # the intercept is free
         slopes = np.linalg.solve(penalised, cross)
-        # Weighted residual sum of squares, from moments alone: y'y − 2 b'X'y + b'X'X b.
+        # Weighted residual sum of squares from moments only: y'y − 2 b'X'y + b'X'X b.
         residual = squares - (slopes * (2.0 * cross - gram @ slopes)).sum(axis=1)
         spreads = np.sqrt(np.maximum(residual / mass[:, None], LEAST_SPREAD**2))
         return (np.take_along_axis(self._points, known, axis=1)[:, None] @ slopes)[:, 0], spreads
 
 
 def _weighted_products(examples, weights):
-    """Return the weighted sums of all products of two columns, a constant column first.
+    """Return the weighted sums of all products of two columns, where column 0 is constant.
 
-    One matrix product serves all test points: the sums are linear in the weights. Their order is
-    that of the upper triangle, row by row.
+    The sums are linear in the weights, so one matrix product gives them for all test points. They
+    are in the order of the upper triangle, row by row.
     """
     n_columns = examples.shape[1] + 1
     sums = np.zeros((len(weights), n_columns * (n_columns + 1) // 2))
@@ -233,10 +233,10 @@ def _weighted_products(examples, weights):
 def _expected_certainty(posterior, means, spreads):
     """Return the expected largest posterior after measuring each feature.
 
-    `posterior` is P(c | O), `means` and `spreads` are the Gaussians (m, n_rest) under each class.
+    `posterior` is P(c | O); `means` and `spreads`, (m, n_rest) each, are the Gaussians per class.
     """
     means, spreads = np.stack(means), np.stack(spreads)
-    # log of P(c | O) times the Gaussian's height; common factors cancel in the posterior.
+    # Log of P(c | O) times the Gaussian's height. Common factors cancel in the posterior.
     heights = np.log(np.maximum(posterior, TINY)).T[:, :, None] - np.log(spreads)
     expected = np.zeros(means.shape[1:])
     for node, node_weight in zip(NODES, NODE_WEIGHTS, strict=True):

@@ -1,7 +1,7 @@
-"""Kernel: bootstrap samples, those of `numpy.random.default_rng(seed).integers`, in less time.
+"""Kernel: bootstrap samples equal to `numpy.random.default_rng(seed).integers`, in less time.
 
-Small trees take no longer to grow than that takes around its generator. Samples follow from the
-seeds of trees, in stored forests too, so each must stay what it was.
+Setting up NumPy's generator takes as long as growing a small tree. The samples must never change,
+because stored forests reproduce them from the seeds of their trees.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.random cimport bitgen_t
 
 
 class _Words:
-    """What `numpy.random.SeedSequence` makes of one number, as it was computed before."""
+    """A seed sequence of precomputed words, which replaces `numpy.random.SeedSequence`."""
 
     def __init__(self, words):
         self.words = words
@@ -34,7 +34,7 @@ cdef inline uint32_t hashed(uint32_t word, uint32_t* key, uint32_t multiplier) n
 
 
 def seed_words(uint64_t seed):
-    """Return the four words of a seed, uint64: O'Neill's seed_seq, with the numbers of NumPy."""
+    """Return the four uint64 words of a seed: O'Neill's seed_seq with NumPy's constants."""
     words = np.empty(4, np.uint64)
     cdef uint64_t[::1] out = words
     cdef uint32_t pool[4]
@@ -55,12 +55,12 @@ def seed_words(uint64_t seed):
 
 
 def bootstrap_weights(uint32_t n_samples, uint64_t seed):
-    """Return the counts of a bootstrap sample, float64: n_samples > 0, drawn with replacement."""
+    """Return how often each of n_samples > 0 examples is drawn with replacement, float64."""
     weights, source = np.zeros(n_samples), np.random.PCG64(_Words(seed_words(seed)))
     cdef double[::1] counts = weights
     cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(source.capsule, "BitGenerator")
-    # Integers below n as products of 32 bits (Lemire 2019). Their lower halves tell what would
-    # favour some examples; that is drawn again.
+    # Integers below n are products of 32 bits (Lemire 2019). Products with a small lower half would
+    # favour some examples, so they are drawn again.
     cdef uint32_t favoured = (<uint32_t> 0 - n_samples) % n_samples
     cdef uint64_t product
     cdef Py_ssize_t _
@@ -74,7 +74,7 @@ def bootstrap_weights(uint32_t n_samples, uint64_t seed):
 
 
 def whole_total(const double[::1] weights):
-    """Return the sum of weights that are whole numbers, infinity if one is not."""
+    """Return the sum of the weights, or infinity if one of them is not a whole number."""
     cdef double total = 0.0
     cdef Py_ssize_t i
     for i in range(weights.shape[0]):

@@ -1,10 +1,10 @@
 """Search for the best threshold of one feature by counting, for Gini and entropy.
 
-The mean impurity of both sides needs no order of the examples, only how much of each class each
-code holds. A node adds its weights up in cells (code, class) and sets a bit for each cell that it
-uses; the set bits, lowest first, then visit the cells in the order of the codes. So a feature costs
-one pass over the node's examples and one over the cells in use, however small the node, and neither
-a sort nor a histogram to be cleared.
+The mean impurity of both sides depends on the weight of each class at each code, and not on the
+order of the examples. A node adds its weights to cells (code, class) and sets a bit for each cell
+in use. Reading the set bits from the lowest up visits the cells in the order of the codes. So a
+feature takes one pass over the node's examples and one over the cells in use, however small the
+node is, and needs no sort and no histogram to clear.
 """
 
 from libc.math cimport INFINITY
@@ -20,10 +20,10 @@ cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
 
 cdef enum:
-    LANES = 2              # copies of the cells, so that sums do not wait for each other
+    LANES = 2              # copies of the cells, so that an addition need not wait for the last one
 
 
-# Where the examples of a node are counted: a cell for each (code, class) of a feature.
+# The counts of a node's examples, in a cell for each (code, class) of a feature.
 cdef struct ClassHistogram:
     double* weights        # (LANES, n_codes << bits): zero between uses
     uint64_t* marks        # (LANES, n_words): a bit for each cell in use; zero between uses
@@ -35,7 +35,7 @@ cdef struct ClassHistogram:
 cdef inline Py_ssize_t n_mark_words(
     const ClassHistogram* histogram, Py_ssize_t n_codes
 ) noexcept nogil:
-    """Return how many words hold the marks of a feature that has `n_codes` codes."""
+    """Return the number of words that hold the marks of a feature with `n_codes` codes."""
     return ((n_codes << histogram.bits) + 63) // 64
 
 
@@ -44,7 +44,7 @@ cdef inline uint64_t take_marks(
 ) noexcept nogil:
     """Return the marks of a word over all copies, and clear them.
 
-    Set bits, lowest first, are the cells in use, ascending: no sort, and no empty cell is visited.
+    The set bits from the lowest up are the cells in use, so no sort is needed.
     """
     cdef uint64_t marks = 0
     cdef Py_ssize_t lane
@@ -70,11 +70,11 @@ cdef inline void count_classes(
     ClassHistogram* histogram, const Column* column, Codes codes, const int32_t* rows,
     Py_ssize_t n_codes,
 ) noexcept nogil:
-    """Add the examples to their cells, in copies, and mark the cells that are in use."""
+    """Add the examples to the copies of their cells, and mark the cells in use."""
     cdef Py_ssize_t n_cells = n_codes << histogram.bits
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes), i
     cdef uint64_t* marks = histogram.marks
-    # Where cells are many, most stay empty: their bits spare visiting them.
+    # Of many cells, most stay empty, and the marks avoid visiting them.
     cdef bint sparse = 2 * n_cells > column.size
     add_up(
         histogram.weights, n_cells, LANES, codes, rows, 0, 0, 1 << histogram.bits, column.labels,
@@ -82,7 +82,7 @@ cdef inline void count_classes(
     )
     if sparse:
         return
-    # Nearly all of few cells are in use: to visit them all is cheaper than to note which are.
+    # Of few cells, nearly all are in use: visiting all is cheaper than marking those in use.
     for i in range(n_words):
         marks[i] = ~(<uint64_t> 0)
     if n_cells & 63:
@@ -92,7 +92,7 @@ cdef inline void count_classes(
 cdef inline bint allows(
     const Search* search, double n_left, double left_sum, double n_right, double right_sum
 ) noexcept nogil:
-    """Say whether a split has sides that the rule allows, given the sums of class 1 of two."""
+    """Return whether the rule allows the sides of a split; sums are of class 1 of two classes."""
     return min(n_left, n_right) >= search.rule.least_weight and not (
         search.ordered and breaks_order(search, n_left, left_sum, n_right, right_sum)
     )
@@ -101,7 +101,7 @@ cdef inline bint allows(
 cdef inline bint scan_classes(
     Search* search, ClassHistogram* histogram, Py_ssize_t n_codes
 ) noexcept nogil:
-    """Offer the feature's best threshold, clear the cells; say whether the feature varies."""
+    """Offer the feature's best threshold and clear the cells; return whether the feature varies."""
     cdef:
         Kind kind = search.rule.impurity.kind
         bint whole = search.rule.impurity.whole
@@ -115,7 +115,7 @@ cdef inline bint scan_classes(
         double n_left = 0.0, n_right = search.node.n, sum_left = 0.0, sum_right = search.node.sum
         double weight, found, best = -INFINITY
         double slack = search.rule.equal * search.impurity * search.node.n
-    # Sides by class, and the sums over classes that both impurities are made of.
+    # The class counts of both sides, and the sums over classes that define both impurities.
     memset(left, 0, search.n_classes * sizeof(double))
     memcpy(right, search.node.counts, search.n_classes * sizeof(double))
     for word in range(n_words):
@@ -123,19 +123,19 @@ cdef inline bint scan_classes(
         while marks:
             # Invariant: `left` holds the cells below, `right` the rest of the node.
             cell = (word << 6) | trailing_zeros(marks)
-            # Take the lowest set bit away.
+            # Clear the lowest set bit.
             marks &= marks - 1
             weight = take_cell(histogram, cell, n_cells)
-            # Where all cells are marked some are empty; a code without examples is no border.
+            # If all cells are marked, some are empty; a code without examples adds no threshold.
             if weight == 0:
                 continue
             code = cell >> bits
             if code != before:
-                # The first cell of another code: a threshold lies between it and the code before.
+                # The first cell of a new code: a threshold separates it from the previous code.
                 if n_used and allows(search, n_left, left[1], n_right, right[1]):
                     found = quality(kind, whole, n_left, n_right, sum_left, sum_right)
                     if found >= best - slack:
-                        # Better by more than rounding; else one of the equals is drawn.
+                        # Better by more than rounding; otherwise a tie is resolved at random.
                         if found > best + slack:
                             best, cut, n_tied = found, before, 1
                         elif not first:
@@ -152,7 +152,7 @@ cdef inline bint scan_classes(
             right[cell] -= weight
             n_left += weight
             n_right -= weight
-    # The other features' best split is compared once for each feature, not for each threshold.
+    # The best split of other features is compared once per feature, not once per threshold.
     if cut >= 0:
         found = mean_value(kind, best, search.node.n)
         offer(search, search.impurity - found, search.impurity, <int32_t> cut, n_tied)

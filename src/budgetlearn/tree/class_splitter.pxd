@@ -1,17 +1,17 @@
 """Search for the best threshold of one feature at one node, for impurities of class counts.
 
-Every distinct threshold of the node counts, yet few are looked at. For a monotone impurity F the
-left side's F grows and the right side's falls as the threshold moves up, so that
+The search covers all distinct thresholds of the node, but evaluates only a few. For a monotone
+impurity F, moving the threshold up makes F of the left side grow and F of the right side fall, so
 
     max(F(left), F(right)) >= max(F(left) at the start, F(right) at the end)
 
-for all thresholds within a range of codes. A coarse histogram gives these bounds; only ranges whose
-bound can still win are refined. Without it codes are sorted, or where they are few counted.
+for all thresholds within a range of codes. A coarse histogram gives these bounds, and only ranges
+whose bound can still win are refined. For other impurities, codes are sorted, or counted if few.
 
-Of a random sample of the thresholds, too, only those that can win are drawn. All samples of m of M
-thresholds are equally likely if the next threshold is taken with the chance of what is still wanted
-in what is left: in any order, and for as many thresholds as matter. So the buckets that can win are
-drawn before anything is sorted: first how many sampled thresholds each has, then, if any, which.
+If thresholds are sampled at random, only those that can win are drawn. All samples of m out of M
+thresholds are equally likely if each threshold is taken with probability (still wanted) / (left),
+in any order, and drawing may end early. So the buckets that can win are drawn before anything is
+sorted: first the number of sampled thresholds in each, then, if there are any, their places.
 """
 
 from libc.math cimport INFINITY
@@ -27,10 +27,10 @@ from .search cimport (
 )
 
 cdef enum:
-    FEW = 16           # up to so many examples sorting beats a histogram
+    FEW = 16           # up to this number of examples, sorting beats a histogram
     MAX_BUCKETS = 256
-    LANES = 4          # copies of a small histogram, so that sums do not wait for each other,
-    MANY = 64          # where there are so many examples
+    LANES = 4          # copies of a small histogram: additions need not wait for each other
+    MANY = 64          # least number of examples for such copies
 
 
 cdef inline void copy_side(Side* target, const Side* source, Py_ssize_t n_classes) noexcept nogil:
@@ -44,11 +44,11 @@ cdef inline void clear_side(Side* side, Py_ssize_t n_classes) noexcept nogil:
 
 
 cdef inline void begin_sides(Search* search) noexcept nogil:
-    """Put all examples on the right, but those without a value that go left."""
+    """Put all examples on the right, except those without a value that go left."""
     cdef Py_ssize_t K = search.n_classes, c
     clear_side(&search.left, K)
     copy_side(&search.right, &search.node, K)
-    # In the second search of a feature these never move: they are on the left of every threshold.
+    # In the second search of a feature these stay on the left of every threshold.
     if search.missing == Missing.LEFT:
         for c in range(K):
             shift(&search.rule.impurity, &search.left, <int32_t> c, search.without.counts[c])
@@ -56,7 +56,7 @@ cdef inline void begin_sides(Search* search) noexcept nogil:
 
 
 cdef inline bint is_occupied(const Search* search, Py_ssize_t bucket) noexcept nogil:
-    """Say whether a bucket has examples: weights are never negative, so sums of them neither."""
+    """Return whether a bucket has examples. Weights are not negative, so no sum cancels to 0."""
     cdef Py_ssize_t c, K = search.n_classes
     for c in range(K):
         if search.histogram[bucket * K + c] != 0:
@@ -65,7 +65,7 @@ cdef inline bint is_occupied(const Search* search, Py_ssize_t bucket) noexcept n
 
 
 cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
-    """Move the examples of a bucket from right to left; say whether there were any."""
+    """Move the examples of a bucket from right to left; return whether there were any."""
     cdef Py_ssize_t K = search.n_classes, c
     cdef double* counts = search.histogram + bucket * K
     cdef bint occupied = False
@@ -80,10 +80,10 @@ cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
 cdef inline void offer_sides(
     Search* search, const Side* left, double left_value, double right_value, int32_t cut
 ) noexcept nogil:
-    """Offer a split, given its left side, and F of both."""
-    # Minimax judges by the worse side (BudgetRF, Algorithm 2), else the sides' mean counts.
+    """Offer a split, given its left side and F of both sides."""
+    # Minimax judges by the worse side (BudgetRF, Algorithm 2), other rules by the sides' mean.
     cdef double after = max(left_value, right_value), left_share = left.n / search.node.n
-    # A node of two classes has them as 0 and 1.
+    # The classes of a node with two classes are 0 and 1.
     cdef double right_ones = search.node.counts[1] - left.counts[1]
     if not allows(search, left.n, left.counts[1], search.node.n - left.n, right_ones):
         return
@@ -103,10 +103,10 @@ cdef inline void fill_histogram(
     int bits,
     Py_ssize_t n_buckets,
 ) noexcept nogil:
-    """Add up the weights of each class in each bucket of 2**bits codes."""
+    """Sum the weights of each class in each bucket of 2**bits codes."""
     cdef Py_ssize_t K = search.n_classes, size = n_buckets * K, lane = 0, i
     cdef double* h = search.histogram
-    # Copies pay where cells are few enough to be hit in turn, and not too many to be cleared.
+    # Copies pay off if the cells are few: they are hit in succession, and cleared quickly.
     if column.size >= MANY and size <= K * MAX_BUCKETS // LANES:
         lane = size
     memset(h, 0, (LANES if lane else 1) * size * sizeof(double))
@@ -119,9 +119,9 @@ cdef inline void fill_histogram(
 
 
 cdef inline double least_quality(const Search* search) noexcept nogil:
-    """Return a `quality` below which a gain is worse than the best for sure."""
+    """Return a `quality` below which a gain is certainly worse than the best."""
     cdef double least = search.price - search.best.score - search.best.slack - search.impurity
-    # A drop of `least` leaves 1 - quality / n (entropy: no 1); the margin covers all rounding.
+    # A drop of `least` leaves 1 - quality / n (entropy: without the 1); 1e-9 covers all rounding.
     return search.node.n * ((search.rule.impurity.kind == Kind.GINI) + least - 1e-9)
 
 
@@ -130,17 +130,17 @@ cdef inline bint scan_keys(
     const Column* column,
     const uint64_t* keys,     # IN code << 32 | position, ascending
     Py_ssize_t n,
-    Side* left,               # INOUT the examples below the keys, in the end with all of them
+    Side* left,               # INOUT the examples below the keys; at the end also those of the keys
     Side* right,
     Sample* sample,           # INOUT of their thresholds; NULL: all are offered
-    bint inside,              # IN whether a sample counts the threshold above the last key, too
+    bint inside,              # IN whether a sample includes the threshold above the last key
 ) noexcept nogil:
-    """Offer thresholds between neighbouring codes; say whether one above the keys may win."""
+    """Offer thresholds between neighbouring codes; return whether one above the keys may win."""
     cdef uint64_t code
     cdef Py_ssize_t i = 0, position
     cdef double left_value, least = least_quality(search)
     cdef Kind kind = search.rule.impurity.kind
-    # Sums of whole weights tell without a division that most thresholds cannot win.
+    # With exact sums, most thresholds can be ruled out without a division.
     cdef bint by_sums = search.rule.exact and search.rule.gain and kind == Kind.GINI
     cdef bint by_logs = search.rule.impurity.whole and search.rule.gain and kind == Kind.ENTROPY
     while i < n:
@@ -173,16 +173,16 @@ cdef inline bint scan_keys(
 
 
 cdef inline bint can_win(const Search* search, Py_ssize_t bucket) noexcept nogil:
-    """Say whether a threshold inside a bucket may win or tie, by what `scan_bounds` noted."""
+    """Return whether a threshold inside a bucket may win or tie, by the bounds of `scan_bounds`."""
     return max(search.lefts[bucket], search.rights[bucket + 1]) <= search.limit
 
 
 cdef inline Py_ssize_t scan_bounds(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets
 ) noexcept nogil:
-    """Offer the thresholds between buckets, note F at them; return how many buckets matter.
+    """Offer the thresholds between buckets, record F at them; return how many buckets matter.
 
-    Where thresholds are sampled and buckets have several codes, none is offered.
+    If thresholds are sampled and buckets have several codes, none is offered.
     """
     cdef bint bounded = search.rule.bounded
     cdef double* lefts = search.lefts
@@ -192,8 +192,8 @@ cdef inline Py_ssize_t scan_bounds(
     if search.n_sampled and bits == 0:
         for bucket in range(n_buckets):
             sample.n_left += is_occupied(search, bucket)
-    # F of both sides at every border: between two of them it can only be worse than the better
-    # ends of both, which `can_win` compares with the limit.
+    # F of both sides at every border. A threshold between two borders is no better than F(left) at
+    # the lower and F(right) at the upper border, which `can_win` compares with the limit.
     lefts[0] = value(&search.rule.impurity, &search.left)
     rights[0] = value(&search.rule.impurity, &search.right)
     for bucket in range(n_buckets):
@@ -208,7 +208,7 @@ cdef inline Py_ssize_t scan_bounds(
         if bucket == n_buckets - 1 or (search.n_sampled and bits > 0):
             continue
         if search.n_sampled:
-            # What cannot win takes no random number.
+            # Thresholds that cannot win use no random number.
             if bounded and max(lefts[bucket + 1], rights[bucket + 1]) > search.limit:
                 continue
             if not draw(search, &sample):
@@ -223,22 +223,22 @@ cdef inline Py_ssize_t scan_bounds(
 cdef inline void draw_buckets(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets, Sample* samples
 ) noexcept nogil:
-    """Draw how many thresholds of a sample each bucket has that can win; the rest cannot any more.
+    """Draw how many sampled thresholds lie in each bucket that can win, and rule out the others.
 
-    Requires what `scan_bounds` noted, and that `present` is zero, as it is left.
+    Requires the bounds of `scan_bounds`. `present` is zero before and after.
     """
     cdef Py_ssize_t i, bucket, _, first = 0, last = (column.high - column.low) >> bits
     cdef Sample sample = Sample(search.n_sampled, 0)
     cdef uint32_t code
     cdef uint64_t* word
     cdef uint64_t bit
-    # Below `first` the right side is too impure at every threshold: these take no random number.
+    # Below `first` the right side is too impure at every threshold: no random number is drawn.
     while first < n_buckets and search.rights[first + 1] > search.limit:
         search.lefts[first] = INFINITY
         first += 1
     if first == n_buckets:
-        return  # of most features no threshold can win
-    # How many distinct codes each bucket has, that is thresholds to be drawn from.
+        return  # most features have no threshold that can win
+    # Count the distinct codes of each bucket, which are the thresholds to draw from.
     memset(samples, 0, (last + 1) * sizeof(Sample))
     for i in range(column.size):
         code = column.codes[i] - column.low
@@ -248,17 +248,17 @@ cdef inline void draw_buckets(
     for i in range(column.size):
         search.present[(column.codes[i] - column.low) >> 6] = 0
     samples[last].n_left -= 1  # no threshold is above the last code
-    # The sample is one of all thresholds, of those below and above the range, too.
+    # The sample is drawn from all thresholds, including those below and above the range.
     for bucket in range(last + 1):
         sample.n_left += samples[bucket].n_left
     for bucket in range(first, n_buckets):
         for _ in range(samples[bucket].n_left):
             samples[bucket].n_wanted += draw(search, &sample)
-        # An infinite bound keeps `take_candidates` from copying the bucket's examples.
+        # With an infinite bound, `take_candidates` does not copy the bucket's examples.
         if samples[bucket].n_wanted == 0:
             search.lefts[bucket] = INFINITY
         elif search.rule.exact and search.rule.least_weight <= 0 and not search.ordered:
-            # Any threshold inside reaches this, and one is sampled: what is worse cannot win.
+            # All thresholds inside are at least this good, and one is sampled: worse cannot win.
             search.limit = min(
                 search.limit,
                 max(search.lefts[bucket + 1], search.rights[bucket]) + 1e-12 * search.impurity,
@@ -268,7 +268,7 @@ cdef inline void draw_buckets(
 cdef inline Py_ssize_t take_candidates(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets
 ) noexcept nogil:
-    """Copy the examples of the buckets that can win; return where the last of these ends."""
+    """Copy the examples of the buckets that can win; return the end of the last such bucket."""
     cdef Column* inside = &search.inside
     cdef Py_ssize_t i, bucket, end = 0, n = 0
     cdef uint8_t candidate[MAX_BUCKETS]
@@ -280,7 +280,7 @@ cdef inline Py_ssize_t take_candidates(
     memset(candidate + n_buckets, 0, MAX_BUCKETS - n_buckets)
     if end > 0:
         for i in range(column.size):
-            # Each is written, and counted where it belongs: no branch to mispredict.
+            # Every example is written, and kept by counting it: no branch to mispredict.
             code = column.codes[i]
             inside.codes[n] = code
             inside.labels[n] = column.labels[i]
@@ -299,7 +299,7 @@ cdef inline void refine(
     Py_ssize_t n_buckets,
     Sample* samples,          # INOUT (n_buckets,) of the thresholds of each; NULL: all
 ) noexcept nogil:
-    """Look inside the buckets whose bound lets them win or tie."""
+    """Search inside the buckets whose bound lets them win or tie."""
     cdef Py_ssize_t bucket, start = 0, end, K = search.n_classes
     cdef Column* inside = &search.inside
     cdef uint64_t* keys
@@ -307,16 +307,16 @@ cdef inline void refine(
     n_buckets = take_candidates(search, column, bits, n_buckets)
     if n_buckets == 0:
         return
-    # Only what can still win is sorted: mostly a small part of a large node.
+    # Only examples of buckets that can win are sorted, mostly a small part of a large node.
     keys = sorted_keys(search, inside)
     begin_sides(search)
     for bucket in range(n_buckets):
-        # Invariant: keys[:start] are those of the buckets below, which `left` holds.
+        # Invariant: keys[:start] belong to the buckets below, whose examples are in `left`.
         beyond = <uint64_t> (bucket + 1) << (bits + 32)
         end = start
         while end < inside.size and keys[end] < beyond:
             end += 1
-        # The threshold above a bucket has been offered, but if thresholds are sampled.
+        # The threshold above a bucket was offered already, unless thresholds are sampled.
         if end > start and (
             samples != NULL
             or keys[start] >> 32 < keys[end - 1] >> 32 and can_win(search, bucket)
@@ -333,7 +333,7 @@ cdef inline void refine(
 
 
 cdef inline void begin_feature(Search* search, const Column* column) noexcept nogil:
-    # An upper bound of the thresholds: where the sample is as large, all are tried.
+    # An upper bound of the number of thresholds: a sample of this size would try all.
     cdef Py_ssize_t most = min(<Py_ssize_t> (column.high - column.low), column.size - 1)
     search.n_sampled = n_stumps(column.size)
     if not search.rule.stumps or search.n_sampled >= most:
@@ -358,26 +358,26 @@ cdef inline void scan_histogram(
 
 
 cdef inline void examine(Search* search, Column* column) noexcept nogil:
-    """Offer the thresholds of one feature, that is not constant, to the node's best split."""
+    """Offer the thresholds of one feature, which is not constant, to the node's best split."""
     cdef Py_ssize_t spread = column.high - column.low, n_buckets, wanted = 8, i
     cdef Sample sample = Sample(0, 0)
     cdef uint64_t* keys
-    cdef int bits = 0  # so many bits of codes share a bucket
+    cdef int bits = 0  # codes that differ only in the lowest `bits` bits share a bucket
     if search.rule.bounded:
-        # Buckets cost a pass over them, examples of a bucket a sort: both about sqrt(size) large.
+        # Buckets take a pass, and a bucket's examples a sort; both number about sqrt(size).
         while wanted < MAX_BUCKETS and wanted * wanted < 4 * column.size:
             wanted *= 2
         while spread >> bits >= wanted:
             bits += 1
     begin_feature(search, column)
     n_buckets = (spread >> bits) + 1
-    # To clear and visit many cells for few examples takes longer than to sort these.
+    # For few examples, clearing and visiting many cells takes longer than sorting.
     if (
         (column.size <= FEW and n_buckets > 2)
         or n_buckets * search.n_all_classes > 2 * column.size + 64
     ):
         keys, sample.n_wanted = sorted_keys(search, column), search.n_sampled
-        # A sample needs to know from how many thresholds it is drawn.
+        # Count the thresholds that the sample is drawn from.
         for i in range(1, column.size if search.n_sampled else 0):
             sample.n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
         scan_keys(
@@ -394,9 +394,9 @@ cdef inline void examine(Search* search, Column* column) noexcept nogil:
 cdef inline bint examine_tally(
     Search* search, Column* column, Codes codes, const int32_t* rows, Py_ssize_t n_codes
 ) noexcept nogil:
-    """Offer the thresholds of a feature of few codes, if it varies: say so.
+    """Offer the thresholds of a feature with few codes; return whether the feature varies.
 
-    They are counted in one pass over the table; `column.codes` stays as it was.
+    The codes are counted in one pass over the table, without a copy in `column.codes`.
     """
     cdef Py_ssize_t K = search.n_classes, first = 0, last = n_codes * K - 1
     fill_histogram(search, column, codes, rows, 0, 0, n_codes)
@@ -409,7 +409,7 @@ cdef inline bint examine_tally(
     if column.low == column.high:
         return False
     begin_feature(search, column)
-    # The scans begin at the smallest code that the node has.
+    # The scans start at the smallest code in the node.
     search.histogram += column.low * K
     scan_histogram(search, column, 0, column.high - column.low + 1)
     search.histogram -= column.low * K
@@ -417,9 +417,9 @@ cdef inline bint examine_tally(
 
 
 cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil:
-    """Offer the threshold of a feature of zeros and ones, if it varies, by its ones' class counts.
+    """Offer the threshold of a feature of zeros and ones, given the class counts of its ones.
 
-    Counts are whole numbers.
+    Returns whether the feature varies. Counts are whole numbers.
     """
     cdef Impurity* impurity = &search.rule.impurity
     cdef Side* left = &search.left
@@ -428,7 +428,7 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
     cdef double zeros, n_ones = 0.0, found
     for c in range(search.n_classes):
         n_ones += ones[c]
-    # Exact, as counts are whole numbers: no rest is left by rounding.
+    # Exact, because counts are whole numbers and are not rounded.
     if n_ones == 0 or n_ones == search.node.n:
         return False
     begin_sides(search)
@@ -439,7 +439,7 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
         if zeros != 0:
             shift(impurity, left, <int32_t> c, zeros)
             shift(impurity, right, <int32_t> c, -zeros)
-    # Judged as single columns are: by their cells, where these are counted.
+    # Scored as by `scan_classes`, which scores single columns under these rules.
     if not search.rule.minimax and impurity.kind >= Kind.GINI:
         if allows(search, left.n, left.counts[1], right.n, right.counts[1]):
             found = quality(impurity.kind, impurity.whole, left.n, right.n, left.sum, right.sum)
@@ -452,15 +452,15 @@ cdef inline bint examine_ones(Search* search, const double* ones) noexcept nogil
 
 cdef inline void examine_both_sides(
     Search* search,
-    Column* column,           # IN of which some are missing; its codes are scratch afterwards
+    Column* column,           # IN with missing values; its codes are scratch afterwards
     Examples* examples,       # its spare arrays are scratch
-    uint32_t missing,         # IN their code
+    uint32_t missing,         # IN the code of missing values
 ) noexcept nogil:
-    """Offer the thresholds of a feature twice: missing values on the right, and on the left.
+    """Offer the thresholds of a feature twice: with missing values on the right, and on the left.
 
-    A missing value has a code of its own, the largest one of its feature. So the first search sees
-    the missing ones on the right of every threshold, and, at the end, alone on the right. The
-    second one, among the others, begins with them on the left.
+    Missing values have a code of their own, the largest of their feature. So in the first search
+    they are on the right of every threshold, and alone there at the last threshold. The second
+    search covers the other examples and starts with the missing ones on the left.
     """
     cdef Column known = Column(
         0, column.codes, examples.spare_labels, examples.spare_weights, missing, 0

@@ -1,9 +1,9 @@
-"""The rank codes of one feature, whatever their width, and the passes over them."""
+"""The rank codes of one feature, of any width, and the passes over them."""
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 
-# The codes of one feature, in as many bytes each as its table needs.
+# The codes of one feature; `width` is the number of bytes per code, the same in a whole table.
 cdef struct Codes:
     const void* start
     Py_ssize_t width
@@ -12,8 +12,8 @@ cdef struct Codes:
 cdef inline int32_t at(Codes codes, int32_t row) noexcept nogil:
     """Return the code of one row.
 
-    The only place that looks at the width. Loops call it with codes that they do not change, so
-    that the compiler takes the branches out of them and makes a loop for each width.
+    This is the only function that depends on the width. Loops call it with constant codes, so the
+    compiler moves the branches out of the loop and makes one loop for each width.
     """
     if codes.width == 1:
         return (<const uint8_t*> codes.start)[row]
@@ -26,7 +26,7 @@ cdef inline void gather(
     Codes codes, const int32_t* rows, Py_ssize_t n, uint32_t* gathered, uint32_t* low,
     uint32_t* high,
 ) noexcept nogil:
-    """Copy the codes of some rows, of any width; find the smallest and the largest."""
+    """Copy the codes of some rows to 32 bits, and find the smallest and the largest."""
     cdef uint32_t code, least = 0xFFFFFFFF, most = 0
     cdef Py_ssize_t i
     for i in range(n):
@@ -38,7 +38,7 @@ cdef inline void gather(
 
 
 cdef inline void add_up(
-    double* cells,            # INOUT of each bucket of codes and class, in copies
+    double* cells,            # INOUT of each bucket of codes and each class, in copies
     Py_ssize_t lane,          # IN distance between two copies
     int n_lanes,              # IN a power of two
     Codes codes,
@@ -49,13 +49,13 @@ cdef inline void add_up(
     const int32_t* labels,
     const double* weights,
     Py_ssize_t n,
-    uint64_t* marks,          # OUT a bit for each cell in use, NULL: not asked for
+    uint64_t* marks,          # OUT a bit for each cell in use; NULL: not wanted
     Py_ssize_t n_words,       # IN distance between the marks of two copies
 ) noexcept nogil:
     """Add the weights of examples to the cells of their codes and classes.
 
-    Neighbours go to different copies: where cells are few, sums do not wait for each other. To be
-    called with constants where the caller has them: the compiler then drops what is not needed.
+    Consecutive examples go to different copies, so that additions to few cells need not wait for
+    each other. Pass constants where possible: the compiler then drops the unused branches.
     """
     cdef Py_ssize_t i, cell, copy
     cdef uint32_t code

@@ -1,4 +1,4 @@
-"""Trees of scikit-learn and LightGBM as `Tree`, so that all are charged by the same code."""
+"""Conversion of scikit-learn's and LightGBM's trees to `Tree`, so that one code charges all."""
 
 from dataclasses import replace
 from itertools import pairwise, starmap
@@ -22,7 +22,7 @@ def _from_arrays(source, value):
 
 
 def _boosted(estimator):
-    """Trees of gradient boosting: the sum of their values, plus the init, is the raw score."""
+    """Return the trees of gradient boosting; their values plus the init sum to the raw score."""
     n_outputs = estimator.estimators_.shape[1]
     trees = []
     for stage in estimator.estimators_:
@@ -34,7 +34,7 @@ def _boosted(estimator):
 
 
 def _adaptively_boosted(estimator):
-    """Trees of AdaBoost (SAMME): a tree votes with its weight, against all other classes alike."""
+    """Return the trees of AdaBoost (SAMME), which vote with their weight against other classes."""
     against = -1 / (estimator.n_classes_ - 1)
     trees = []
     for fitted, weight in zip(estimator.estimators_, estimator.estimator_weights_, strict=False):
@@ -48,15 +48,17 @@ def _adaptively_boosted(estimator):
 def from_sklearn(estimator):
     """Return the trees of a fitted scikit-learn estimator, as a list of `Tree`.
 
-    See `READABLE`, with one target; trees and forests of regression may have several. `TypeError`
-    for any other. scikit-learn compares float32 features: pass X as float32 to walk its paths, and
-    without NaN, which these trees send right.
+    `READABLE` lists the estimators. They must have one target; only regression trees and forests
+    may have several. Others raise `TypeError`. scikit-learn compares float32 features, so pass X as
+    float32 to follow the same paths. X must not contain NaN, which these trees send right.
 
-    Node values are those of scikit-learn: class shares in classification trees, forests and bagging
-    (the mean over the trees is `predict_proba`), means in those of regression, learning rate times
-    leaf value in gradient boosting, in the column of its class; in AdaBoost the tree's weight for
-    the class that the leaf votes for and −1/(K − 1) times the weight for the others, so that the
-    sum is `decision_function` but for its scale.
+    Node values are those of scikit-learn:
+
+    - classification trees, forests and bagging: class shares, whose mean over the trees is
+      `predict_proba`; in regression, means;
+    - gradient boosting: learning rate times leaf value, in the column of the class;
+    - AdaBoost: the tree's weight for the class of the leaf's vote, and −1/(K − 1) times the weight
+      for the others. The sum is `decision_function` up to its scale.
     """
     if not holds_trees(estimator):
         member = getattr(estimator, "estimator", None)
@@ -70,11 +72,11 @@ def from_sklearn(estimator):
     one = members[0].n_outputs_ == 1
     if not one and hasattr(members[0], "classes_"):
         raise TypeError(f"from_sklearn takes one target, got {members[0].n_outputs_}.")
-    # (node_count, n_outputs, n_classes): of one target the classes, else the outputs.
+    # Values have shape (node_count, n_outputs, n_classes); columns are classes or several outputs.
     grown = [member.tree_ for member in members]
     values = (tree.value[:, 0, :] if one else tree.value[:, :, 0] for tree in grown)
     trees = list(map(_from_arrays, grown, values))
-    drawn = getattr(estimator, "estimators_features_", None)  # by bagging, for each tree
+    drawn = getattr(estimator, "estimators_features_", None)  # the features of bagging's trees
     return trees if drawn is None else list(map(on_the_whole_table, trees, drawn))
 
 
@@ -85,12 +87,12 @@ READABLE = (
 
 
 def holds_trees(estimator):
-    """Tell whether an estimator of scikit-learn, fitted or not, is one that `from_sklearn` takes.
+    """Return whether `from_sklearn` accepts a scikit-learn estimator, once it is fitted.
 
-    Others hold trees as well, but combine them in other ways (isolation forests, embeddings, the
+    Other estimators have trees but combine them differently (isolation forests, embeddings, the
     weighted median of AdaBoostRegressor, stacking).
     """
-    from sklearn import ensemble  # much to import for those who convert LightGBM's trees only
+    from sklearn import ensemble  # a slow import that is not needed for LightGBM's trees
 
     averaging = (
         *(ensemble.RandomForestClassifier, ensemble.RandomForestRegressor),
@@ -105,17 +107,17 @@ def holds_trees(estimator):
 
 
 def on_the_whole_table(tree, features):
-    """Return a tree that was grown on some features, numbered now as in the whole table."""
+    """Return a tree grown on some features, with features numbered as in the whole table."""
     return replace(tree, feature=np.where(tree.is_leaf, LEAF, np.asarray(features)[tree.feature]))
 
 
 def sklearn_intercept(estimator):
     """Return the scores of a fitted scikit-learn ensemble before any tree, float or (n_outputs,).
 
-    In gradient boosting the constant that fits the training targets best: their mean (or quantile),
-    the log-odds of the second of two classes (half of them where the loss is exponential), or the
-    centred log shares of more. Else 0. `TypeError` for gradient boosting that starts from a model
-    of its own (`init`): see `starts_constant`.
+    In gradient boosting this is the constant that fits the training targets best: their mean (or
+    quantile), the log-odds of the second of two classes (half of them with the exponential loss),
+    or the centred log shares of more classes. Otherwise it is 0. Gradient boosting with another
+    `init` raises `TypeError` (see `starts_constant`).
     """
     if not starts_constant(estimator):
         raise TypeError(f"{NOT_CONSTANT}, got {estimator.init!r}.")
@@ -125,7 +127,7 @@ def sklearn_intercept(estimator):
     row = np.zeros((1, estimator.n_features_in_))
     if not hasattr(estimator, "classes_"):
         return start.predict(row)[0]
-    least = np.finfo(np.float64).eps  # as scikit-learn clips shares, and computes log-odds
+    least = np.finfo(np.float64).eps  # scikit-learn clips shares and computes log-odds like this
     shares = np.clip(start.predict_proba(row)[0], least, 1 - least)
     if shares.size > 2:
         return np.log(shares) - np.log(shares).mean()
@@ -136,27 +138,27 @@ NOT_CONSTANT = 'gradient boosting must start from a constant, init=None or "zero
 
 
 def starts_constant(estimator):
-    """Tell whether the scores of an ensemble start from the same number for every example.
+    """Return whether the scores of an ensemble start from the same number for every example.
 
-    They do with no `init`, None or "zero": another model would look at features unseen.
+    They do without `init`, or if it is None or "zero". Other models would read unacquired features.
     """
     start = getattr(estimator, "init", None)
     return start is None or isinstance(start, str)
 
 
 def score_scale(estimator):
-    """Return the factor that makes log-odds of two classes of the score of gradient boosting."""
+    """Return the factor that turns a binary score of gradient boosting into log-odds."""
     # Scores of the exponential loss are half the log-odds.
     return 2.0 if getattr(estimator, "loss", None) == "exponential" else 1.0
 
 
 def _fields(section):
-    """Return the lines `name=numbers` of one tree in LightGBM's model text as a dictionary."""
+    """Return the lines `name=numbers` of a section of LightGBM's model text as a dictionary."""
     return dict(line.split("=", 1) for line in section.splitlines() if "=" in line)
 
 
 def _check_splits(trees, features, decisions):
-    """Refuse trees of LightGBM that are not made of x <= threshold and constant leaves."""
+    """Raise `TypeError` unless all splits are x <= threshold and all leaves are constant."""
     if any(fields.get("is_linear", "0") != "0" for fields in trees):
         raise TypeError("from_lightgbm cannot represent linear trees (linear_tree=True).")
     categorical = features[decisions & _CATEGORICAL > 0]
@@ -167,18 +169,18 @@ def _check_splits(trees, features, decisions):
         )
     if (decisions & _MISSING == _ZERO_IS_MISSING).any():
         raise TypeError(
-            "from_lightgbm cannot represent zero_as_missing=True, where zeros leave the order of "
-            "the numbers: train without it."
+            "from_lightgbm cannot represent zero_as_missing=True, which treats zeros separately "
+            "from other numbers: train without it."
         )
 
 
 def from_lightgbm(booster):
     """Return the trees of a LightGBM booster up to its best iteration, as a list of `Tree`.
 
-    The sum of their values is LightGBM's `raw_score`, also with `boosting="rf"`, whose predictions
-    average. Inner nodes carry LightGBM's `internal_value`, of which its text has six digits. NaN
-    goes the way that training found for it, in features that lacked values then; in others NaN is
-    not to be walked with (LightGBM takes it for 0, these trees send it right).
+    The sum of their values is LightGBM's `raw_score`, also with `boosting="rf"`, which predicts
+    averages. Inner nodes have LightGBM's `internal_value`, with the six digits of its text. If a
+    feature had missing values in training, NaN goes to the side that training found. Other features
+    must not be NaN: LightGBM treats it as 0, while these trees send it right.
     """
     head, *sections = booster.model_to_string().split("\nTree=")
     if not sections:
@@ -187,14 +189,14 @@ def from_lightgbm(booster):
     trees, n_outputs = list(map(_fields, sections)), int(_fields(head)["num_tree_per_iteration"])
 
     def numbers(name, dtype=np.int32):
-        # Of all trees at once: arrays of each would take most of the time of packing a model.
+        # For all trees at once: separate arrays would take most of the time of packing a model.
         words = filter(None, (fields.get(name) for fields in trees))
         return np.fromstring(" ".join(words), dtype=dtype, sep=" ")
 
     features, decisions, n_leaves = map(numbers, ("split_feature", "decision_type", "num_leaves"))
     _check_splits(trees, features, decisions)
     n_inner = n_leaves - 1
-    # In each tree inner nodes come first, leaves after them.
+    # In each tree, inner nodes come before leaves.
     is_leaf = np.arange(2 * len(trees)) % 2 == 1
     is_leaf = np.repeat(is_leaf, np.column_stack([n_inner, n_leaves]).ravel())
 
@@ -211,7 +213,7 @@ def from_lightgbm(booster):
     output = np.repeat(np.arange(len(trees)) % n_outputs, n_inner + n_leaves)
     sums = nodes(numbers("internal_value", float), numbers("leaf_value", float))
     value[np.arange(is_leaf.size), output] = sums
-    # Where training lacked no value of a feature, the bit of the default side means nothing.
+    # The bit of the default side has no meaning for features without missing values in training.
     left = (decisions & _MISSING == _NAN_IS_MISSING) & (decisions & _MISSING_LEFT > 0)
     columns = (
         *(nodes(features, LEAF), nodes(numbers("threshold", float), 0.0)),

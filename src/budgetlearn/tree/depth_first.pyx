@@ -1,4 +1,4 @@
-"""Kernel: grow one tree, depth first, on coded data."""
+"""Kernel: grow trees depth first on coded data."""
 
 import numpy as np
 
@@ -21,20 +21,20 @@ from .table cimport Table
 cdef enum:
     # A class histogram of more codes would not stay in the cache.
     MOST_COUNTED = 1 << 16
-    COPIES = 4         # of the class counts of a node, so that sums do not wait for each other
+    COPIES = 4         # of a node's class counts, so that additions need not wait for each other
 
 
 cdef class NodePrices:
     """Prices of features at the nodes of one tree.
 
-    They are the same at all nodes, 0 once acquired with `pay_once`. Or, with `acquired`, they are
-    p × (f + (1 − f) × share of the node's examples that have not paid).
+    Without `acquired`, they are the same at all nodes, and 0 once acquired if `pay_once`. With it,
+    they are p × (f + (1 − f) × share of the node's examples that have not paid), to a power.
     """
 
     cdef:
-        double[::1] prices            # (n_features,) each feature alone; INOUT with `pay_once`
-        bint pay_once                 # whether a feature is free for the rest of the tree
-        bint shared                   # whether prices fall with what examples have acquired
+        double[::1] prices            # (n_features,) without group charges; INOUT with `pay_once`
+        bint pay_once                 # whether an acquired feature is free for the rest of the tree
+        bint shared                   # whether prices depend on the examples' acquisitions
         uint8_t[:, ::1] acquired      # (n_features + n_groups, n_samples)
         const int32_t[::1] groups     # (n_features,): -1 is none
         const double[::1] charges     # (n_groups,)
@@ -58,33 +58,33 @@ cdef class NodePrices:
         if not self.shared:
             return price
         group = self.groups[feature]
-        # A free feature stays free: no pass over who owns it.
+        # A free feature stays free, and needs no pass over its owners.
         if price > 0:
             price *= self.kept_share(feature, rows, weights, n)
         if group >= 0:
             price += self.charges[group] * self.kept_share(
                 self.prices.shape[0] + group, rows, weights, n
             )
-        # pow(0, 0) is 1: a free feature would cost something.
+        # pow(0, 0) is 1, which would make a free feature cost something.
         return pow(price, self.exponent) if price > 0 else 0.0
 
     cdef double kept_share(
         self, Py_ssize_t item, const int32_t* rows, const double* weights, Py_ssize_t n
     ) noexcept nogil:
-        """Return the share of a price that stays."""
+        """Return the share of a price that remains at a node."""
         cdef const uint8_t* acquired = &self.acquired[item, 0]
         cdef double missing = 0.0, total = 0.0
         cdef Py_ssize_t i
         for i in range(n):
             total += weights[i]
             missing += weights[i] * (acquired[rows[i]] == 0)
-        # f + (1 - f) x share of the weight that has not paid.
+        # f + (1 - f) x the share of the weight that has not paid.
         return self.discount + (1.0 - self.discount) * missing / total
 
     cdef void note(self, Py_ssize_t feature, const int32_t* rows, Py_ssize_t n) noexcept nogil:
-        """Note that the examples of a node acquire a feature, and pay for its group."""
+        """Record that the examples of a node acquire a feature, and pay for its group."""
         cdef Py_ssize_t i, group
-        # The array is the caller's: a forest's later trees find the feature free, too.
+        # The array belongs to the caller, so the feature is free in a forest's later trees, too.
         if self.pay_once:
             self.prices[feature] = 0.0
         if not self.shared:
@@ -92,7 +92,7 @@ cdef class NodePrices:
         group = self.groups[feature]
         for i in range(n):
             self.acquired[feature, rows[i]] = 1
-        # Rows of `acquired` behind the features' are those of groups: one member pays for all.
+        # The last rows of `acquired` belong to groups: one member pays for all.
         if group >= 0:
             for i in range(n):
                 self.acquired[self.prices.shape[0] + group, rows[i]] = 1
@@ -101,9 +101,9 @@ cdef class NodePrices:
 cdef class Grower(Blocks):
     """Grows trees on one table, one after another in the same memory.
 
-    Where targets are numbers, the label of each row is the row itself, of one class. `rule` has the
-    fields of `Rule`. Where sums are exact, the features of a bundle are counted together, which
-    then makes no difference but in speed.
+    If targets are numbers, there is one class, and the label of a row is its index. `rule` has the
+    fields of `Rule`. If sums are exact, the features of a bundle are counted together, which is
+    faster and gives the same trees.
     """
 
     cdef:
@@ -111,40 +111,40 @@ cdef class Grower(Blocks):
         Table table
         const int32_t[::1] labels     # (n_rows,)
         # settings
-        NodePrices prices             # IN, OUT what the tree tests
-        const double[::1] odds        # IN, cumulative chances of drawing; None: equal
+        NodePrices prices             # INOUT records the acquisitions of the tree
+        const double[::1] odds        # IN, cumulative probabilities of drawing; None: equal
         const int8_t[::1] directions  # IN of each feature: 1, -1 or 0; None: all 0
         bint count_constants
         Py_ssize_t max_features, max_depth
-        # the examples in the order of the leaves, and the features, varying ones first
+        # the examples in the order of the leaves, and the features with varying ones first
         Py_ssize_t n
         Examples examples
         int32_t* features
-        int32_t* places               # where each feature stands in `features`
+        int32_t* places               # position of each feature in `features`
         int32_t* drawn                # last node that drew each feature
         int32_t n_examined, n_varying
-        # the tree in the making, OUT
+        # the growing tree, OUT
         GrownNode* nodes
-        double* counts                # (n_nodes, n_classes), or the means of numbers
+        double* counts                # (n_nodes, n_classes), or means of numbers
         double* copies                # (COPIES, n_classes): scratch
-        Task* tasks                   # to be split later, the last one first
+        Task* tasks                   # stack of the nodes to be split
         Py_ssize_t n_nodes, n_tasks
-        bint out_of_memory            # once set, what was asked for was not done
+        bint out_of_memory            # once set, the tree is incomplete
         Search search
         Column column
         ClassHistogram class_histogram
-        int32_t* places_of_classes    # (n_classes,): of those that a node has
-        int32_t* node_labels          # (n,): labels of a node that lacks a class
-        bint counts_classes           # whether the rule lets it find the best threshold
+        int32_t* places_of_classes    # (n_classes,): position among the classes of the node
+        int32_t* node_labels          # (n,): labels in a node that lacks a class
+        bint counts_classes           # whether the rule allows the search by class histogram
         # regression
-        const double[::1] given       # keeps what `targets` points to
-        const double* targets         # (n,): by label; NULL: there are classes
+        const double[::1] given       # owns the memory of `targets`
+        const double* targets         # (n,): by label; NULL if there are classes
         Part* parts                   # (n,): of the node's examples
 
     def __cinit__(
         self, data, const int32_t[::1] labels, int n_classes, const double[::1] targets, rule
     ):
-        # Cython makes the struct of a dictionary of its fields.
+        # Cython converts a dictionary of the fields to the struct.
         self.search.rule = rule
         self.table = Table(data, self.search.rule.exact, n_classes, targets is not None)
         self.search.n_classes = self.search.n_all_classes = n_classes
@@ -153,13 +153,13 @@ cdef class Grower(Blocks):
         if targets is not None:
             self.parts = <Part*> self.get(labels.shape[0] * sizeof(Part))
             self.targets = &targets[0]
-        # Cells by code and class: for the mean of Gini's impurity or of entropy, all thresholds.
+        # Class histograms find the best of all thresholds by the mean Gini impurity or entropy.
         self.counts_classes = (
             not self.search.rule.minimax and not self.search.rule.stumps
             and self.search.rule.impurity.kind >= Kind.GINI
         )
         if self.counts_classes or self.targets != NULL:
-            # Numbers have two cells for each code: of weights and of sums.
+            # Numbers have two cells for each code, one of weights and one of sums.
             self._allocate_class_histogram(2 if self.targets != NULL else n_classes)
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
@@ -175,7 +175,7 @@ cdef class Grower(Blocks):
         self.drawn, self.copies = self.integers(p), self.numbers(COPIES * K)
         self.places_of_classes, self.node_labels = self.integers(K), self.integers(n)
         self.column.codes = <uint32_t*> self.integers(n)
-        # The scratch of the search.
+        # Scratch of the search.
         sides[:] = [
             &search.node, &search.left, &search.right, &search.left_inside, &search.right_inside,
             &search.without,
@@ -186,7 +186,7 @@ cdef class Grower(Blocks):
         search.inside.labels, search.inside.weights = self.integers(n), self.numbers(n)
         search.keys = <uint64_t*> self.get(n * sizeof(uint64_t))
         search.spare_keys = <uint64_t*> self.get(n * sizeof(uint64_t))
-        # Zero between uses: whoever sets bits clears them.
+        # Zero between uses: the functions that set bits clear them.
         search.present = <uint64_t*> self.get((most_codes // 64 + 1) * 8, True)
         search.histogram = self.numbers(max(2 * n + 64, 256 * K))
         search.bounds = self.numbers(2 * max(n + 65, 257))
@@ -194,7 +194,7 @@ cdef class Grower(Blocks):
     def _allocate_class_histogram(self, Py_ssize_t K):
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef Py_ssize_t most = self.table.most_codes(MOST_COUNTED), n_cells, n_words
-        # A cell is code << bits | class: classes are rounded up to a power of two.
+        # A cell is code << bits | class, so the number of classes is rounded up to a power of two.
         while 1 << histogram.bits < K:
             histogram.bits += 1
         n_cells, n_words = most << histogram.bits, n_mark_words(histogram, most)
@@ -208,12 +208,12 @@ cdef class Grower(Blocks):
         free(self.tasks)
 
     cdef void begin(self, const double[::1] weights) noexcept nogil:
-        """Forget the tree before, and take the examples that weigh anything."""
+        """Discard the previous tree, and take the examples of positive weight."""
         cdef Py_ssize_t i, f
-        self.n_nodes = self.n_tasks = self.out_of_memory = 0  # what is allocated is kept
+        self.n_nodes = self.n_tasks = self.out_of_memory = 0  # allocated memory is kept
         self.table.leave()
         self.n = 0
-        # Out-of-bag rows have weight 0: no node sees them.
+        # Out-of-bag rows have weight 0 and belong to no node.
         for i in range(weights.shape[0]):
             if weights[i] != 0:
                 self.examples.rows[self.n] = <int32_t> i
@@ -222,7 +222,7 @@ cdef class Grower(Blocks):
                 self.n += 1
         for f in range(self.table.n_features):
             self.features[f] = self.places[f] = <int32_t> f
-            # Marks hold the node that set them; -1 is no node, so nothing is marked yet.
+            # A mark is the node that set it; -1 is no node, so nothing is marked yet.
             self.drawn[f] = -1
 
     def grow(
@@ -232,8 +232,8 @@ cdef class Grower(Blocks):
     ):
         """Grow a tree; return `columns_of` its nodes, parents first, and their class counts.
 
-        The parameters are those of `TreeGrower` and `GrowthRule`, but that `odds`, where given, are
-        cumulative, with at least `max_features` positive chances.
+        The parameters are those of `TreeGrower` and `GrowthRule`, except that `odds`, if given, are
+        cumulative, with at least `max_features` positive probabilities.
         """
         self.prices, self.odds = prices, odds
         self.max_features, self.max_depth = max_features, max_depth
@@ -244,8 +244,8 @@ cdef class Grower(Blocks):
         with nogil:
             self.grow_all()
         if self.out_of_memory:
-            raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        # A copy: the next tree overwrites ours.
+            raise MemoryError(f"out of memory for a tree of {self.n_nodes} nodes")
+        # A copy, because the next tree overwrites this one.
         counts = np.empty((self.n_nodes, self.search.n_all_classes))
         cdef double[:, ::1] counts_out = counts
         memcpy(&counts_out[0, 0], self.counts, counts.nbytes)
@@ -255,9 +255,9 @@ cdef class Grower(Blocks):
         cdef Task task
         cdef Py_ssize_t middle
         cdef int32_t left, right
-        # Depth first: on the stack waits at most one sibling for each level.
+        # Depth first, so the stack holds at most one sibling per level.
         left = self.add_node(-1, 0, self.n)
-        # Invariant: the tasks' examples do not overlap, and each task's are still in their order.
+        # Invariant: the examples of tasks do not overlap, and are still in their original order.
         self.push(Task(0, self.n, left, <int32_t> self.table.n_features, -INFINITY, INFINITY))
         while self.n_tasks and not self.out_of_memory:
             self.n_tasks -= 1
@@ -265,7 +265,7 @@ cdef class Grower(Blocks):
             if self.is_leaf(&task):
                 continue
             self.find_split(&task)
-            # No split satisfies the rule: the node stays a leaf, as it was appended.
+            # If no split satisfies the rule, the node stays a leaf.
             if self.search.best.feature < 0:
                 continue
             middle = self.split(&task)
@@ -274,14 +274,14 @@ cdef class Grower(Blocks):
             right = self.add_node(task.node, middle, task.end)
             if self.out_of_memory:
                 return
-            # Only now: `add_node` may have moved `nodes`, so no pointer into it was kept.
+            # `add_node` may move `nodes`, so pointers to nodes are only taken after it.
             self.nodes[task.node].left, self.nodes[task.node].right = left, right
             self.push_sides(&task, middle, left, right)
 
     cdef void push_sides(
         self, const Task* task, Py_ssize_t middle, int32_t left, int32_t right
     ) noexcept nogil:
-        """Note the children of a node to be split later."""
+        """Push the children of a node, to be split later."""
         cdef Task lower = Task(task.start, middle, left, self.n_varying, task.low, task.high)
         cdef Task upper = Task(middle, task.end, right, self.n_varying, task.low, task.high)
         cdef int direction = 0
@@ -294,12 +294,12 @@ cdef class Grower(Blocks):
                 lower.high = upper.low = between
             else:
                 lower.low = upper.high = between
-        # The left child is popped first, and all below it before its sibling.
+        # The left child and all nodes below it are popped before its sibling.
         self.push(upper)
         self.push(lower)
 
     cdef double prediction(self, const Task* task) noexcept nogil:
-        """Return the share of class 1 among a node's examples, or the mean of their numbers."""
+        """Return the share of class 1 among a node's examples, or the mean of their targets."""
         cdef const double* targets = self.targets_of(task)
         cdef double sum = 0.0, total = 0.0, target
         cdef Py_ssize_t i
@@ -312,12 +312,12 @@ cdef class Grower(Blocks):
         return sum / total
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-        """Append a leaf with the class counts of its examples; return its id, -1: no memory."""
+        """Append a leaf with its class counts; return its id, or -1 if there is no memory."""
         cdef Py_ssize_t K = self.search.n_all_classes, i
         cdef const int32_t* labels = self.examples.labels
         cdef const double* weights = self.examples.weights
         cdef double* copies = self.copies
-        # Without the GIL no error can be raised, so it is noted, and `grow` raises it.
+        # Without the GIL no error can be raised, so a flag is set, and `grow` raises the error.
         if not (
             make_room(<void**> &self.nodes, self.n_nodes, sizeof(GrownNode))
             and make_room(<void**> &self.counts, self.n_nodes, K * sizeof(double))
@@ -327,7 +327,7 @@ cdef class Grower(Blocks):
         begin_leaf(self.nodes, self.n_nodes, parent, end - start)
         self.n_nodes += 1
         if self.targets == NULL:  # else `begin_numbers` finds their mean
-            # Additions to one cell wait for each other; neighbours go to different copies.
+            # Consecutive examples go to different copies, as additions to one cell would wait.
             memset(copies, 0, COPIES * K * sizeof(double))
             for i in range(start, end):
                 copies[((i - start) & (COPIES - 1)) * K + labels[i]] += weights[i]
@@ -338,8 +338,8 @@ cdef class Grower(Blocks):
         return <int32_t> (self.n_nodes - 1)
 
     cdef void push(self, Task task) noexcept nogil:
-        """Note a node to be split later."""
-        # A stack: depth first, so that a child's examples are still in the cache.
+        """Push a node, to be split later."""
+        # Depth first, so that a child's examples are still in the cache.
         if make_room(<void**> &self.tasks, self.n_tasks, sizeof(Task)):
             self.tasks[self.n_tasks] = task
             self.n_tasks += 1
@@ -347,7 +347,7 @@ cdef class Grower(Blocks):
             self.out_of_memory = True
 
     cdef bint is_leaf(self, const Task* task) noexcept nogil:
-        """Set up the search for a node; say whether it is not to be split."""
+        """Set up the search at a node; return whether the node stays a leaf."""
         cdef Py_ssize_t K = self.search.n_all_classes, c
         cdef int32_t n_present = 0
         cdef double* counts = self.counts + task.node * K
@@ -358,9 +358,9 @@ cdef class Grower(Blocks):
         self.search.low, self.search.high = task.low, task.high
         clear_side(side, K)
         self.search.rule.impurity.whole = False
-        # Deep nodes have few of many classes: what loops over classes then loops over those alone.
+        # Deep nodes have few of many classes, so loops over classes only run over those present.
         self.search.rule.impurity.n_classes = K
-        # `side` gathers F class by class, as the search does: an absent class adds nothing.
+        # F is computed class by class, as in the search; absent classes add nothing.
         for c in range(K):
             if counts[c] != 0:
                 shift(&self.search.rule.impurity, side, n_present, counts[c])
@@ -370,13 +370,13 @@ cdef class Grower(Blocks):
         if n_present < 2 or self.nodes[task.node].depth >= self.max_depth:
             return True
         self.search.rule.impurity.whole = self.search.rule.exact and side.n < N_TABLED
-        # Threshold-Pairs is 0 for mixed nodes below its threshold: they count as pure.
+        # Threshold-Pairs is 0 for mixed nodes below its threshold, which count as pure.
         impurity = value(&self.search.rule.impurity, side)
         begin_node(&self.search, impurity)
         return impurity <= 0
 
     cdef bint begin_numbers(self, const Task* task) noexcept nogil:
-        """Set up the search for a node of numbers; say whether it is not to be split."""
+        """Set up the search at a node in regression; return whether the node stays a leaf."""
         cdef bint sorted = self.table.is_sorted(task.start, task.end), pure
         centre(
             &self.search, self.targets_of(task),
@@ -386,11 +386,11 @@ cdef class Grower(Blocks):
         if pure or self.nodes[task.node].depth >= self.max_depth:
             return True
         begin_node(&self.search, self.search.impurity)
-        # Bounds are about the numbers, sums about those centred at the node's mean.
+        # Bounds apply to targets, but sums are of targets centred at the node's mean.
         self.search.low = task.low - self.counts[task.node]
         self.search.high = task.high - self.counts[task.node]
-        # The first node that fits has its columns sorted, for all nodes below it; which pays only
-        # where every node looks at every feature.
+        # The first node that fits has its columns sorted, for itself and all nodes below it. This
+        # only pays off if every node examines every feature.
         if (
             not sorted and self.max_features >= self.table.n_features
             and task.end - task.start <= self.table.most_sorted
@@ -404,33 +404,33 @@ cdef class Grower(Blocks):
         return False
 
     cdef void find_split(self, const Task* task) noexcept nogil:
-        """Examine features; `n_varying` of the first ones may vary below this node."""
+        """Find a node's best split; of `features`, only the first `n_varying` may vary here."""
         cdef Py_ssize_t n_features = self.table.n_features, place, _
         cdef Column* column = &self.column
         column.size = task.end - task.start
         column.labels = self.examples.labels + task.start
         if self.search.n_classes < self.search.n_all_classes:
-            # Numbered among those that the node has.
+            # Renumber labels among the classes of the node.
             for place in range(column.size):
                 self.node_labels[place] = self.places_of_classes[column.labels[place]]
             column.labels = self.node_labels
         column.weights = self.examples.weights + task.start
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
-        if not self.table.is_sorted(task.start, task.end):  # else all is copied and sorted
+        if not self.table.is_sorted(task.start, task.end):  # otherwise it is copied and sorted
             self.enter_table(task)
-        # Three draws: all features; at random, constant ones included (Breiman); varying ones only.
+        # Either all features, or a draw including constant ones (Breiman), or of varying ones only.
         if self.max_features >= n_features:
             while self.n_examined < self.n_varying:
                 self.try_feature(self.n_examined, task)
         elif self.count_constants:
             for _ in range(self.max_features):
                 self.try_feature(self.places[self.draw(task.node)], task)
-            # A node that drew constant features only goes on until one varies.
+            # A node that drew only constant features continues until one varies.
             while self.n_examined == 0 and self.n_varying > 0:
                 self.try_feature(<int32_t> below(&self.search.random, self.n_varying), task)
         else:
-            # Fisher-Yates among places [n_examined, n_varying): each varying feature is as likely.
+            # Fisher-Yates on places [n_examined, n_varying): varying features are equally likely.
             while self.n_examined < min(self.n_varying, self.max_features):
                 place = self.n_examined + below(
                     &self.search.random, self.n_varying - self.n_examined
@@ -438,26 +438,26 @@ cdef class Grower(Blocks):
                 self.try_feature(<int32_t> place, task)
 
     cdef inline const double* targets_of(self, const Task* task) noexcept nogil:
-        """Return the numbers of a node's examples by label; NULL: there are classes."""
+        """Return the targets of a node's examples by label; NULL if there are classes."""
         return self.table.targets if self.table.is_sorted(task.start, task.end) else self.targets
 
     cdef inline void enter_table(self, const Task* task) noexcept nogil:
-        """Let the table copy what a small node needs of it."""
-        if not self.prices.shared:  # they ask who acquired what, by rows of the table
+        """Let the table copy the codes that a small node needs."""
+        if not self.prices.shared:  # shared prices need the rows of the table
             self.table.enter(
                 self.examples.rows, task.start, task.end, self.features, task.n_varying
             )
 
     cdef void try_feature(self, int32_t place, const Task* task) noexcept nogil:
-        """Examine the feature at a place of `features`, and put it where it belongs."""
-        # A draw may hit a feature that is known to be constant: it counts, and costs no pass.
+        """Examine the feature at a place of `features`, and move it to the examined or constant."""
+        # A draw may hit a feature that is known to be constant. It counts, but needs no pass.
         if place >= self.n_varying:
             return
         if self.examine_feature(self.features[place], task):
             self.swap(place, self.n_examined)
             self.n_examined += 1
         else:
-            # What is constant here is constant in all nodes below: none of them looks at it again.
+            # A constant feature is constant in all nodes below, which will not examine it again.
             self.n_varying -= 1
             self.swap(place, self.n_varying)
 
@@ -468,20 +468,20 @@ cdef class Grower(Blocks):
         self.places[moved], self.places[feature] = place, other
 
     cdef int32_t draw(self, int32_t node) noexcept nogil:
-        """Draw a feature that this node has not drawn yet. Requires that there is one."""
+        """Draw a feature that this node has not drawn yet. There must be one."""
         cdef Py_ssize_t n_features = self.table.n_features, drawn
         while True:
             if self.odds is None:
                 drawn = below(&self.search.random, n_features)
             else:
                 drawn = by_chances(&self.search.random, &self.odds[0], n_features)
-            # Without replacement: marks of nodes, ascending, need not be cleared.
+            # Without replacement. Marks need not be cleared, as every node has its own number.
             if self.drawn[drawn] != node:
                 self.drawn[drawn] = node
                 return <int32_t> drawn
 
     cdef bint examine_feature(self, int32_t feature, const Task* task) noexcept nogil:
-        """Offer a feature's thresholds to the node's best split; say whether it varies."""
+        """Offer a feature's thresholds to the node's best split; return whether it varies."""
         cdef Search* search = &self.search
         cdef Column* column = &self.column
         cdef Py_ssize_t n_codes = self.table.n_codes(feature)
@@ -489,19 +489,19 @@ cdef class Grower(Blocks):
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef int32_t missing = self.table.missing[feature]
-        # `offer` reads from the search whose thresholds these are.
+        # `offer` reads the feature from the search.
         search.feature = feature
         search.direction = self.directions[feature] if search.ordered else 0
-        # Priced once a feature: all its thresholds acquire the same.
+        # One price per feature, because all its thresholds acquire the same.
         search.price = self.prices.price(feature, rows, column.weights, column.size)
         if self.targets != NULL:
             return self.examine_numbers(feature, codes, task)
-        # Zeros and ones have one threshold; one pass counts the ones of a bundle's members.
+        # Zeros and ones have one threshold, and one pass counts the ones of all bundle members.
         if self.table.bundle[feature] >= 0:
             return examine_ones(
                 search, self.table.ones(feature, task.node, rows, column, search.n_classes)
             )
-        # Only a node with values and gaps has two places for the gaps: both are offered.
+        # If a node has both known and missing values, missing ones are tried on both sides.
         if missing >= 0:
             gather(codes, rows, column.size, column.codes, &column.low, &column.high)
             if column.low < column.high == <uint32_t> missing:
@@ -510,7 +510,7 @@ cdef class Grower(Blocks):
         if self.counts_classes and self.counting_pays(n_codes):
             count_classes(histogram, column, codes, rows, n_codes)
             return scan_classes(search, histogram, n_codes)
-        # Few codes, many examples: counted in place, without a copy of the codes.
+        # Few codes of many examples are counted without copying the codes.
         if n_codes * search.n_all_classes * 2 <= column.size:
             return examine_tally(search, column, codes, rows, n_codes)
         gather(codes, rows, column.size, column.codes, &column.low, &column.high)
@@ -519,13 +519,13 @@ cdef class Grower(Blocks):
         return column.low < column.high
 
     cdef inline bint counting_pays(self, Py_ssize_t n_codes) noexcept nogil:
-        """Say whether cells are a faster way to order a node's examples than a sort."""
-        # Marks are visited whatever the node: there must not be many more than examples.
+        """Return whether cells order a node's examples faster than a sort."""
+        # All marks are visited, so there must not be many more of them than examples.
         cdef Py_ssize_t n_words = n_mark_words(&self.class_histogram, n_codes)
         return n_codes <= MOST_COUNTED and n_words <= 8 + self.column.size // 4
 
     cdef bint examine_numbers(self, int32_t feature, Codes codes, const Task* task) noexcept nogil:
-        """Offer a feature's best threshold for numbers; say whether it varies."""
+        """Offer a feature's best threshold in regression; return whether the feature varies."""
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef Py_ssize_t n_codes = self.table.n_codes(feature)
         cdef int32_t missing = self.table.missing[feature]
@@ -535,7 +535,7 @@ cdef class Grower(Blocks):
         cdef double drop
         cdef Cut cut
         if self.table.is_sorted(task.start, task.end):
-            # Cheapest first: keys that are in order already, cells, a sort.
+            # From cheap to expensive: keys that are already sorted, cells, a sort.
             keys = self.table.keys_of(feature, task.start, self.nodes[task.node].depth)
             if not scan_keys(
                 &self.search, keys, column.size,
@@ -559,8 +559,8 @@ cdef class Grower(Blocks):
             # Keys are (code - low) << 32 | position; the cut is the last code on the left.
             if cut.n_tied > 0:
                 cut.place = column.low + (sorted[cut.place - 1] >> 32)
-        # The last code on the left; where columns are kept in order, how many keys are.
-        if cut.n_tied > 0:  # else there are thresholds, of which none can win
+        # `cut.place` is the last code on the left or, with sorted columns, the number of examples.
+        if cut.n_tied > 0:  # otherwise no threshold can win
             drop = cut.numerator / cut.denominator
             self.search.missing = cut.missing
             offer(&self.search, drop, drop, <int32_t> cut.place, cut.n_tied)
@@ -568,7 +568,7 @@ cdef class Grower(Blocks):
         return True
 
     cdef Py_ssize_t split(self, const Task* task) noexcept nogil:
-        """Record the best split and partition the node's examples by it."""
+        """Store the best split and partition the node's examples by it."""
         cdef Best* best = &self.search.best
         cdef Py_ssize_t offset = self.table.offsets[self.table.columns[best.feature]]
         cdef int32_t left_code, right_code, missing = self.table.missing[best.feature]
@@ -577,12 +577,12 @@ cdef class Grower(Blocks):
         cdef GrownNode* node = &self.nodes[task.node]
         cdef Py_ssize_t middle, i
         cdef double heavier = 0.0
-        # With kept orders `cut` counts examples: the code of the last one on the left is the cut.
+        # With sorted columns, `cut` counts examples; convert it to the last code on the left.
         if self.table.is_sorted(task.start, task.end):
             best.cut = self.table.code(
                 codes, self.table.keys_of(best.feature, task.start, node.depth)[best.cut - 1]
             )
-        # A bundled feature has no column: its examples are parted by its code of the bundle.
+        # A bundled feature has no column: the split is on its code in the bundle.
         if self.table.bundle[best.feature] >= 0:
             codes = self.table.codes_of(self.table.n_features + self.table.bundle[best.feature])
             member = self.table.member[best.feature]
@@ -594,12 +594,12 @@ cdef class Grower(Blocks):
         if best.missing == Missing.LEFT:
             node.missing_left = True
         elif missing >= 0 and best.missing == Missing.NONE:
-            # Nobody has shown where they belong: they follow the side that weighs more.
+            # Training shows no side for missing values, so they go to the heavier side.
             for i in range(task.start, task.end):
                 heavier += self.examples.weights[i] if i < middle else -self.examples.weights[i]
             node.missing_left = heavier > 0
         node.feature = <int32_t> best.feature
-        # Between neighbouring codes that the node has; values against gaps: all numbers go left.
+        # Halfway between neighbouring codes of the node. If only missing values go right, infinite.
         node.threshold = INFINITY if right_code == missing else midpoint(
             self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
         )
@@ -609,9 +609,9 @@ cdef class Grower(Blocks):
                 self.n_varying,
             )
         if self.search.rule.stumps:
-            # Examined sooner, it rules out more of what others offer. All thresholds keep to the
-            # old order, on which depends which of equals a seed takes.
+            # Examining it earlier below rules out more thresholds of others. Without sampling, the
+            # order must not change, as the outcome of ties depends on it.
             self.swap(self.places[best.feature], self.places[best.feature] // 2)
-        # After the search: what a node pays lowers the prices of later nodes, not its own.
+        # After the search, because a node's payment lowers the prices of later nodes only.
         self.prices.note(best.feature, self.examples.rows + task.start, task.end - task.start)
         return middle

@@ -9,7 +9,7 @@ cdef enum Kind:
     POLYNOMIAL = 3        # sum over i != j of n_i^2 n_j
     GINI = 4
     ENTROPY = 5
-    VARIANCE = 6          # of numbers, without classes: see `regression_splitter`
+    VARIANCE = 6          # of numbers instead of classes: see `regression_splitter`
 
 
 cdef struct Impurity:
@@ -19,10 +19,10 @@ cdef struct Impurity:
     bint whole            # counts are whole numbers below N_TABLED: logarithms are looked up
 
 
-# A set of examples as its class counts, with the sums from which its impurity follows at once.
+# The class counts of a set of examples, with the sums that give its impurity in O(1).
 cdef struct Side:
     double n              # examples, with their weights
-    double sum            # of a function of each count, see `shift`
+    double sum            # over classes of a function of the count, see `shift`
     double cubes          # of n_i^3, POLYNOMIAL only
     double* counts        # (n_classes,)
 
@@ -38,13 +38,13 @@ cdef inline double power(double x, int exponent) noexcept nogil:
 cdef enum:
     N_TABLED = 1 << 14
 
-# Of the whole numbers below: a logarithm takes longer than all else that a threshold does.
+# Tables for whole numbers below N_TABLED. Logarithms would dominate the time of a threshold.
 cdef double LOGS[N_TABLED]        # log2 x
 cdef double X_LOGS[N_TABLED]      # x log2 x
 
 
 cdef inline double x_log_x(double x, bint whole) noexcept nogil:
-    # Even to ask whether a number is in the table takes longer than to look it up.
+    # Even checking whether a number is in the table takes longer than looking it up.
     if not whole:
         if x <= 0:
             return 0.0
@@ -56,7 +56,7 @@ cdef inline double x_log_x(double x, bint whole) noexcept nogil:
 cdef inline double shift_pairs(
     double alpha, const double* counts, Py_ssize_t n_classes, int32_t moved, double count
 ) noexcept nogil:
-    """Return the change of the sum of threshold-Pairs when class `moved` gets `count`. O(K)."""
+    """Return the change of the sum of threshold-Pairs if class `moved` has `count`. O(K)."""
     cdef double before = max(counts[moved] - alpha, 0.0), after = max(count - alpha, 0.0)
     cdef double other, change = 0.0, square = alpha * alpha
     cdef Py_ssize_t c
@@ -72,7 +72,7 @@ cdef inline double shift_pairs(
 cdef inline double term_change(Kind kind, bint whole, double before, double weight) noexcept nogil:
     """Return the change of a class's term of `sum` when its count grows by `weight`.
 
-    The term is n log2 n for entropy, n^2 for all that this is asked for besides.
+    The term is n log2 n for entropy, and n^2 for the other impurities that call this.
     """
     if kind == ENTROPY:
         return x_log_x(before + weight, whole) - x_log_x(before, whole)
@@ -80,7 +80,7 @@ cdef inline double term_change(Kind kind, bint whole, double before, double weig
 
 
 cdef inline void shift(const Impurity* f, Side* side, int32_t moved, double weight) noexcept nogil:
-    """Add examples of class `moved` (negative weight: take them away). O(1), or O(K)."""
+    """Add examples of class `moved`, or remove them (negative weight). O(1), or O(K)."""
     cdef double before = side.counts[moved], after = before + weight
     cdef int exponent
     side.n += weight
@@ -113,14 +113,14 @@ cdef inline double value(const Impurity* f, const Side* side) noexcept nogil:
     return (LOGS[<int32_t> side.n] if f.whole else log2(side.n)) - side.sum / side.n
 
 
-# Gini and entropy alone: the mean of F over both sides follows from sums, without a division each.
+# For Gini and entropy only: the mean of F over both sides, without a division for each side.
 cdef inline double quality(
     Kind kind, bint whole, double n_left, double n_right, double sum_left, double sum_right
 ) noexcept nogil:
     """Return a number that grows as the mean impurity of the sides falls.
 
-    Gini: the sum of Σ n_i² / n, with one division, so that equal splits are equal in rounding too.
-    Entropy: minus n times the mean.
+    For Gini it is the sum of Σ n_i² / n over the sides, with one division, so that rounding keeps
+    equal splits equal. For entropy it is -n times the mean.
     """
     if kind == GINI:
         return (sum_left * n_right + sum_right * n_left) / (n_left * n_right)

@@ -1,7 +1,8 @@
 """Impurity functions of class counts.
 
 The first three families are admissible (Nan, Wang and Saligrama 2015, section 2.2): non-negative,
-zero for a pure set, monotone and supermodular. Gini and entropy are not: parts may be more impure.
+zero for a pure set, monotone and supermodular. Gini and entropy are not monotone: a subset may be
+more impure than the set.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from libc.stdint cimport int32_t
 from ..validation import ParameterError, check_number
 
 
-# The tables, of which other modules read. Of 0 they stay 0, the limit.
+# Fill the tables, which other modules read. The entries of 0 stay 0, which is the limit of x log x.
 cdef int32_t whole
 for whole in range(1, N_TABLED):
     LOGS[whole] = log2(<double> whole)
@@ -24,24 +25,24 @@ class ImpurityFunction:
     Attributes
     ----------
     admissible : bool
-        Whether F is monotone and supermodular, as minimax splits need it.
+        Whether F is monotone and supermodular, which minimax splits require.
     degree : float
-        F of whole counts is made of whole numbers up to the power `degree` of their sum, so that
-        it is exact while these are below 2**53; infinite: of other numbers.
+        Computing F of whole counts involves whole numbers up to the power `degree` of their sum,
+        and is exact while this is below 2**53. Infinite if other numbers are involved.
     """
 
-    # Of most families; one that differs says so.
+    # Defaults, which some families override.
     admissible = True
     parameter = 0.0
     degree = np.inf
 
     def __call__(self, counts):
-        """Return F for class counts of shape (n_classes,): finite, not negative.
+        """Return F for class counts of shape (n_classes,), which are finite and not negative.
 
         Raises
         ------
         ParameterError
-            For other counts, and where F exceeds what a float holds.
+            For other counts, or if F overflows a float.
         """
         counts = np.asarray(counts, dtype=np.float64)
         if counts.ndim != 1 or not (np.isfinite(counts) & (counts >= 0)).all():
@@ -54,15 +55,15 @@ class ImpurityFunction:
         cdef Impurity f = Impurity(<Kind> <int> self.kind, self.parameter, n.shape[0], False)
         cdef Side side = Side(0.0, 0.0, 0.0, &seen[0])
         cdef Py_ssize_t c
-        # Class after class, in the same steps as in a search: what a test finds here holds there.
+        # One class after another, in the steps of a search, so that tests of F cover the search.
         for c in range(n.shape[0]):
             shift(&f, &side, <int32_t> c, n[c])
         found = value(&f, &side)
-        # Powers of large counts overflow: an infinite F would make every drop infinite or NaN.
+        # Powers of large counts overflow, and an infinite F would make every drop infinite or NaN.
         if not np.isfinite(found):
             raise ParameterError(
-                f"{type(self).__name__} of {counts.sum():g} examples exceeds what a float holds: "
-                "give weights of a smaller scale, or a smaller exponent."
+                f"{type(self).__name__} of {counts.sum():g} examples overflows a float: use "
+                "weights on a smaller scale, or a smaller exponent."
             )
         return found
 
@@ -70,12 +71,12 @@ class ImpurityFunction:
 class ThresholdPairs(ImpurityFunction):
     """Sum over pairs of classes of [[n_i - α]+ [n_j - α]+ - α²]+ (Equation 11 of BudgetRF).
 
-    Pairs are ordered, so each counts twice. At α = 0 this is (Σn)² - Σn², in O(K).
+    Pairs are ordered, so each counts twice. At α = 0 this is (Σn)² - Σn², computed in O(K).
 
     Parameters
     ----------
     alpha : float, default=0.0
-        Threshold, >= 0 and finite; the larger, the earlier a node counts as pure.
+        Threshold, >= 0 and finite. The larger it is, the earlier a node counts as pure.
     """
 
     def __init__(self, alpha=0.0):
@@ -91,7 +92,7 @@ class Powers(ImpurityFunction):
     Parameters
     ----------
     exponent : int, default=3
-        l >= 2; 2 is threshold-Pairs at α = 0.
+        Exponent l, from 2 to 8; 2 is threshold-Pairs at α = 0.
     """
 
     kind = POWERS
@@ -110,7 +111,7 @@ class Polynomial(ImpurityFunction):
 
 
 class Gini(ImpurityFunction):
-    """1 - Σp², the chance that two draws differ in class."""
+    """1 - Σp², the probability that two draws differ in class."""
 
     kind = GINI
     admissible = False
@@ -124,7 +125,7 @@ class Entropy(ImpurityFunction):
 
 
 class Variance:
-    """Mean square of the distance of numbers from their mean: of targets, not of class counts."""
+    """Variance of a node's targets, which are numbers instead of classes."""
 
     kind = VARIANCE
     parameter = 0.0

@@ -1,4 +1,4 @@
-"""Kernel: grow one regression tree on gradients, the most promising leaf first."""
+"""Kernel: grow regression trees on gradients, splitting the most promising leaf first."""
 
 import numpy as np
 
@@ -15,22 +15,22 @@ cdef extern from *:
     #define ROUNDING 1e10
     #define LEAST_CURVATURE 1e-3
     """
-    const int64_t ONE                 # bits above those of a sum of curvatures count examples
+    const int64_t ONE                 # an example; sums of curvatures use the bits below
     const double MOST_GRADIENT        # 2^62
-    # A gain below this share of what both sides score is rounding: a leaf of equal gradients has 0.
+    # A gain below 1 / ROUNDING of the score of both sides is rounding, as for equal gradients.
     const double ROUNDING
-    const double LEAST_CURVATURE      # of a leaf, summed: else its value knows no bounds
+    const double LEAST_CURVATURE      # least sum in a leaf, which bounds its value
 
 
-# Whole numbers, each example's gradient and curvature in units in which no sum over all examples
-# overflows. So sums are exact, whatever their order, and what is taken from a sum is gone. Two
-# numbers take one addition of processors, and three would take two.
+# Sums of gradients and curvatures as whole numbers, in units in which no sum over all examples
+# overflows. So sums are exact in any order, and can be subtracted without error. A processor adds
+# two numbers in one instruction; three would take two, so count and curvature share a number.
 cdef struct Cell:
     int64_t gradient
     int64_t rest      # examples * ONE + curvature
 
 
-MOST_ROWS = 1 << 22  # of a tree: their curvatures and their number share the bits of a sum
+MOST_ROWS = 1 << 22  # of a tree, because their number and curvatures share the bits of a sum
 
 # A leaf whose examples are [start, end), and its best split so far.
 cdef struct Leaf:
@@ -38,7 +38,7 @@ cdef struct Leaf:
     Cell* cells       # of all codes of all features
     Py_ssize_t start, end
     int32_t node
-    double gain       # less the price; -INFINITY: there is no split
+    double gain       # minus the price; -INFINITY: there is no split
     int32_t feature, code
     bint missing_left
 
@@ -57,32 +57,33 @@ cdef inline int64_t curvature(const Cell* cell) noexcept nogil:
 
 
 cdef class LeafWise(Blocks):
-    """Grows trees on a table of codes; what it allocates serves one tree after another.
+    """Grows trees on a table of codes, one after another in the same memory.
 
     Second-order boosting (Chen and Guestrin 2016, equations 5 to 7, without their penalty), leaf by
-    leaf (Ke et al. 2017): the split with the largest G_L² / H_L + G_R² / H_R − G² / H of all leaves
-    comes first. Of two children the smaller is counted, and taken from the parent's counts.
+    leaf (Ke et al. 2017): of all leaves, the one with the largest G_L² / H_L + G_R² / H_R − G² / H
+    minus price is split next. Only the smaller child is counted; its counts are then subtracted
+    from the parent's.
     """
 
     cdef:
         const uint8_t[:, ::1] codes       # (n_samples, n_features)
         const int32_t[::1] offsets        # (n_features + 1,): where each feature's codes begin
-        const double[::1] cuts            # (offsets[-1],): the threshold behind each code
-        const uint8_t[::1] missing        # (n_features,): whether its last code is for no value
-        Py_ssize_t n_leaves, least        # most leaves; examples of a leaf, at least
-        int32_t max_depth                 # -1: as deep as the leaves allow
+        const double[::1] cuts            # (offsets[-1],): the threshold above each code
+        const uint8_t[::1] missing        # (n_features,): whether the last code means no value
+        Py_ssize_t n_leaves, least        # most leaves of a tree; fewest examples of a leaf
+        int32_t max_depth                 # -1: limited by the leaves only
         GrownNode* nodes
         double* values
-        int32_t* split                    # the code that each node sends left, with all below
+        int32_t* split                    # the largest code that goes left at each node
         int32_t* order                    # the training rows, those of a leaf side by side
         int32_t* right                    # scratch
         Leaf* leaves
         Cell* cells
-        Cell* slopes                      # (n_samples,): those of each example
+        Cell* slopes                      # (n_samples,): the summands of each example
         double gradient_unit, curvature_unit, least_curvature
         Py_ssize_t n_nodes, n_grown
-        const int32_t[::1] tested         # the features that the present tree may test
-        double[::1] prices                # what a first split on a feature costs; 0 from then on
+        const int32_t[::1] tested         # the features that the current tree may test
+        double[::1] prices                # of the first split on a feature; later ones cost 0
 
     def __init__(self, coded, Py_ssize_t n_leaves, Py_ssize_t min_leaf, int32_t max_depth=-1):
         self.codes, self.offsets, self.cuts = coded.codes, coded.offsets, coded.cuts
@@ -103,7 +104,7 @@ cdef class LeafWise(Blocks):
         const double[::1] curvatures,     # IN (n_samples,)
         const int32_t[::1] tested,        # IN features to choose from
         double[::1] prices,               # INOUT (n_features,): in units of the gain
-        double[::1] gains,                # OUT (n_features,): what each split adds to its feature
+        double[::1] gains,                # INOUT (n_features,): the gain of each split is added
     ):
         """Grow a tree, and return the number of its leaves."""
         cdef Py_ssize_t i, n_grown = 1, best, n = rows.shape[0]
@@ -118,7 +119,7 @@ cdef class LeafWise(Blocks):
             leaf.total = Cell(0, 0)
             for i in range(n):
                 add(&leaf.total, self.slopes + self.order[i])
-            # Curvature counts, too (LightGBM: alone): a leaf of sure examples could say anything.
+            # Leaves also need curvature (LightGBM checks it alone), or sure examples have no bound.
             self.least_curvature = max(
                 LEAST_CURVATURE,
                 self.curvature_unit * curvature(&leaf.total) * (self.least - 0.5) / max(n, 1),
@@ -144,7 +145,7 @@ cdef class LeafWise(Blocks):
     cdef void take(
         self, const int32_t[::1] rows, const double[::1] gradients, const double[::1] curvatures
     ) noexcept nogil:
-        """Put down the examples to learn from, and their slopes in whole units."""
+        """Store the examples to learn from, and their slopes in whole units."""
         cdef Py_ssize_t i, n = rows.shape[0]
         cdef int32_t row
         cdef double steepest = 0, most_curved = 0
@@ -152,7 +153,7 @@ cdef class LeafWise(Blocks):
             row = self.order[i] = rows[i]
             steepest = max(steepest, abs(gradients[row]))
             most_curved = max(most_curved, curvatures[row])
-        # One more than there are: each may be rounded up. Of many, that adds up to more than one.
+        # n + 1, as each summand may be rounded up. For many examples, this adds up to more than 1.
         self.gradient_unit = steepest * (n + 1) / MOST_GRADIENT or 1.0
         self.curvature_unit = most_curved * max((n + 1.0) / ONE, <double> n / (ONE - n)) or 1.0
         for i in range(n):
@@ -163,7 +164,7 @@ cdef class LeafWise(Blocks):
             )
 
     cdef void begin(self, Leaf* leaf, int32_t parent) noexcept nogil:
-        """Make a node of a leaf whose examples and sums are known."""
+        """Append the node of a leaf whose examples and sums are known."""
         begin_leaf(self.nodes, self.n_nodes, parent, leaf.end - leaf.start)
         leaf.node, leaf.gain = <int32_t> self.n_nodes, -INFINITY
         self.values[self.n_nodes] = -self.gradient_unit * leaf.total.gradient / max(
@@ -176,7 +177,7 @@ cdef class LeafWise(Blocks):
         return leaf.end - leaf.start >= 2 * self.least and not deepest
 
     cdef void count(self, Leaf* leaf) noexcept nogil:
-        """Sum up a leaf's examples by code, feature by feature."""
+        """Sum the slopes of a leaf's examples by feature and code."""
         cdef:
             Py_ssize_t i, k, n_tested = self.tested.shape[0], n_features = self.codes.shape[1]
             const int32_t* tested = &self.tested[0]
@@ -192,7 +193,7 @@ cdef class LeafWise(Blocks):
                 add(cells + offsets[tested[k]] + codes[tested[k]], &slopes)
 
     cdef void search(self, Leaf* leaf, const Cell* sibling) noexcept nogil:
-        """Find the best split of a leaf; its cells still hold those of a `sibling`, maybe NULL."""
+        """Find the best split of a leaf, after subtracting the cells of its `sibling` if given."""
         cdef Py_ssize_t k, i
         cdef int32_t feature
         for k in range(self.tested.shape[0]):
@@ -207,7 +208,7 @@ cdef class LeafWise(Blocks):
         cdef Py_ssize_t n_codes = self.offsets[feature + 1] - first
         cdef const Cell* cells = leaf.cells + first
         cdef Cell none = Cell(0, 0, 0)
-        # All known values, less those of no value, are a split, too: the last code goes right.
+        # The last cut separates all known values from missing ones, whose code is the last.
         self.scan(leaf, feature, cells, n_codes - 1, none, False)
         if self.missing[feature] and cells[n_codes - 1].rest > 0:
             self.scan(leaf, feature, cells, n_codes - 2, cells[n_codes - 1], True)
@@ -216,14 +217,14 @@ cdef class LeafWise(Blocks):
         self, Leaf* leaf, int32_t feature, const Cell* cells, Py_ssize_t n_cuts, Cell left,
         bint missing_left,
     ) noexcept nogil:
-        """Offer the leaf all splits of a feature, `left` being what goes left anyway."""
+        """Offer the leaf all splits of a feature; the sums `left` always go left."""
         cdef Py_ssize_t code, best = -1
         cdef Cell total = leaf.total, right
         cdef int64_t least = self.least
         cdef double u = self.gradient_unit, v = self.curvature_unit
         cdef double g, G, h, H, both, area, g_all = u * total.gradient, price = self.prices[feature]
         cdef double whole = g_all * g_all / (v * curvature(&total))
-        # What both sides together must score above.
+        # The score of both sides together must exceed this.
         cdef double bar = max(leaf.gain + price, 0.0) + whole
         for code in range(n_cuts):
             add(&left, cells + code)
@@ -237,7 +238,7 @@ cdef class LeafWise(Blocks):
             if min(h, H) < self.least_curvature:
                 continue
             both, area = g * g * H + G * G * h, h * H
-            if both > bar * area:  # divisions, which are slow, only for what is better
+            if both > bar * area:  # divisions are slow, so only candidates that are better divide
                 both /= area
                 if both > bar and (both - whole) * ROUNDING > both:
                     bar, best = both, code
@@ -246,7 +247,7 @@ cdef class LeafWise(Blocks):
             leaf.missing_left = missing_left
 
     cdef void divide(self, Leaf* leaf, Py_ssize_t place) noexcept nogil:
-        """Split a leaf: its left side stays in its place, the right one is leaf number `place`."""
+        """Split a leaf: the left side replaces it, the right side becomes leaf number `place`."""
         cdef Leaf* other = self.leaves + place
         cdef Leaf* small
         cdef Leaf* large
@@ -276,7 +277,7 @@ cdef class LeafWise(Blocks):
                 self.search(large, small.cells)
                 if self.may_split(small):
                     self.search(small, NULL)
-        # The feature costs nothing from here on, in leaves that were searched before, too.
+        # The feature is free from now on, so leaves that were searched before are searched again.
         charged, self.prices[parent.feature] = self.prices[parent.feature] > 0, 0.0
         if charged and place + 1 < self.n_leaves:
             for i in range(place + 1):
@@ -284,7 +285,7 @@ cdef class LeafWise(Blocks):
                     self.search_feature(self.leaves + i, parent.feature)
 
     cdef Py_ssize_t send(self, const Leaf* leaf) noexcept nogil:
-        """Order a leaf's examples by side, as they were within each; return where right begins."""
+        """Partition a leaf's examples stably by side; return where the right side begins."""
         cdef Py_ssize_t i, n_right = 0, to = leaf.start, n_features = self.codes.shape[1]
         cdef const uint8_t* column = &self.codes[0, leaf.feature]
         cdef int32_t* order = self.order
@@ -295,7 +296,7 @@ cdef class LeafWise(Blocks):
             row = order[i]
             own = column[row * n_features]
             left = own <= code or (missing_left and own == absent)
-            # To both places, and one counts: no branch to mispredict.
+            # Written to both sides and counted on one: no branch to mispredict.
             order[to], right[n_right] = row, row
             to += left
             n_right += not left
@@ -303,11 +304,11 @@ cdef class LeafWise(Blocks):
         return to
 
     cdef int32_t absent(self, int32_t feature) noexcept nogil:
-        """Return the last code of a feature, which stands for no value if it can be missing."""
+        """Return the last code of a feature, which means no value if values can be missing."""
         return self.offsets[feature + 1] - self.offsets[feature] - 1
 
     def add_to(self, double[::1] scores, double rate, const int32_t[::1] others):
-        """Add `rate` times the value of its leaf to the scores of the tree's rows and of others."""
+        """Add `rate` times the leaf value to the scores of the tree's rows and of other rows."""
         cdef Py_ssize_t i, k
         cdef int32_t own, at
         cdef const GrownNode* node

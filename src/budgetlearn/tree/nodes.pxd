@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport realloc
 
 
-# A node of a tree in the making; children and feature are -1 at a leaf, parent is -1 at a root.
+# A node of a growing tree. At a leaf, children and feature are -1; at a root, parent is -1.
 cdef packed struct GrownNode:
     double threshold
     int32_t feature
@@ -16,27 +16,27 @@ cdef packed struct GrownNode:
     uint8_t missing_left   # whether examples without a value go left
 
 
-# A node to walk. Internal: x[feature] <= threshold goes to `child`, the rest to `child + 1`.
-# A leaf: feature is -1 and `child` its id in the `Tree` that it comes from.
+# A node for prediction. At an inner node, examples with x[feature] <= threshold go to `child`, the
+# others to `child + 1`. At a leaf, feature is -1 and `child` is the node's id in its `Tree`.
 cdef packed struct Node:
     double threshold
     int32_t feature
     int32_t child
 
 
-# A node whose examples are [start, end) and whose first n_varying features may vary.
+# A node to be split, with the examples [start, end); its first n_varying features may vary.
 cdef struct Task:
     Py_ssize_t start
     Py_ssize_t end
     int32_t node
     int32_t n_varying
-    double low, high       # what all that it predicts must keep to, see `breaks_order`
+    double low, high       # bounds of all predictions below it, see `breaks_order`
 
 
 cdef inline bint make_room(void** block, Py_ssize_t n, Py_ssize_t size) noexcept nogil:
-    """Make room for one more than `n` records of some size; say whether there is memory for it."""
+    """Make room for one more than `n` records; return whether there was memory for it."""
     cdef void* more
-    # A block has room for a power of two: it is full at these alone, and its room need not be kept.
+    # The room is a power of two, so a block is full only at these, and its room is not stored.
     if n & (n - 1) == 0 and (n == 0 or n >= 64):
         more = realloc(block[0], max(64, 2 * n) * size)
         if more == NULL:
@@ -48,7 +48,7 @@ cdef inline bint make_room(void** block, Py_ssize_t n, Py_ssize_t size) noexcept
 cdef inline void begin_leaf(
     GrownNode* nodes, Py_ssize_t place, int32_t parent, Py_ssize_t n_samples
 ) noexcept nogil:
-    """Make a leaf, to be split later, of the record at a place."""
+    """Initialise the record at `place` as a leaf, which may be split later."""
     cdef GrownNode* node = nodes + place
     node.threshold, node.missing_left, node.parent = 0.0, False, parent
     node.feature = node.left = node.right = -1

@@ -5,26 +5,26 @@ import numpy as np
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 
-# NumPy's type is taken from the struct, so that both agree.
+# NumPy's type is derived from the struct, so that both agree.
 cdef Node node
 
 NODE_DTYPE = np.asarray(<Node[:1]> &node).dtype
 
 
 cdef class Blocks:
-    """Blocks of memory that live as long as it does."""
+    """Blocks of memory that are freed together with this object."""
 
     def __dealloc__(self):
         cdef Py_ssize_t i
         for i in range(self.n_blocks):
             free(self.blocks[i])
 
-    # Blocks are freed together, with the tree's scratch: none is freed alone.
+    # No block is freed alone: all of them live as long as their owner.
     cdef void* get(self, Py_ssize_t size, bint zero=False) except NULL:
-        """Return a block of so many bytes."""
+        """Return a new block of `size` bytes, filled with zeros if `zero`."""
         cdef void* memory = calloc(max(size, 1), 1) if zero else malloc(max(size, 1))
         if memory == NULL:
-            raise MemoryError(f"no {size:,} bytes of memory left")
+            raise MemoryError(f"could not allocate {size:,} bytes")
         self.blocks[self.n_blocks] = memory
         self.n_blocks += 1
         return memory
@@ -48,6 +48,6 @@ cdef tuple columns_of(const GrownNode* nodes, Py_ssize_t n):
         out[0, i], thresholds_out[i] = nodes[i].feature, nodes[i].threshold
         out[1, i], out[2, i], out[3, i] = nodes[i].left, nodes[i].right, nodes[i].n_samples
         missing_out[i] = nodes[i].missing_left
-        sends_missing |= nodes[i].missing_left  # usually none does, and needs no array
+        sends_missing |= nodes[i].missing_left  # usually there is none, and no array is needed
     missing_left = missing_left if sends_missing else None
     return integers[0], thresholds, integers[1], integers[2], integers[3], missing_left

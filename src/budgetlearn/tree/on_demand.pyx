@@ -1,7 +1,7 @@
-"""Kernel: trees that walk until they need a feature that is not known yet, and then wait.
+"""Kernel: walk down trees until a feature is needed that is not known yet, and wait for it.
 
-Examples that stand at the same node of a tree go down together and are sorted on the way, as in the
-predictor: a pass over some column for each node, and no cell is looked at twice for a tree.
+Examples at the same node of a tree go down together, and each node partitions them in one pass over
+its column. A tree reads no cell twice.
 """
 
 import numpy as np
@@ -15,32 +15,32 @@ from .nodes cimport Node, make_room
 from .partition cimport Examples, partition, value_t
 
 cdef enum:
-    # Examples that start together: their part of a column stays in the second-level cache.
+    # Examples that start together. Their part of a column stays in the second-level cache.
     BLOCK = 16384
     # Fewer examples than these go down from a node one by one.
     FEW = 3
     LONE = -1
 
 cdef enum Cell:
-    # In this order: a partition by cells up to KNOWN brings the known ones to the front.
+    # KNOWN is the least, so that a partition by cells <= KNOWN moves known ones to the front.
     KNOWN = 0
     UNKNOWN = 1
     REFUSED = 2
 
 
 cdef struct Part:
-    # Examples at a node: order[tree, start:end], or only the example `start` where `end` is LONE;
-    # `following` chains parts of one list.
+    # Examples at a node: order[tree, start:end], or only the example `start` if `end` is LONE.
+    # `following` is the next part of the same list.
     int32_t tree, node, start, end, following
 
 
 cdef class WaitingTrees:
-    """Examples on their way down the trees of a forest, each at its own node of each tree.
+    """Examples on their way down the trees of a forest, each at a node of each tree.
 
-    With `one_by_one` an example starts with a tree only when it is through with the one before. A
-    refused feature voids the tree that needs it; with `until_refused`, for trees whose sum is the
-    model, all later ones too. Nodes test columns; those behind the features are the second ones of
-    the features in `second` (see `SecondColumns`), in their order.
+    With `one_by_one`, an example starts a tree only after it has finished the previous one. If a
+    feature is refused, the tree that needs it is void; with `until_refused`, for models that are
+    sums of trees, all later trees are void, too. Nodes test columns. After the columns of all
+    features come the second columns of the features in `second`, in order (see `SecondColumns`).
     """
 
     cdef:
@@ -48,15 +48,15 @@ cdef class WaitingTrees:
         const int32_t[::1] roots
         Py_ssize_t n_samples, n_trees
         bint one_by_one, until_refused
-        const int32_t[::1] owner      # (n_columns,): the feature that each column shows
+        const int32_t[::1] owner      # (n_columns,): the feature of each column
         int32_t[::1] second           # (n_features,): the second column of each, or -1
         double[:, ::1] X              # (n_columns, n_samples)
         uint8_t[:, ::1] cells         # (n_features, n_samples): a `Cell` each
         long long[::1] n_known, n_refused, counts  # (n_features,)
-        int32_t[::1] stop             # (n_samples,): trees from this one on are void
-        int32_t[:, ::1] order         # (n_trees, n_samples): examples, those of a part together
-        int32_t[::1] n_started        # (n_trees,): how many examples `order` holds
-        int32_t[:, ::1] leaves        # (n_trees, n_samples): leaf that was reached, or -1
+        int32_t[::1] stop             # (n_samples,): the first void tree; later ones are void, too
+        int32_t[:, ::1] order         # (n_trees, n_samples): examples, in slices by part
+        int32_t[::1] n_started        # (n_trees,): number of examples in `order`
+        int32_t[:, ::1] leaves        # (n_trees, n_samples): the leaf reached, or -1
         int32_t[::1] spare            # (n_samples,)
         int32_t[::1] lists            # (n_features,): first part that waits for the feature, or -1
         Part* parts
@@ -88,7 +88,7 @@ cdef class WaitingTrees:
         self.unused = self.to_do = -1
         cdef int32_t block, start, tree
         with nogil:
-            # `to_do` is a stack, so that a block goes down all its trees before the next one.
+            # `to_do` is a stack, so a block goes down all its trees before the next block starts.
             for block in range(<int32_t> ((n_samples + BLOCK - 1) // BLOCK)):
                 start = block * BLOCK
                 for tree in range(1 if one_by_one else <int32_t> self.n_trees):
@@ -101,13 +101,13 @@ cdef class WaitingTrees:
 
     cdef object check_memory(self):
         if self.out_of_memory:
-            raise MemoryError(f"no memory left for {self.n_parts} groups of waiting examples")
+            raise MemoryError(f"out of memory for {self.n_parts} groups of waiting examples")
 
     cdef void put(
         self, int32_t* chain, int32_t tree, int32_t node, int32_t start, int32_t end
     ) noexcept nogil:
         """Add a part to a list."""
-        # Freed places first: there are never more parts than pairs that wait or are to walk.
+        # Reuse freed places first, so that memory only grows with the parts that still exist.
         cdef int32_t place = self.unused
         if place >= 0:
             self.unused = self.parts[place].following
@@ -121,7 +121,7 @@ cdef class WaitingTrees:
         chain[0] = place
 
     cdef inline Part take(self, int32_t* chain) noexcept nogil:
-        """Remove the last part that was added to a list. Requires that there is one."""
+        """Remove the last part that was added to a list, which must not be empty."""
         cdef int32_t place = chain[0]
         cdef Part part = self.parts[place]
         chain[0] = part.following
@@ -135,14 +135,14 @@ cdef class WaitingTrees:
         self.put(&self.to_do, tree, self.roots[tree], start, end)
 
     cdef void walk(self) noexcept nogil:
-        """Walk on until all examples wait or are through with their trees."""
+        """Walk on until all examples wait or have finished their trees."""
         cdef Part part
         cdef int32_t i, column
         cdef int32_t* rows
         cdef int32_t* leaves
         while self.to_do >= 0 and not self.out_of_memory:
             part = self.take(&self.to_do)
-            # Sorting one or two examples costs more than the steps that it saves.
+            # Partitioning one or two examples costs more than it saves.
             if part.end - part.start < FEW:
                 self.walk_each(&part)
                 continue
@@ -153,13 +153,13 @@ cdef class WaitingTrees:
                     leaves[rows[i]] = part.node
                 self.leave_tree(part.tree, part.start, part.end)
                 continue
-            # Those that lack the feature stay behind and wait: all that are left know it.
+            # Examples without the feature stay behind and wait; it is known for the others.
             part.end = self.hold_back(&part, self.owner[column])
             if part.start < part.end:
                 self.split(&part)
 
     cdef inline void split(self, const Part* part) noexcept nogil:
-        """Sort a part by the test of its node, and put both sides at the children."""
+        """Partition a part by the test of its node, and put both sides at the children."""
         cdef const Node* node = &self.nodes[part.node]
         cdef int32_t middle = self.move_up(part, &self.X[node.feature, 0], node.threshold)
         if middle < part.end:
@@ -170,7 +170,7 @@ cdef class WaitingTrees:
     cdef inline int32_t move_up(
         self, const Part* part, const value_t* column, value_t cut
     ) noexcept nogil:
-        """Bring the examples with a value up to a cut to the front; return where others begin."""
+        """Move the examples with value <= cut to the front; return where the others begin."""
         cdef Examples examples
         examples.rows, examples.spare_rows = self.rows_of(part.tree), &self.spare[0]
         return <int32_t> partition(
@@ -179,9 +179,9 @@ cdef class WaitingTrees:
         )
 
     cdef int32_t hold_back(self, const Part* part, int32_t feature) noexcept nogil:
-        """Leave behind the examples without the feature of a node; return where the others end."""
+        """Let the examples without a node's feature wait; return where the others end."""
         cdef int32_t left = part.start, kept = part.end
-        # Counted, so that a feature that all know or nobody knows needs no pass.
+        # By the counts, a feature that is known for all or no examples needs no pass.
         if self.n_known[feature] == self.n_samples:
             return part.end
         if self.n_known[feature] > 0:
@@ -196,7 +196,7 @@ cdef class WaitingTrees:
     cdef int32_t give_up(
         self, int32_t tree, int32_t start, int32_t end, int32_t feature
     ) noexcept nogil:
-        """Take from a tree's examples those that need not wait; return where the others end."""
+        """Drop the examples of a tree that need not wait; return where the others end."""
         cdef int32_t* rows = self.rows_of(tree)
         cdef int32_t i, row, kept = start, n_refused = 0
         for i in range(start, end):
@@ -205,18 +205,18 @@ cdef class WaitingTrees:
                 self.refuse(tree, row)
                 self.spare[n_refused] = row
                 n_refused += 1
-            # One whose sum has ended before this tree need not ask for the feature any more.
+            # An example whose sum ended before this tree does not need the feature any more.
             elif self.stop[row] > tree:
                 rows[kept] = row
                 kept += 1
-        # A mean goes on without this tree: its examples are through with it.
+        # A mean continues without this tree, so these examples move on to the next one.
         if not self.until_refused:
             memcpy(rows + end - n_refused, &self.spare[0], n_refused * sizeof(int32_t))
             self.leave_tree(tree, end - n_refused, end)
         return kept
 
     cdef inline void refuse(self, int32_t tree, int32_t row) noexcept nogil:
-        """Note that a tree cannot have a feature of an example."""
+        """Record that an example was refused a feature that a tree needs."""
         if self.until_refused:
             self.stop[row] = min(self.stop[row], tree)
             self.any_stopped = True
@@ -226,7 +226,7 @@ cdef class WaitingTrees:
         cdef int32_t first
         if not self.one_by_one or tree + 1 == self.n_trees or start == end:
             return
-        # Behind those that came before: parts of a tree's order never overlap.
+        # Append them to the next tree's order, whose parts never overlap.
         first = self.n_started[tree + 1]
         memcpy(
             self.rows_of(tree + 1) + first, self.rows_of(tree) + start,
@@ -244,13 +244,13 @@ cdef class WaitingTrees:
                 self.walk_one(part.tree, part.node, self.rows_of(part.tree)[i])
 
     cdef void walk_one(self, int32_t tree, int32_t node, int32_t row) noexcept nogil:
-        """Walk one example from a node until it waits or is through."""
+        """Walk one example from a node until it waits or has finished."""
         cdef Py_ssize_t column, feature, n = self.n_samples
         cdef const int32_t* owner = &self.owner[0]
         cdef const Node* nodes = &self.nodes[0]
         cdef const uint8_t* cells = &self.cells[0, row]
         cdef const double* values = &self.X[0, row]
-        # Invariant: the example stands at `node` of `tree`, which is not void for it.
+        # Invariant: the example is at `node` of `tree`, which is not void for it.
         while self.stop[row] > tree:
             column = nodes[node].feature
             while column >= 0 and cells[owner[column] * n] == Cell.KNOWN:
@@ -274,7 +274,7 @@ cdef class WaitingTrees:
         return &self.order[tree, 0]
 
     def rows(self, int32_t feature):
-        """Return the examples of which some tree waits for a feature, ascending."""
+        """Return the examples that wait for a feature in some tree, ascending."""
         wanted = np.zeros(self.n_samples, dtype=bool)
         cdef unsigned char[::1] marks = wanted.view(np.uint8)
         cdef int32_t place = self.lists[feature], i, row
@@ -294,7 +294,7 @@ cdef class WaitingTrees:
         self, int32_t feature, const Py_ssize_t[::1] rows, const double[::1] values,
         const unsigned char[::1] refused,
     ):
-        """Give what came of a feature to the examples that `rows` returned, and walk on."""
+        """Supply a feature's values or refusals to the examples of `rows`, and walk on."""
         cdef Py_ssize_t i
         cdef int32_t waiting, second = self.second[feature]
         cdef Part part
@@ -307,12 +307,12 @@ cdef class WaitingTrees:
                 cells[rows[i]] = Cell.REFUSED if refused[i] else Cell.KNOWN
                 self.n_refused[feature] += refused[i]
                 self.n_known[feature] += not refused[i]
-            # Emptied before the walk, in which other examples may come to wait for the feature.
+            # Emptied before the walk, during which other examples may start to wait for it.
             self.counts[feature] = 0
             waiting, self.lists[feature] = self.lists[feature], -1
             while waiting >= 0 and not self.out_of_memory:
                 part = self.take(&waiting)
-                # Which examples know the feature is plain, as long as none was refused it.
+                # Without refusals, all examples of the part know the feature now.
                 if part.end - part.start < FEW:
                     self.walk_each(&part)
                     continue
@@ -327,12 +327,12 @@ cdef class WaitingTrees:
         self, const double[:, ::1] node_values, const int32_t[::1] labels, Py_ssize_t per_step,
         double[:, ::1] totals, int32_t[::1] finished,
     ):
-        """Add up the values or votes of the reached leaves, for `ForestPredictor.leaf_totals`."""
+        """Sum the values or votes of the reached leaves, for `ForestPredictor.leaf_totals`."""
         cdef Py_ssize_t row, tree, k
         cdef int32_t leaf
         cdef int32_t[::1] end = np.full(self.n_samples, self.n_trees, dtype=np.int32)
         with nogil:
-            # A sum ends with the last whole step before the first tree that is not through.
+            # A sum ends with the last whole step before the first unfinished tree.
             if per_step > 0:
                 for tree in range(self.n_trees - 1, -1, -1):
                     for row in range(self.n_samples):

@@ -1,4 +1,4 @@
-"""Bring the examples of a node that go left to the front, in place and in their order."""
+"""Move the examples of a node that go left to the front, in place and stably."""
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
@@ -12,8 +12,8 @@ ctypedef fused value_t:
     double
 
 
-# The examples of a tree in the order of its leaves, and room for as many.
-# A grower that keeps rows alone leaves the other pointers at NULL.
+# The examples of a tree in the order of its leaves, and spare room of the same size.
+# A grower that only needs rows leaves the other pointers at NULL.
 cdef struct Examples:
     int32_t* rows
     int32_t* labels
@@ -27,24 +27,24 @@ cdef inline Py_ssize_t partition(
     Examples* examples,
     Py_ssize_t start,
     Py_ssize_t end,
-    const value_t* values,    # IN of each row, or with `in_order` of each example from `start` on
-    value_t cut,              # IN examples with a value up to it go left
+    const value_t* values,    # IN of each row; with `in_order`, of each example of [start, end)
+    value_t cut,              # IN examples with value <= cut go left
     bint in_order,
     bint whole,               # IN whether labels and weights move too
-    value_t* below,           # OUT the largest value on the left; INOUT, NULL when not asked for
-    value_t* above,           # OUT the smallest value on the right
+    value_t* below,           # INOUT the largest value on the left; NULL if not wanted
+    value_t* above,           # INOUT the smallest value on the right
 ) noexcept nogil:
     """Partition the examples [start, end); return where the right side begins.
 
-    `below` comes with the least value of its type, `above` with the largest. To be called with
-    constants for `in_order`, `whole` and NULL: the compiler drops what is not needed.
+    Initialise `below` with the least value of its type and `above` with the largest. Pass constants
+    for `in_order`, `whole` and NULL, so that the compiler drops the unused branches.
     """
     cdef Py_ssize_t i, middle = start, moved = 0
     cdef int32_t row
     cdef value_t value
     cdef bint left
     for i in range(start, end):
-        # Each example is written to both sides and counted on one: no branch to mispredict.
+        # Every example is written to both sides and counted on one: no branch to mispredict.
         row = examples.rows[i]
         value = values[i - start] if in_order else values[row]
         left = value <= cut
@@ -69,9 +69,9 @@ cdef inline Py_ssize_t partition_by_codes(
     Py_ssize_t start,
     Py_ssize_t end,
     Codes codes,
-    int32_t cut,              # IN codes up to it go left
-    int32_t missing,          # IN and this one; -1: none besides
-    int32_t member,           # IN not the cut but this code goes right, the rest left; -1: the cut
+    int32_t cut,              # IN codes <= cut go left
+    int32_t missing,          # IN a code that goes left, too; -1: none
+    int32_t member,           # IN if >= 0, only this code goes right, whatever the cut
     uint32_t* scratch,        # (end - start,)
     int32_t* below,           # OUT the codes next to the cut; 0 and 1 with a member
     int32_t* above,
@@ -85,7 +85,7 @@ cdef inline Py_ssize_t partition_by_codes(
         for i in range(end - start):
             scratch[i] = scratch[i] == <uint32_t> member
     elif missing >= 0:
-        # Missing values have the largest code: moved below all others, they go left with them.
+        # Missing values have the largest code. Moved below all others, they go left.
         for i in range(end - start):
             scratch[i] = 0 if scratch[i] == <uint32_t> missing else scratch[i] + 1
     middle = partition(

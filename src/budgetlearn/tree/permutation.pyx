@@ -1,10 +1,10 @@
-"""Kernels: what a forest would predict were one feature of an example another example's.
+"""Kernels: predict examples with the value of one feature taken from another example.
 
-Only the paths that test a feature can change with it. So each example goes down each tree once,
-noting which features its path tests and between which values of each the path stays the same. A
-value from outside is sent down from the first node that tests the feature, and the stretch of
-values that would take the same way is noted too: other values in it need no walk of their own.
-As soon as the trees left that test a feature cannot turn the vote, it is not asked again.
+A feature can only change the paths that test it. So each example goes down each tree once, and the
+walk records the features on its path and the range of each in which the path stays the same. Values
+outside this range start at the first node that tests the feature, and record the range that leads
+to the same leaf, so that other values in it need no walk. A feature is dropped once the remaining
+trees that test it cannot change the winning class.
 """
 
 import numpy as np
@@ -15,14 +15,14 @@ from libc.stdint cimport int32_t
 from .nodes cimport Blocks, Node
 
 cdef enum:
-    # Rows that go down a tree before the next tree has its turn: its nodes stay in the cache.
+    # Rows that go down a tree before the next tree, so that its nodes stay in the cache.
     BLOCK = 128
 
-# Sums of class shares closer than this are equal, in whatever order their trees came.
+# Sums of class shares closer than this are equal, whatever the order of the trees.
 cdef double EQUAL = 1e-9
 
 
-# While low < value <= high of a feature, and nothing else changes, an example ends at `leaf`.
+# An example ends at `leaf` if low < value <= high for one feature, and the others do not change.
 cdef struct Stretch:
     double low, high
     int32_t leaf
@@ -33,12 +33,12 @@ cdef class Walker(Blocks):
 
     cdef:
         const Node[::1] nodes
-        int32_t leaf             # where the example ends as it is
-        Py_ssize_t n_distinct    # features on its path
-        int32_t* features        # (n_distinct,): which
+        int32_t leaf             # of the unchanged example
+        Py_ssize_t n_distinct    # number of features on its path
+        int32_t* features        # (n_distinct,): the features on its path
         int32_t* first           # (n_features,): the first node that tests each, or -1
         Stretch* own             # (n_features,): the stretch that leads to `leaf`
-        Stretch* stretches       # (n_repeats,): those met beside it, of one feature
+        Stretch* stretches       # (n_repeats,): the other stretches found, of one feature
         Py_ssize_t n_features, n_stretches
 
     def __cinit__(self, const Node[::1] nodes, Py_ssize_t n_features, Py_ssize_t n_repeats):
@@ -51,7 +51,7 @@ cdef class Walker(Blocks):
             self.first[feature] = -1
 
     cdef void follow(self, int32_t root, const double* x) noexcept nogil:
-        """Walk an example down a tree and note what its path tests."""
+        """Walk an example down a tree and record the tests on its path."""
         cdef const Node* nodes = &self.nodes[0]
         cdef int32_t at = root, feature = nodes[at].feature
         cdef Py_ssize_t place
@@ -71,9 +71,9 @@ cdef class Walker(Blocks):
     cdef inline int32_t leaf_with(
         self, const double* x, int32_t feature, double value
     ) noexcept nogil:
-        """Return where the example ends with another value of a feature of its path.
+        """Return the leaf of the example with another value of a feature on its path.
 
-        Requires that `n_stretches` is 0 when a feature has its turn.
+        Set `n_stretches` to 0 before the first call for a feature.
         """
         cdef const Node* nodes = &self.nodes[0]
         cdef Py_ssize_t i
@@ -100,17 +100,17 @@ cdef class Walker(Blocks):
     def count_hits(
         self,
         const int32_t[::1] roots,           # IN (n_trees,)
-        const double[:, ::1] leaf_votes,    # IN (n_nodes, n_classes): what a leaf adds to a vote
+        const double[:, ::1] leaf_votes,    # IN (n_nodes, n_classes): the votes of each leaf
         const double[:, ::1] X,             # IN (n_samples, n_features)
         const int32_t[::1] labels,          # IN (n_samples,)
-        const int32_t[:, ::1] partners,     # IN (n_repeats, n_samples): whose value a row gets
+        const int32_t[:, ::1] partners,     # IN (n_repeats, n_samples): the row to copy from
         Py_ssize_t start,
         Py_ssize_t stop,
     ):
-        """Count the rows of [start, stop) that are predicted rightly, as they are and exchanged."""
+        """Count the correctly predicted rows of [start, stop), unchanged and with each feature."""
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
         cdef Py_ssize_t block, first, size, tree, row, place, feature, k, r, label, hit, hits = 0
-        # Refitted leaves hold log-odds, of either sign.
+        # Refitted leaves hold log-odds, which may be negative.
         cdef double swing = 2 * np.ptp(leaf_votes)
         cdef double[:, ::1] votes = np.empty((BLOCK, K))
         cdef double[:, :, :, ::1] changes = np.empty((BLOCK, p, R, K))
@@ -125,7 +125,7 @@ cdef class Walker(Blocks):
                 votes[:] = 0
                 changes[:] = 0
                 left[:] = 0
-                # The votes of all trees, and in how many of them a row's path tests a feature.
+                # The votes of all trees, and the number of trees in which a path tests a feature.
                 for tree in range(roots.shape[0]):
                     for row in range(size):
                         self.follow(roots[tree], &X[first + row, 0])
@@ -157,12 +157,12 @@ cdef class Walker(Blocks):
         const double[:, ::1] X,             # IN (n_rows, n_features), n_rows <= BLOCK
         const double[:, :, ::1] others,     # IN (BLOCK, n_features, n_repeats): exchanged values
         const double[:, ::1] votes,         # IN (BLOCK, n_classes): of all trees
-        double swing,                       # IN how much a tree moves a lead at most
+        double swing,                       # IN the most that a tree can change a lead
         int32_t[:, ::1] left,               # INOUT (BLOCK, n_features): trees that test it; then
-                                            # -1 where exchanged values turn no vote
+                                            # -1 if exchanged values cannot change the winner
         double[:, :, :, ::1] changes,       # OUT (BLOCK, n_features, n_repeats, n_classes)
     ) noexcept nogil:
-        """Add up how the votes change with each exchanged value, until it cannot matter."""
+        """Sum the changes of the votes by each exchanged value, until it cannot matter."""
         cdef Py_ssize_t tree, row, place, r, k, K = leaf_votes.shape[1]
         cdef int32_t feature, leaf
         cdef const double* x
@@ -192,14 +192,14 @@ cdef class Walker(Blocks):
     def lost_hits(
         self,
         int32_t root,
-        const int32_t[::1] choices,         # IN (n_nodes,): the class that a leaf votes for
+        const int32_t[::1] choices,         # IN (n_nodes,): the class of each leaf's vote
         const double[:, ::1] X,             # IN (n_samples, n_features)
         const int32_t[::1] labels,          # IN (n_samples,)
         const int32_t[::1] rows,            # IN the examples that count
-        const int32_t[::1] partners,        # IN as `rows`: whose value each of them gets
+        const int32_t[::1] partners,        # IN as `rows`: the row to copy from
         long long[::1] lost,                # OUT (n_features,): added to
     ):
-        """Count the right votes of a tree that are lost when a feature's values are exchanged."""
+        """Count the correct votes of a tree that are lost when a feature's values are exchanged."""
         cdef Py_ssize_t i, place
         cdef int32_t feature, leaf, label
         cdef const double* x
@@ -231,7 +231,7 @@ cdef inline int32_t step(const Node* node, double value, Stretch* stretch) noexc
 cdef inline double least_lead(
     const double* votes, const double* changes, Py_ssize_t n_repeats, Py_ssize_t n_classes
 ) noexcept nogil:
-    """Return by how much the winner leads after the change that is worst for it."""
+    """Return the winner's lead after the change that is worst for it."""
     cdef Py_ssize_t k, best = winner(votes, NULL, n_classes)
     cdef double least = INFINITY
     for _ in range(n_repeats):
@@ -245,7 +245,7 @@ cdef inline double least_lead(
 cdef inline Py_ssize_t winner(
     const double* votes, const double* change, Py_ssize_t n_classes
 ) noexcept nogil:
-    """Return the class with the most votes after a change, if any; equals go to the first class."""
+    """Return the class with the most votes, after a change if given; ties go to the first class."""
     cdef Py_ssize_t k, best = 0
     cdef double own, most = votes[0] + (change[0] if change else 0.0)
     for k in range(1, n_classes):

@@ -1,4 +1,4 @@
-"""`Tree`: frozen arrays, whatever grew it; `ForestPredictor`: a forest in one block of memory."""
+"""`Tree`, the read-only arrays of a tree, and `ForestPredictor`, a forest in one memory block."""
 
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -13,7 +13,7 @@ from .on_demand import WaitingTrees
 from .permutation import Walker
 from .walking import SmallTrees, pack, walk_rows
 
-LEAF = -1  # scikit-learn's TREE_LEAF: no child
+LEAF = -1  # no child, as scikit-learn's TREE_LEAF
 DTYPES = {"threshold": np.float64, "value": np.float64, "missing_left": bool}  # others: int32
 
 
@@ -21,18 +21,18 @@ DTYPES = {"threshold": np.float64, "value": np.float64, "missing_left": bool}  #
 class Tree:
     """A binary decision tree; an example with x[feature] <= threshold goes left.
 
-    All arrays but `value` are of shape (node_count,).
+    All arrays except `value` have the shape (node_count,).
     """
 
     feature: np.ndarray  # int32: tested at each node; -1 at a leaf
-    threshold: np.ndarray  # float64, in the feature's own unit
+    threshold: np.ndarray  # float64, in the unit of the feature
     # int32: node ids, always larger than the parent's; -1 at a leaf.
     children_left: np.ndarray
     children_right: np.ndarray
     # float64 (node_count, n_values): class counts, outputs in regression, weights in a GIF.
     value: np.ndarray
     n_node_samples: np.ndarray  # int32: training examples that reached each node
-    # bool: whether an example whose feature has no value (NaN) goes left; None: nowhere.
+    # bool: whether missing values (NaN) go left at each node; None: at no node.
     missing_left: np.ndarray | None = None
 
     def __post_init__(self):
@@ -44,21 +44,21 @@ class Tree:
 
     @classmethod
     def of_nodes(cls, columns, value, names=None):
-        """Return a tree that a kernel grew: `columns_of` its nodes, and the value of each.
+        """Return a tree from a kernel's `columns_of` its nodes, and the value of each node.
 
-        `names`, (n_features + 1,): what the tree calls each column of the table, and -1.
+        `names`, (n_features + 1,), are the feature numbers of the table's columns, and -1.
         """
         feature, *tests, n_samples, missing_left = columns
         feature = feature if names is None else names[feature]
         return cls(feature, *tests, value, n_samples, missing_left)
 
     def __reduce__(self):
-        # Through the constructor: arrays come out of a pickle writeable.
+        # Unpickled arrays are writeable; the constructor makes them read-only.
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def node_count(self):
-        """Number of nodes, internal and leaf."""
+        """Number of nodes, including leaves."""
         return self.feature.size
 
     @property
@@ -75,23 +75,23 @@ class Tree:
 
 
 class Walk(NamedTuple):
-    """The results of a walk down a forest; None where not asked for."""
+    """The results of a walk down a forest; those that are not wanted are None."""
 
     # float64 (n_samples, n_values): sum over the trees of the values of the leaves reached.
     values: np.ndarray | None
-    # int32 (n_samples, n_values): trees whose leaf has its largest value (of equals the first).
+    # int32 (n_samples, n_values): number of trees that vote for each column. A tree votes for the
+    # largest value of its leaf, and for the first one in a tie.
     votes: np.ndarray | None
-    leaves: np.ndarray | None  # int32 (n_samples, n_trees): in the numbering of each `Tree`
-    # bool (n_samples, n_features): tested by some node on the paths: the union over the trees.
-    acquired: np.ndarray | None
+    leaves: np.ndarray | None  # int32 (n_samples, n_trees): node ids of each `Tree`
+    acquired: np.ndarray | None  # bool (n_samples, n_features): tested on the path of any tree
 
 
 class SecondColumns:
-    """The features of a forest that have a second column, behind those of the table.
+    """The features of a forest with a second column, which is appended to the table.
 
-    The kernels that walk trees send NaN right at every node. A feature whose missing values go left
-    at some nodes gets a second column, in which they are -inf; those nodes test that column. So the
-    kernels need not know of missing values, and forests without any lose no time.
+    The kernels that walk trees send NaN right at every node. If missing values of a feature go left
+    at some nodes, these nodes test a second column of the feature, in which missing values are
+    -inf. So the kernels need no special case, and forests without missing values lose no time.
     """
 
     def __init__(self, trees, n_features):
@@ -108,7 +108,7 @@ class SecondColumns:
         return np.where(tree.missing_left, second, tree.feature).astype(np.int32)
 
     def added(self, X):
-        """Return a table with the second columns."""
+        """Return the table X with the second columns appended."""
         if not self.features.size:
             return X
         second = X[:, self.features]
@@ -116,22 +116,23 @@ class SecondColumns:
         return np.hstack([X, second])
 
     def fold(self, acquired):
-        """Return the mask of acquired features, given that of columns."""
+        """Return the mask of acquired features, given the mask of acquired columns."""
         features = acquired[:, : self.n_features].copy()
         features[:, self.features] |= acquired[:, self.n_features :]
         return features
 
 
 class ForestPredictor:
-    """The trees of a forest, at least one, all with as many values, packed for many walks.
+    """The trees of a forest, packed for prediction.
 
-    Sixteen bytes for each node, siblings side by side, so that a step needs one record and no
-    branch. Many rows are not walked but swept through many small trees (`SmallTrees`). The result
-    of a walk does not depend on `n_jobs`: each row adds up its trees in order.
+    There is at least one tree, and all have the same `n_values`. A node takes sixteen bytes, and
+    siblings are side by side, so that a step reads one record and has no branch. Many rows are
+    swept through many small trees instead of walked (`SmallTrees`). The result of a walk does not
+    depend on `n_jobs`, because each row adds its trees in order.
 
-    `shares` divides the values of each node by their sum: class counts become class shares.
-    `values`, (n_nodes, n_values), where the values of all nodes, tree after tree, are in one array
-    of which the trees have parts: it is used, not copied. Right children must follow left ones.
+    `shares` divides the values of each node by their sum, which turns class counts into class
+    shares. If the values of the trees are consecutive slices of one array, pass it as `values`,
+    (n_nodes, n_values), to avoid a copy. In this case, right children must follow left ones.
     """
 
     def __init__(self, trees, n_features, shares=False, values=None):
@@ -141,7 +142,7 @@ class ForestPredictor:
         if n_nodes > INT32_MAX:
             raise ValueError(f"a forest holds at most {INT32_MAX:,} nodes, got {n_nodes:,}.")
         self.n_trees, self.n_features = len(trees), n_features
-        # Where each tree begins, and the last one ends.
+        # The start of each tree, and the end of the last one.
         self._starts = starts.astype(np.int32)
         self._roots = self._starts[:-1]
         self.n_values = trees[0].value.shape[1]
@@ -152,12 +153,12 @@ class ForestPredictor:
             sides = tree.children_left, tree.children_right
             out = self._nodes, self._values if values is None else None
             pack(self._second.tested(tree), tree.threshold, *sides, tree.value, root, *out)
-        # Once for each node here, instead of once for each example that reaches it.
+        # Divide once per node, instead of once for each example that reaches it.
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
 
     def __reduce__(self):
-        # Pickles hold the trees, which the estimator keeps too, and so hold them once.
+        # A pickled estimator also holds these trees, so they are stored once.
         return type(self), (self.trees, self.n_features, self._shares)
 
     def node_count(self, n_trees):
@@ -165,12 +166,12 @@ class ForestPredictor:
         return int(self._starts[n_trees])
 
     def walk(self, X, *, trees=None, counts=None, n_jobs=None, **wanted):
-        """Send every row of X down the trees, once, and gather the `wanted` parts of a `Walk`.
+        """Send every row of X down the trees and return the `wanted` parts of a `Walk`.
 
-        X, float64 or float32, is compared with the thresholds in its own precision: scikit-learn's
-        trees expect float32. NaN goes right, at the nodes of `Tree.missing_left` left. `trees` is a
-        half-open range (first, last); None: all. `counts`, of bool (last - first, n_samples), says
-        which trees add their values to the sum of each row; None: all.
+        X, float64 or float32, is compared with the thresholds in its own precision; scikit-learn's
+        trees expect float32. NaN goes left at the nodes of `Tree.missing_left`, otherwise right.
+        `trees` is a half-open range (first, last); None: all. `counts`, bool (last - first,
+        n_samples), selects the trees that add their values to the sum of each row; None: all.
         """
         first, last = (0, self.n_trees) if trees is None else trees
         walk = self._empty(X, last - first, **wanted)
@@ -178,22 +179,22 @@ class ForestPredictor:
         return walk
 
     def staged_walk(self, X, *, n_jobs=None, **wanted):
-        """Walk tree by tree as `walk`; after each yield the totals, which the next one updates."""
+        """Walk one tree after another, yielding the totals so far, which later trees update."""
         walk = self._empty(X, 0, **wanted)
         for tree in range(self.n_trees):
             self._add(X, walk, tree, tree + 1, n_jobs)
             yield walk
 
     def waiting_trees(self, n_samples, n_trees, *, one_by_one=False, until_refused=False):
-        """Start the `WaitingTrees` of examples of which nothing is known yet."""
+        """Return the `WaitingTrees` of examples without any known feature."""
         how = n_samples, self.n_features, self._second.features, one_by_one, until_refused
         return WaitingTrees(self._nodes, self._roots[:n_trees], *how)
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
-        """Return the sums of the leaves that `waiting_trees` reached, and the trees in each sum.
+        """Return sums over the leaves that `waiting_trees` reached, and the trees in each sum.
 
-        As in `Walk`, votes or values. `per_step` 0: all trees that are through count. Else those
-        before the first that is not, in whole steps of so many trees.
+        Sums are of votes or values, as in `Walk`. With `per_step=0`, all finished trees count.
+        Otherwise the trees before the first unfinished one count, in whole steps of `per_step`.
         """
         totals = np.zeros((n_samples, self.n_values))
         n_counted = np.zeros(n_samples, dtype=np.int32)
@@ -202,11 +203,11 @@ class ForestPredictor:
         return totals, n_counted
 
     def permuted_hits(self, X, labels, partners, *, votes=False, n_jobs=None):
-        """Count right predictions on the rows as they are, and with each feature permuted.
+        """Count correct predictions on the unchanged rows, and with each feature permuted.
 
-        The latter are (n_features, n_repeats). X is without NaN. `partners`, int32 (n_repeats,
-        n_samples), has the row from which each row gets a feature's value. With `votes` the trees
-        vote, else their values are added up.
+        The second count has shape (n_features, n_repeats). X must not contain NaN. `partners`,
+        int32 (n_repeats, n_samples), are the rows that the permuted values come from. With `votes`
+        the trees vote; otherwise their values are added.
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
         leaf_votes = np.eye(self.n_values)[self._labels] if votes else self._values
@@ -220,9 +221,9 @@ class ForestPredictor:
         return sum(hits for hits, _ in counted), sum(permuted for _, permuted in counted)
 
     def lost_hits(self, tree, X, labels, rows, partners):
-        """Count the right votes of one tree on `rows` that are lost when each feature is permuted.
+        """Count the correct votes of a tree on `rows` that are lost when each feature is permuted.
 
-        `partners`, a permutation of `rows`, says from which row each gets a feature's value.
+        `partners`, a permutation of `rows`, are the rows that the permuted values come from.
         """
         lost = np.zeros(self.n_features, dtype=np.int64)
         walker = Walker(self._nodes, self.n_features, 1)
@@ -230,7 +231,7 @@ class ForestPredictor:
         return lost
 
     def _empty(self, X, n_trees, values=False, votes=False, leaves=False, acquired=False):
-        """Return a `Walk` of what is asked for, to be added to."""
+        """Return an empty `Walk` with the wanted parts."""
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, got shape {X.shape}.")
         n = X.shape[0]
@@ -252,7 +253,7 @@ class ForestPredictor:
     def _add(self, X, walk, first, last, n_jobs, counts=None):
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         only_values = walk.values is not None and all(part is None for part in walk[1:])
-        # One tree is walked before the thresholds of all are ranked.
+        # A single tree is walked, because sweeping would first rank the thresholds of all trees.
         sweeps = only_values and last - first > 1 and counts is None
         labels = None if walk.votes is None else self._labels
 

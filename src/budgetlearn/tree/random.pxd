@@ -1,14 +1,14 @@
-"""Pseudo-random numbers inline: two generators of bits, and what is made of bits.
+"""Inline pseudo-random numbers: two generators of bits, and numbers made from bits.
 
-A seed keeps the forest that it grew for the figures in the docs, so both generators stay: coded
-trees draw from splitmix64, globally induced forests from xorshift64*.
+Coded trees draw from splitmix64, globally induced forests from xorshift64*. Both generators stay,
+because the forests behind the published figures must grow again from the same seeds.
 """
 
 from libc.stdint cimport uint64_t
 
 
 cdef inline uint64_t next_bits(uint64_t* state) noexcept nogil:
-    """Return 64 random bits: a Weyl sequence through a mixing function (splitmix64)."""
+    """Return 64 random bits from a Weyl sequence and a mixing function (splitmix64)."""
     cdef uint64_t z
     state[0] += <uint64_t> 0x9E3779B97F4A7C15
     z = state[0]
@@ -19,7 +19,7 @@ cdef inline uint64_t next_bits(uint64_t* state) noexcept nogil:
 
 
 cdef inline uint64_t next_xorshift(uint64_t* state) noexcept nogil:
-    """Return 64 random bits: xorshift64* (Vigna, 2016). Requires a state that is not 0."""
+    """Return 64 random bits from xorshift64* (Vigna, 2016). The state must not be 0."""
     cdef uint64_t x = state[0]
     x ^= x >> 12
     x ^= x << 25
@@ -29,14 +29,14 @@ cdef inline uint64_t next_xorshift(uint64_t* state) noexcept nogil:
 
 
 cdef inline double as_uniform(uint64_t bits) noexcept nogil:
-    """Return a number of [0, 1) made of the upper 53 bits."""
-    # Times 2^-53: every step is exact, so that 1 is never reached by rounding.
+    """Return a number in [0, 1) made from the upper 53 bits."""
+    # Times 2^-53: every step is exact, so rounding never gives 1.
     return <double> (bits >> 11) * (1.0 / 9007199254740992.0)
 
 
 cdef inline Py_ssize_t as_below(uint64_t bits, Py_ssize_t n) noexcept nogil:
-    """Return an integer of [0, n), n < 2**31, made of the upper 32 bits."""
-    # A product instead of a remainder: faster, and biased by less than n / 2**32.
+    """Return an integer in [0, n), n < 2**31, made from the upper 32 bits."""
+    # A product is faster than a remainder, and its bias is below n / 2**32.
     return <Py_ssize_t> (((bits >> 32) * <uint64_t> n) >> 32)
 
 
@@ -53,7 +53,7 @@ cdef inline Py_ssize_t below(uint64_t* state, Py_ssize_t n) noexcept nogil:
 cdef inline Py_ssize_t by_chances(
     uint64_t* state, const double* cumulative, Py_ssize_t n
 ) noexcept nogil:
-    """Return one of n indices, drawn by the cumulative sum of their chances."""
+    """Draw one of n indices, given the cumulative sum of their probabilities."""
     cdef double goal = uniform(state) * cumulative[n - 1]
     cdef Py_ssize_t first = 0, last = n - 1, middle
     # Invariant: the index is in [first, last].

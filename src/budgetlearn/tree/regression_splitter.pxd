@@ -1,16 +1,15 @@
-"""Search for the best threshold of one feature where targets are numbers.
+"""Search for the best threshold of one feature in regression.
 
-A split lowers the variance of a node of weight W, from which a side of weight a takes the sum s of
-w (y - mean), by
+Let W be the weight of a node, a the weight of one side of a split, and s the sum of w (y - mean) on
+that side. The sum on the other side is -s, so the split lowers the variance by
 
     drop = s^2 / (a (W - a)),
 
-since the other side has the sum -s. All that a threshold needs are two running sums of the left
-side. Squares of targets are nowhere subtracted from each other: targets are centred at the mean of
-their own node, so that neither an offset nor a few values far above all others, which are gone once
-a split has parted them, take digits from the drop.
+and a threshold only needs two running sums of the left side. Targets are centred at the mean of
+their own node, and no squares of targets are subtracted from each other. So neither an offset nor
+a few extreme values (once a split has separated them) cost the drop any digits.
 
-Thresholds are compared by cross-multiplication, numerator against denominator, without a division.
+Drops are compared by cross-multiplication of numerators and denominators, without a division.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
@@ -24,13 +23,13 @@ from .search cimport (
     Column, Missing, Sample, Search, breaks_order, draw, least_drop, n_stumps,
 )
 
-# Sorted keys: the rank of a value above the place of its example in `parts`.
+# The upper bits of a sorted key are the rank of a value, the lower bits an index into `parts`.
 ctypedef fused key_t:
     uint32_t           # 16 bits each, see `table`
     uint64_t           # 32 bits each, see `sort_keys`
 
 
-# What an example adds to the side of a split that it is on.
+# The contribution of an example to its side of a split.
 cdef struct Part:
     double weight
     double sum             # weight times (target - mean of the node)
@@ -38,10 +37,10 @@ cdef struct Part:
 
 # The best threshold of a feature at a node.
 cdef struct Cut:
-    double numerator       # its drop is numerator / denominator
+    double numerator       # the drop is numerator / denominator
     double denominator
-    double least           # numerator of a drop that still equals it
-    Py_ssize_t place       # of keys, the first on the right; of cells, the last code on the left
+    double least           # numerator of the least drop that still ties
+    Py_ssize_t place       # the first key on the right or, with cells, the last code on the left
     Missing missing
     Py_ssize_t n_tied
 
@@ -52,21 +51,21 @@ cdef inline void centre(
     const int32_t* labels,    # IN of the node's examples
     const double* weights,
     Py_ssize_t size,
-    bint by_label,            # IN whether the parts are in the order of labels, else in this one
+    bint by_label,            # IN whether parts are indexed by label, else by example
     Part* parts,              # OUT
     double* mean,             # OUT
-    bint* pure,               # OUT whether all targets are the same number
+    bint* pure,               # OUT whether all targets are equal
 ) noexcept nogil:
     """Centre the targets of a node.
 
-    The mean of numbers far from 0 is rounded, by more than their spread where an offset is large.
-    What they leave, small numbers, has a mean with as many digits again: it corrects the first one,
-    and what is left sums to 0 but for rounding of the spread, as the equation of the drop requires.
+    The mean of numbers far from 0 is rounded, and with a large offset the error exceeds their
+    spread. The residuals are small, so their mean is accurate and corrects the first mean. The
+    corrected residuals sum to 0 up to rounding of the spread, as the equation of the drop requires.
     """
     cdef double total = 0.0, sum = 0.0, rest = 0.0, square = 0.0, target, about
     cdef double low = targets[labels[0]], high = low
     cdef Py_ssize_t i, place
-    # First pass: the mean as it comes. Pure nodes keep their very number, unrounded.
+    # First pass: the plain mean. Pure nodes keep their target without rounding.
     for i in range(size):
         target = targets[labels[i]]
         total += weights[i]
@@ -76,13 +75,13 @@ cdef inline void centre(
     if pure[0]:
         mean[0] = low
         return
-    # Second pass: the mean of what the first one leaves.
+    # Second pass: the mean of the residuals of the first one.
     about = sum / total
     for i in range(size):
         rest += weights[i] * (targets[labels[i]] - about)
     rest /= total
     mean[0] = about + rest
-    # Third pass: subtract one after the other; their sum would be rounded at the offset's scale.
+    # Third pass: subtract both in turn, as their sum would be rounded at the scale of the offset.
     for i in range(size):
         target = (targets[labels[i]] - about) - rest
         place = labels[i] if by_label else i
@@ -97,18 +96,18 @@ cdef inline void consider(
 ) noexcept nogil:
     """Keep a threshold if its drop is the largest so far; `weight` and `sum` are of its left side.
 
-    Drops that rounding alone tells apart are equal. `total` is the node's weight, in a register.
+    Drops that differ only by rounding are equal. `total` is the node's weight, in a register.
     """
     cdef double numerator = sum * sum, denominator = weight * (total - weight)
     cdef double ours = numerator * cut.denominator, theirs
     cdef bint takes
     if ours < cut.least * denominator:
-        return  # nearly all end here
+        return  # most thresholds end here
     if denominator <= 0:
-        return  # the right side is nothing but rounding
+        return  # the weight of the right side is only rounding
     if min(weight, total - weight) < search.rule.least_weight:
         return
-    # Of centred numbers: the right side has the opposite sum.
+    # Targets are centred, so the right side has the opposite sum.
     if search.ordered and breaks_order(search, weight, sum, total - weight, -sum):
         return
     theirs = cut.numerator * denominator
@@ -129,9 +128,9 @@ cdef inline void consider_sides(
     Search* search, Cut* cut, double total, const Part* left, const Part* absent, bint has_missing,
     Py_ssize_t place, bint any_right,
 ) noexcept nogil:
-    """Consider a threshold; examples without a value, if any, on the right, and on the left.
+    """Consider a threshold with missing values on the right and, if there are any, on the left.
 
-    They are the feature's last: with them on the left, some with a value must be on the right.
+    Missing values come last, so with them on the left, some known value must be on the right.
     """
     cdef Missing missing = Missing.RIGHT if has_missing else Missing.NONE
     consider(search, cut, total, left.weight, left.sum, place, missing)
@@ -143,9 +142,9 @@ cdef inline void consider_sides(
 
 
 cdef inline Cut no_cut(const Search* search) noexcept nogil:
-    """Return the drop that a threshold has to reach: that of the best split of other features.
+    """Return the drop that a threshold must reach, which is that of other features' best split.
 
-    So most features pass without a single threshold to be kept, nor a branch to be mispredicted.
+    So for most features no threshold is kept, and no branch is mispredicted.
     """
     cdef double drop = 0.0 if search.rule.gain else least_drop(search)
     return Cut(drop, 1.0, drop * (1 - 2 * search.rule.equal), 0, Missing.NONE, 0)
@@ -162,11 +161,11 @@ cdef inline bint scan_keys(
     Search* search,
     const key_t* keys,        # IN ascending
     Py_ssize_t n,
-    bint has_missing,         # IN whether the last rank is that of examples without a value
+    bint has_missing,         # IN whether the last rank means a missing value
     const Part* parts,        # IN by the place in a key
     Cut* cut,                 # OUT
 ) noexcept nogil:
-    """Find the best threshold of sorted examples; say whether there is any."""
+    """Find the best threshold of sorted examples; return whether the feature varies."""
     cdef int shift = 16 if key_t is uint32_t else 32
     cdef Py_ssize_t i, n_known = n, n_thresholds = 0
     cdef Cut best = no_cut(search)
@@ -177,13 +176,13 @@ cdef inline bint scan_keys(
     if keys[0] >> shift == keys[n - 1] >> shift:
         return False
     if has_missing:
-        # Their code is the largest, so they end the order: one scan serves both sides.
+        # Missing values have the largest code and come last, so one scan tries both sides.
         while keys[n_known - 1] >> shift == keys[n - 1] >> shift:
             n_known -= 1
             absent.weight += parts[place_of(keys[n_known])].weight
             absent.sum += parts[place_of(keys[n_known])].sum
     if search.rule.stumps:
-        # A sample needs to know from how many thresholds it is drawn.
+        # Count the thresholds that the sample is drawn from.
         for i in range(1, n):
             n_thresholds += keys[i] >> shift != keys[i - 1] >> shift
         if n_stumps(n) < n_thresholds:
@@ -194,7 +193,7 @@ cdef inline bint scan_keys(
         left.weight += part.weight
         left.sum += part.sum
         if keys[i] >> shift == keys[i - 1] >> shift:
-            continue  # no threshold parts equal values
+            continue  # no threshold separates equal values
         if sample.n_left and not draw(search, &sample):
             continue
         consider_sides(search, &best, total, &left, &absent, has_missing, i, i < n_known)
@@ -206,14 +205,14 @@ cdef inline void count_numbers(
     ClassHistogram* histogram, const Column* column, Codes codes, const int32_t* rows,
     Py_ssize_t n_codes, const Part* parts,
 ) noexcept nogil:
-    """Add the examples to the cells of their codes, in copies, and mark the cells in use.
+    """Add the examples to the copies of their codes' cells, and mark the cells in use.
 
-    The cells are those of two classes: the first one holds weights, the second one sums.
+    Each code has two cells, as with two classes: the first holds weights, the second sums.
     """
     cdef Py_ssize_t i, cell, lane, n_cells = n_codes << 1
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
     for i in range(column.size):
-        # Neighbours go to different copies: where codes are few, sums do not wait for each other.
+        # Consecutive examples go to different copies, so additions need not wait for each other.
         cell = <Py_ssize_t> at(codes, rows[i]) << 1
         lane = i & (LANES - 1)
         histogram.weights[lane * n_cells + cell] += parts[i].weight
@@ -224,7 +223,7 @@ cdef inline void count_numbers(
 cdef inline bint scan_numbers(
     Search* search, ClassHistogram* histogram, Py_ssize_t n_codes, int32_t missing, Cut* cut
 ) noexcept nogil:
-    """Find the best threshold of counted examples, clear the cells; say whether there is any."""
+    """Find the best threshold of counted examples, clear the cells; return whether it varies."""
     cdef Py_ssize_t word, cell, before = -1, n_cells = n_codes << 1
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
     cdef Cut best = no_cut(search)
@@ -233,7 +232,7 @@ cdef inline bint scan_numbers(
     cdef bint has_missing = False, varies = False
     cdef uint64_t marks
     if missing >= 0:
-        # Taken first, they are at hand at every threshold; their mark, the last, still ends them.
+        # Every threshold needs their sums, so they are taken first. Their mark still comes last.
         cell = <Py_ssize_t> missing << 1
         absent.weight = take_cell(histogram, cell, n_cells)
         absent.sum = take_cell(histogram, cell + 1, n_cells)

@@ -1,4 +1,4 @@
-"""The types of a search for a node's best split, and the steps that all searches share."""
+"""Types of the search for a node's best split, and steps that all searches share."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint32_t, uint64_t
@@ -8,22 +8,22 @@ from .impurity cimport Impurity, Side
 from .random cimport below, uniform
 
 cdef enum:
-    FEW = 32           # up to so many keys an insertion sort is faster
-    DIGIT_BITS = 8     # of a pass of the radix sort
+    FEW = 32           # up to this number of keys an insertion sort is faster
+    DIGIT_BITS = 8     # most bits of a pass of the radix sort
 
 
 cdef struct Rule:
     Impurity impurity
     bint minimax           # judge a split by its worse side, else by the mean of both
     bint gain              # score by drop - price, else by risk = price / drop
-    bint bounded           # F is monotone and the split minimax: whole ranges can be skipped
-    bint exact             # all sums are, so that their order makes no difference
-    bint stumps            # the paper's random sample of the thresholds, else all
-    bint first             # of equals the lowest feature and threshold win, else one at random
+    bint bounded           # whole ranges can be skipped: F is monotone and the split minimax
+    bint exact             # all sums are exact, so their order does not matter
+    bint stumps            # try the paper's random sample of the thresholds, else all
+    bint first             # the lowest feature and threshold win ties, else one at random
     double least_gain      # a gain must exceed it
     double least_weight    # of each side of a split; -infinity: any
     double tolerance       # a drop must exceed this share of F(S)
-    # Drops that differ by less than this share of F(S) are equal; in regression, of the drop.
+    # Drops that differ by less than this share of F(S) (in regression: of the drop) are equal.
     double equal
 
 
@@ -36,10 +36,10 @@ cdef struct Column:
     uint32_t low, high     # smallest and largest code
 
 
-# Where the examples of a node without a value of the feature go.
+# The side of a node's examples without a value of the feature.
 cdef enum Missing:
     NONE = 0       # there are none
-    RIGHT = 1      # as if their value were larger than any
+    RIGHT = 1      # as if their value were the largest
     LEFT = 2
 
 
@@ -53,39 +53,39 @@ cdef struct Best:
     Py_ssize_t n_tied
 
 
-# Everything the search for a split needs, for one tree in one thread.
+# The state of the search for splits, for one tree in one thread.
 cdef struct Search:
     Rule rule
     uint64_t random
     Py_ssize_t n_all_classes
     # the node
-    Py_ssize_t n_classes   # that it has; they are its classes 0, 1, ...
+    Py_ssize_t n_classes   # classes present at the node, renumbered 0, 1, ...
     Side node
     double impurity
     Best best
     bint ordered           # whether some feature has a direction
-    double low, high       # what sides must keep to then: the share of class 1, or the mean
+    double low, high       # then the bounds of a side's share of class 1, or of its mean
     # the feature under examination
     Py_ssize_t feature
     double price           # cost, or penalty of a gain
     Missing missing
-    int direction          # 1: predictions must not fall as it rises; -1: nor rise; 0: as they like
+    int direction          # 1: predictions must not fall as it rises; -1: must not rise; 0: free
     Side without           # with LEFT: the examples without a value, not in the column
-    Py_ssize_t n_sampled   # so many of its thresholds are tried, drawn at random; 0: all
-    double limit           # with `bounded`: an impurity above it cannot win or tie
+    Py_ssize_t n_sampled   # number of its thresholds that are tried, drawn at random; 0: all
+    double limit           # with `bounded`, a side of larger impurity cannot win or tie
     # scratch
     Side left, right, left_inside, right_inside
     double* histogram
-    double* bounds         # room for the next two
+    double* bounds         # memory of the next two
     double* lefts          # (n_buckets + 1,): F of the buckets below each border
-    double* rights         # and of those above it
+    double* rights         # (n_buckets + 1,): F of the buckets above each border
     uint64_t* keys
     uint64_t* spare_keys
     uint64_t* present      # a bit for each code, zero between features
-    Column inside          # the examples of some buckets
+    Column inside          # the examples of the buckets that can win
 
 
-# What is still to be drawn: so many of so many thresholds.
+# A sample that is being drawn: `n_wanted` of the `n_left` thresholds that are left.
 cdef struct Sample:
     Py_ssize_t n_wanted, n_left
 
@@ -96,8 +96,8 @@ cdef inline Py_ssize_t n_stumps(Py_ssize_t n_examples) noexcept nogil:
 
 
 cdef inline bint draw(Search* search, Sample* sample) noexcept nogil:
-    """Say whether the next threshold is in the sample, which each is equally likely to be."""
-    # The chance of what is still wanted in what is left: all samples are equally likely so.
+    """Return whether the next threshold is in the sample."""
+    # With this probability, n_wanted / n_left, all samples are equally likely.
     cdef bint drawn = uniform(&search.random) * sample.n_left < sample.n_wanted
     sample.n_wanted -= drawn
     sample.n_left -= 1
@@ -107,10 +107,10 @@ cdef inline bint draw(Search* search, Sample* sample) noexcept nogil:
 cdef inline bint breaks_order(
     const Search* search, double left_weight, double left_sum, double right_weight, double right_sum
 ) noexcept nogil:
-    """Say whether sides, with these sums of what is predicted, are in the wrong order.
+    """Return whether the predictions of two sides are in the wrong order or out of bounds.
 
-    Or out of the bounds of their node: what is below one side of a split along a feature with a
-    direction must not pass what is below the other.
+    The bounds of a node keep all predictions below one side of a split on a feature with a
+    direction from passing those below the other side.
     """
     cdef double left = left_sum / left_weight, right = right_sum / right_weight
     return (
@@ -120,16 +120,16 @@ cdef inline bint breaks_order(
 
 
 cdef inline void begin_node(Search* search, double impurity) noexcept nogil:
-    """Forget the previous node's best split. `search.node` holds the node's counts."""
+    """Discard the previous node's best split. `search.node` holds the new node's counts."""
     search.impurity = impurity
     search.best.score, search.best.slack = INFINITY, 0.0
     search.best.feature, search.best.n_tied = -1, 0
 
 
 cdef inline double least_drop(const Search* search) noexcept nogil:
-    """Return the drop at which the present feature's risk, price / drop, is that of the best."""
+    """Return the drop at which the current feature's risk, price / drop, equals the best risk."""
     if search.best.score < 0:
-        # A free feature has scored: others that cost cannot win, free ones need its drop.
+        # A free feature leads: features with a price cannot win, free ones need the same drop.
         return -search.best.score if search.price <= 0 else INFINITY
     if search.price <= 0 or search.best.score == INFINITY:
         return 0.0
@@ -137,21 +137,21 @@ cdef inline double least_drop(const Search* search) noexcept nogil:
 
 
 cdef inline void update_limit(Search* search) noexcept nogil:
-    """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
+    """Set the largest F of the worse side that can tie: price / (F - worse) <= best score."""
     search.limit = search.impurity * (1 + 1e-12) - least_drop(search) * (1 - 1e-12)
 
 
 cdef inline bint wins(Search* search, double score, int32_t cut, Py_ssize_t n_equal) noexcept nogil:
-    """Say whether a candidate, one of `n_equal`, replaces the best; settle ties by the rule."""
+    """Return whether a candidate, one of `n_equal`, replaces the best; resolve ties by the rule."""
     cdef Best* best = &search.best
-    # Scores within the slack are the same split but for rounding: the rule decides, not the bits.
+    # Scores within the slack differ only by rounding, so the rule for ties decides.
     if score < best.score - best.slack:
         return True
     if score > best.score + best.slack:
         return False
     if search.rule.first:
         return search.feature < best.feature or (search.feature == best.feature and cut < best.cut)
-    # The k-th of equals replaces the others with a chance of 1 in k: each wins equally often.
+    # The k-th of tied splits replaces the others with probability 1 / k: all are equally likely.
     best.n_tied += n_equal
     return below(&search.random, best.n_tied) < n_equal
 
@@ -159,18 +159,18 @@ cdef inline bint wins(Search* search, double score, int32_t cut, Py_ssize_t n_eq
 cdef inline void offer(
     Search* search,
     double drop,
-    double unit,              # IN drops that differ by less than `equal` of it are equal
+    double unit,              # IN drops that differ by less than `equal` times this are equal
     int32_t cut,
     Py_ssize_t n_equal,
 ) noexcept nogil:
-    """Take one of `n_equal` splits as the node's best if it is, given what it lowers F by."""
-    cdef double score = INFINITY  # lower is better, infinite is no split
+    """Keep one of `n_equal` tied splits if it is the node's best, given its drop in F."""
+    cdef double score = INFINITY  # lower is better, infinite means no split
     cdef Best* best = &search.best
     if search.rule.gain:
         if drop - search.price > search.rule.least_gain:
             score = search.price - drop
     elif drop > search.rule.tolerance * search.impurity:
-        # Risk c / drop; where it is 0, the larger drop wins (and beats every risk).
+        # Risk price / drop. Of free features the larger drop wins, and beats every positive risk.
         score = search.price / drop if search.price > 0 else -drop
     if score == INFINITY or not wins(search, score, cut, n_equal):
         return
@@ -178,7 +178,7 @@ cdef inline void offer(
         best.n_tied = n_equal
     best.score = min(best.score, score)
     best.feature, best.cut, best.missing = search.feature, cut, search.missing
-    # A better split rules out more thresholds, of this feature and of those to come.
+    # A better split rules out more thresholds of this feature and of later ones.
     if search.rule.bounded:
         update_limit(search)
     if search.rule.equal > 0:
@@ -209,7 +209,7 @@ cdef inline void radix_pass(
     memset(starts, 0, n_digits * sizeof(Py_ssize_t))
     for i in range(n):
         starts[(keys[i] >> position) & mask] += 1
-    # From counts to the places where each digit's keys begin.
+    # Turn counts into the places where each digit's keys begin.
     for i in range(n_digits):
         size = starts[i]
         starts[i] = total
@@ -222,16 +222,16 @@ cdef inline void radix_pass(
 
 cdef inline uint64_t* sort_keys(
     uint64_t* keys,            # INOUT code << 32 | position; scratch afterwards
-    uint64_t* spare,           # OUT as many
+    uint64_t* spare,           # OUT of the same size
     Py_ssize_t n,
-    uint32_t largest,          # IN no code exceeds it
+    uint32_t largest,          # IN an upper bound of the codes
 ) noexcept nogil:
-    """Sort stably by code; return where the sorted keys are: `keys` or `spare`."""
+    """Sort stably by code; return the array with the sorted keys, `keys` or `spare`."""
     cdef int bits = 1, sorted_bits = 0, n_passes, digit_bits
     if n <= FEW:
         insertion_sort(keys, n)
         return keys
-    # As few passes as the bits in use allow, of about equal width.
+    # The fewest passes for the bits in use, of about equal width.
     while largest >> bits:
         bits += 1
     n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
@@ -245,7 +245,7 @@ cdef inline uint64_t* sort_keys(
 
 
 cdef inline uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil:
-    """Return code << 32 | position of each example, by code."""
+    """Return (code - low) << 32 | position of each example, sorted by code."""
     cdef Py_ssize_t i, n = column.size
     cdef uint64_t* keys = search.keys
     for i in range(n):

@@ -1,4 +1,4 @@
-"""How `table.pxd` gets its memory; what a tree does with it stands there."""
+"""The constructor of `Table`, which allocates its memory; `table.pxd` has the methods."""
 
 cimport cython
 import numpy as np
@@ -10,21 +10,21 @@ from .nodes cimport Blocks
 cdef enum:
     # A copy stays in the second-level cache.
     COPY_BYTES = 1 << 18
-    # The keys of a node are read at every level below it: many more would leave the cache.
+    # The keys of a node are read at every level below it, and should stay in the cache.
     KEY_BYTES = 1 << 22
     MOST_LABELS = 1 << 16
-    # Larger nodes with so many examples for each code are faster counted code by code.
+    # Nodes with more examples than this for each code are faster counted than sorted.
     PER_CODE = 8
 
 
 @cython.final
 cdef class Table(Blocks):
-    """Codes, and what they mean; with `bundled` the features of bundles are asked for by those.
+    """Codes and their meaning; with `bundled`, features in bundles are read from the bundle.
 
-    With `sorts` there is room for sorted columns of one node at a time, and of all nodes below it.
-    Within the sorted node examples have labels 0, 1, ..., which no split changes. A key is the rank
-    of the value among the node's distinct ones, 16 bits, above the label, 16 bits: half as long as
-    a code and a row, so that the columns of twice as many examples stay in the cache.
+    With `sorts`, there is memory for the sorted columns of one node at a time and of the nodes
+    below it. Within this node examples have labels 0, 1, ..., which splits do not change. A key has
+    the rank among the node's distinct values in 16 bits, above the label in 16 bits. This is half
+    the size of a code and a row, so the cache holds the columns of twice as many examples.
     """
 
     def __cinit__(self, data, bint bundled, Py_ssize_t n_classes, bint sorts):
@@ -38,11 +38,11 @@ cdef class Table(Blocks):
         if bundled:
             codes, self.bundle, self.member = data.bundles
             self.n_bundles = len(codes)
-        if self.n_bundles:  # often there is none: small trees would notice what this takes
+        if self.n_bundles:  # often there are none, and this would slow down small trees
             self.bytes_of_bundles, self.n_members = codes.view(np.uint8), 1 + np.max(self.member)
         elif not bundled:
             self.bundle = np.full(self.n_features, -1, dtype=np.int32)
-        # So many examples' codes fit, of all features and bundles.
+        # The number of examples for which the codes of all features and bundles fit.
         self.most = COPY_BYTES // (self.width * (self.n_features + self.n_bundles))
         self.copy = <uint8_t*> self.get(COPY_BYTES)
         self.n_cells = self.n_members * n_classes

@@ -1,4 +1,4 @@
-"""Kernel: send blocks of rows down the trees of a forest, step by step or split by split."""
+"""Kernel: send blocks of rows down the trees of a forest, by walking or by sweeping."""
 
 from functools import cached_property
 
@@ -14,22 +14,22 @@ ctypedef fused real:
     double
 
 cdef enum:
-    # Rows that go down one tree after another: a tree's nodes and the block stay in the cache.
+    # Rows that go down each tree together, so that its nodes and the block stay in the cache.
     BLOCK = 256
-    # Walks that take their steps together: the loads of one do not wait for those of another.
+    # Walks that take their steps together, so that their loads overlap.
     TOGETHER = 8
-    # Rows that are swept together: their places and the columns that they need stay in the cache.
+    # Rows that are swept together, so that their places and columns stay in the cache.
     SWEPT = 512
 
 
 cdef inline void descend(
     const Node* nodes,
     const int32_t* roots,     # IN of the tree, or (n_walks,) of the trees
-    bint by_tree,             # whether one row goes down several trees, or several rows down one
+    bint by_tree,             # IN one row goes down several trees; else several rows down one tree
     const real* X,            # IN (n_features,) or (n_walks, n_features)
     Py_ssize_t n_features,
     Py_ssize_t n_walks,       # IN <= BLOCK
-    uint8_t* acquired,        # OUT of the shape of X, NULL when not asked for
+    uint8_t* acquired,        # OUT in the shape of X; NULL if not wanted
     int32_t* at,              # OUT (n_walks,): the leaf of each row, or in each tree
 ) noexcept nogil:
     """Walk rows of a block, or one row, from roots to leaves."""
@@ -47,7 +47,7 @@ cdef inline void descend(
             starts[i] = 0 if by_tree else walk * n_features
         walking = True
         while walking:
-            # A walk at its leaf stays there and looks at column 0 in vain: no branch to mispredict.
+            # A walk stays at its leaf and reads column 0 in vain: no branch to mispredict.
             walking = False
             for i in range(TOGETHER):
                 node = nodes + now[i]
@@ -74,17 +74,17 @@ def walk_rows(
     double[:, ::1] values,       # OUT sum of leaf values is added
     int32_t[:, ::1] votes,       # OUT one vote per tree is added
     int32_t[:, ::1] leaves,      # OUT (n_rows, last_tree - first_tree)
-    uint8_t[:, ::1] acquired,    # OUT set to 1 where a row's path looks
-    const uint8_t[:, :] counts,  # IN (last_tree - first_tree, n_rows): whose values are; None: all
+    uint8_t[:, ::1] acquired,    # OUT set to 1 for features on a row's path
+    const uint8_t[:, :] counts,  # IN (last_tree - first_tree, n_rows): whether to add; None: all
 ):
-    """Send rows down the trees [first_tree, last_tree) and add to the outputs that are given.
+    """Send rows down the trees [first_tree, last_tree) and add to the given outputs.
 
-    An output that is not asked for is None.
+    Outputs that are not wanted are None.
     """
     cdef:
         Py_ssize_t n_rows = X.shape[0], n_features = X.shape[1]
         Py_ssize_t n_values = node_values.shape[1], n_trees = last_tree - first_tree
-        # A block of rows goes down one tree after another; few rows, each by itself, down all.
+        # Blocks of rows go down one tree after another. If there are few rows, each goes down all.
         bint few = n_rows < TOGETHER
         Py_ssize_t rows_at_once = 1 if few else BLOCK, trees_at_once = BLOCK if few else 1
         Py_ssize_t block, turn, start, first, size, place, row, tree, k
@@ -111,25 +111,25 @@ def walk_rows(
 
 
 def pack(
-    const int32_t[::1] feature,     # IN (node_count,), as are the next three: a `Tree`
+    const int32_t[::1] feature,     # IN (node_count,), as the next three arrays: of a `Tree`
     const double[::1] threshold,
     const int32_t[::1] left,
     const int32_t[::1] right,
     const double[:, ::1] value,     # IN (node_count, n_values)
-    int32_t root,                   # IN where the tree begins in `nodes`
+    int32_t root,                   # IN the place in `nodes` where the tree begins
     Node[::1] nodes,                # OUT
     double[:, ::1] values,          # OUT, in the order of `nodes`
 ):
-    """Lay out a tree so that the children of a node lie side by side.
+    """Copy a tree to `nodes`, with the children of a node side by side.
 
-    Where they do in the tree, `values` may be None: the nodes keep their order.
+    If they already are side by side, `values` may be None, and the nodes keep their order.
     """
     cdef bint keep = values is None
     cdef int32_t[::1] position = np.zeros(0 if keep else feature.shape[0], dtype=np.int32)
     cdef int32_t node, at, fresh = 1
     cdef Py_ssize_t k
     with nogil:
-        # Invariant: parents come before children, so `position[node]` is known.
+        # Parents come before children, so `position[node]` is known.
         for node in range(<int32_t> feature.shape[0]):
             at = root + (node if keep else position[node])
             if not keep:
@@ -147,7 +147,7 @@ def pack(
 
 cdef extern from *:
     """
-    /* Whole numbers only: the wider instructions that some processors have change no result. */
+    /* Integers only, so wider vector instructions give the same results. */
     #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
     __attribute__((target_clones("avx2", "default")))
     #endif
@@ -159,14 +159,14 @@ cdef extern from *:
             at[i] += (int16_t)(-(at[i] == here) & (child + (column[i] > rank)));
     }
     """
-    # Send the rows that stand `here` on by `child`, and by one more where they go right.
+    # Move the rows that are `here` on by `child`, or by `child + 1` if they go right.
     void send(
         int16_t* at, const int16_t* column, int n_rows, int16_t here, int16_t child, int16_t rank
     ) noexcept nogil
 
 
 def sweep_rows(
-    const Node[::1] nodes,       # IN all trees, in each parents before children
+    const Node[::1] nodes,       # IN all trees; in each tree, parents before children
     const int16_t[::1] ranks,    # IN (n_nodes,) of the thresholds
     const int32_t[::1] starts,   # IN (n_trees + 1,) where each tree begins, and the last one ends
     Py_ssize_t first_tree,
@@ -175,12 +175,12 @@ def sweep_rows(
     const double[:, ::1] node_values,  # IN (n_nodes, n_values)
     double[:, ::1] values,       # OUT (n_rows, n_values): the sum of leaf values is added
 ):
-    """Add up the values of the leaves that rows reach in the trees [first_tree, last_tree)."""
+    """Sum the values of the leaves that rows reach in the trees [first_tree, last_tree)."""
     cdef:
         Py_ssize_t n_rows = values.shape[0], n_values = values.shape[1]
         Py_ssize_t block, start, size, tree, row, k
         int32_t node, first
-        int16_t at[SWEPT]            # place in the tree where each row stands, at last its leaf
+        int16_t at[SWEPT]            # the place of each row in the tree, in the end its leaf
         const double* leaf
     with nogil:
         for block in range((n_rows + SWEPT - 1) // SWEPT):
@@ -206,27 +206,27 @@ def sweep_rows(
 
 
 MOST_CODES = np.iinfo(np.int16).max
-# Measured (benchmarks/speed_gif.py): a split that all rows look at takes this share of a step of a
-# walk, and finding the code of a number takes as long as so many steps.
+# Measured with benchmarks/speed_gif.py, in steps of a walk: the time to test one split for a row
+# that is swept, and the time to find the code of a number.
 SPLIT, CODE = 0.08, 20.0
 
 
 class SmallTrees:
     """Small trees with the ranks of their thresholds, swept instead of walked.
 
-    A walk asks each row for its own next node, which a processor can neither foresee nor do for
-    many rows at once. A sweep shows every split to all rows of a block: a row that stands elsewhere
-    stays there, and the loop over the rows has no branch and works on vectors.
+    In a walk each row has its own next node, which a processor can neither predict nor handle for
+    many rows at once. A sweep applies every split to all rows of a block. Rows at other nodes stay
+    where they are, and the loop over the rows has no branch and uses vector instructions.
 
-    A row's code is, for each feature, how many of its distinct thresholds lie below the row's
-    value: x <= threshold exactly where the code is at most the threshold's rank.
+    For each feature, a row's code is the number of the feature's distinct thresholds below the
+    row's value. So x <= threshold exactly if the code is at most the threshold's rank.
     """
 
     def __init__(self, nodes, starts):
         self._nodes, self._starts = nodes, starts
 
     def pay(self, n_rows, first, last):
-        """Say if sweeping the trees [first, last) takes less time than walking them."""
+        """Return whether sweeping the trees [first, last) is faster than walking."""
         if n_rows < SWEPT:
             return False
         tested = self._nodes["feature"][self._nodes["feature"] >= 0]
@@ -237,12 +237,12 @@ class SmallTrees:
 
     @cached_property
     def _ranked(self):
-        """The grid of each feature, the rank of each threshold, whether all fit into 16 bits."""
+        """Thresholds of each feature, rank of each threshold, and whether all fit into 16 bits."""
         ranks, grids = np.zeros(len(self._nodes), dtype=np.int16), {}
         inner = np.flatnonzero(self._nodes["feature"] >= 0)
         used, feature = np.unique(self._nodes["feature"][inner], return_inverse=True)
         order = inner[np.argsort(feature, kind="stable")]
-        parts = np.split(order, np.cumsum(np.bincount(feature)))  # and an empty one
+        parts = np.split(order, np.cumsum(np.bincount(feature)))  # the last one is empty
         for column, own in zip(used.tolist(), parts, strict=False):
             grids[column], rank = np.unique(self._nodes["threshold"][own], return_inverse=True)
             ranks[own] = np.minimum(rank, MOST_CODES)
