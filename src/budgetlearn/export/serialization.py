@@ -226,9 +226,7 @@ def read(data):
     expected = place + sum(np.dtype(kind).itemsize * int(np.prod(n)) for _, kind, n in parts)
     # Checked before reading, because no array may extend beyond the bytes.
     if len(data) != expected:
-        raise FormatError(
-            f"expected {expected} bytes, got {len(data)}: the file was cut or extended."
-        )
+        raise FormatError(f"expected {expected} bytes, got {len(data)}: the file is damaged.")
     for part, dtype, shape in parts:
         # Copied to the native byte order; views of `data` would be read-only.
         array = np.frombuffer(data, dtype, int(np.prod(shape)), place).reshape(shape)

@@ -49,8 +49,8 @@ static inline void @name@_scores(const float *x, float *scores)
     int32_t tree;
     for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }
     for (tree = 0; tree < @NAME@_N_TREES; ++tree) {
-        /* The head: number of splits, and which side of the root, if any, is a stop that says
-         * nothing. Left of a split lie n_left splits and n_left + 1 stops. */
+        /* The head has the number of splits, and the side of the root, if any, that is a stop of
+         * value zero. The left side of a split has n_left splits and n_left + 1 stops. */
         const uint32_t n_splits = @name@_head[tree] >> 2, empty = @name@_head[tree] & 3u;
         uint32_t n = n_splits, at = split, stop = 0;
         while (n > 0) {
@@ -74,8 +74,8 @@ static inline void @name@_scores(const float *x, float *scores)
     for (k = 0; k < @NAME@_N_SCORES; ++k) { scores[k] = @scores@; }
 }
 //= fast
-/* A number as a whole number in the same order, and another for NaN: compared without a branch,
- * and without a unit for floating-point numbers. */
+/* Convert a number to an integer in the same order, and NaN to `nan`. Integers are compared without
+ * a branch and without floating-point hardware. */
 static inline uint32_t @name@_key(float number, uint32_t nan)
 {
     union { float number; uint32_t bits; } as;
@@ -121,8 +121,8 @@ static inline void @name@_scores(const float *x, float *scores)
     }
 }
 //= adder
-/* Add the values of n stops. Sums in variables of this function stay in registers. A vector unit
- * adds several columns at once: the last lanes add what follows the row, and nobody reads them. */
+/* Add the values of n stops. Sums in local variables stay in registers. A vector unit adds several
+ * columns at once; the last lanes may add values after the row, and are not used. */
 static void @name@_add(const uint32_t *stops, int n, @sum_type@ *sums)
 {
     @sum_type@ sum[@lanes@];
@@ -135,7 +135,7 @@ static void @name@_add(const uint32_t *stops, int n, @sum_type@ *sums)
     for (i = 0; i < @lanes@; ++i) { sums[i] = sum[i]; }
 }
 //= half
-/* The number that 16 bits stand for, exactly. */
+/* Convert the 16 bits of a float16 number to float exactly. */
 static inline float @name@_half(uint16_t bits)
 {
     const uint32_t exponent = (bits >> 10) & 31u, fraction = bits & 1023u;
@@ -145,7 +145,7 @@ static inline float @name@_half(uint16_t bits)
     return bits & 0x8000u ? -as.number : as.number;
 }
 //= first
-/* Return the predicted number, the first one of several: @name@_scores writes them all. */
+/* Return the predicted number, or the first of several; @name@_scores writes all of them. */
 static inline float @name@_predict(const float *x)
 {
     float scores[@NAME@_N_SCORES];
@@ -161,7 +161,7 @@ static inline int @name@_predict(const float *x)
     return score > 0.0f;
 }
 //= argmax
-/* Return the number of the predicted class, from 0; the first of those with the largest score. */
+/* Return the number of the predicted class, from 0. Ties go to the first class. */
 static inline int @name@_predict(const float *x)
 {
     float scores[@NAME@_N_SCORES];
