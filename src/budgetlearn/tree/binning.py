@@ -45,12 +45,12 @@ class BinnedData:
         """Number of features in this view."""
         return self.columns.size
 
-    @cached_property  # asked for by each tree
+    @cached_property  # used by each tree
     def n_codes(self):
         """Number of codes of each feature, shape (n_features,)."""
         return np.diff(self.offsets)[self.columns]
 
-    @cached_property  # asked for by each tree
+    @cached_property  # used by each tree
     def missing(self):
         """Mask of the features that may be missing, shape (n_features,)."""
         return np.isnan(self.lowest[self.offsets[self.columns + 1] - 1])
