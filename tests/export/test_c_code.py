@@ -181,7 +181,7 @@ def test_a_cortex_m_says_the_same(fitted, tmp_path, name, format, layout):  # no
 
 def test_names_that_c_refuses(fitted):  # noqa: F811
     forest = fitted("regression")[0].compact()
-    with pytest.raises(ParameterError, match="start with a letter, .* got '2nd model'"):
+    with pytest.raises(ParameterError, match=r"start with a letter, .* got '2nd model'"):
         c_header(forest, "2nd model")
 
 
