@@ -197,7 +197,7 @@ def test_damaged_bytes_are_refused(fitted):
     for bad, message in (
         (b"PNG" + data[3:], "not a compact forest"),
         (data[:10], "not a compact forest"),
-        (data[:4] + b"\x09" + data[5:], r"version 9; this budgetlearn reads versions \(1, 2\)"),
+        (data[:4] + b"\x09" + data[5:], r"version 9, but this budgetlearn reads versions \(1, 2\)"),
         (data[:-1], f"expected {len(data)} bytes, got {len(data) - 1}"),
         (data[:5] + b"\x07" + data[6:], "unknown kind 7"),
     ):

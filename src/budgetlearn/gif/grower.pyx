@@ -21,8 +21,8 @@ cdef double TIE = 1e-10
 # Smaller gaps count as 0. With targets of size 1, the rounding of residuals leaves 1e-32 again and
 # again, and squares below 1e-308 are a hundred times slower on the processor.
 cdef double LEAST_GAP = 1e-290
-# Sums keep the rounding errors of when they were large. So all are recomputed once the largest gap
-# falls below this share of its anchor, and a class error below the second share of its anchor.
+# Sums keep the rounding errors of when they were large. They are recomputed once the largest gap
+# falls below the first share of its anchor, or a class error below the second share of its anchor.
 cdef double LEAST_REST = 1e-6
 cdef double LEAST_ANCHORED = 1e-3
 # Marks the gap of a candidate between the two passes of a step.
@@ -666,7 +666,7 @@ def refit(
     double learning_rate,
     double[:, ::1] weights,   # IN OUT (n_accepted, n_outputs) by rank
 ):
-    """Go over the accepted nodes again, in order, and add its optimal step to each weight.
+    """Go over the accepted nodes again, in order, and add the optimal step to each weight.
 
     The paper's conclusion proposes this refitting. A pass takes as long as accepting the nodes did,
     without splitting.

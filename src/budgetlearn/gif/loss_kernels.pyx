@@ -220,7 +220,7 @@ cdef class HuberLoss(RobustLoss):
 cdef class QuantileLoss(RobustLoss):
     """The pinball loss: a node's weight is a quantile of its residuals (Koenker & Bassett 1978).
 
-    Sums do not determine a quantile, so the statistics are the node's weights and the loss's fall.
+    Sums do not determine a quantile, so statistics are the node's weights and the drop in loss.
     """
 
     cdef:

@@ -288,8 +288,8 @@ cdef class Charges:
 cdef class Splitter:
     """Random splits; subclasses define the impurity.
 
-    The value of a split is its decrease of impurity minus the charge of its feature. Features whose
-    charge exceeds the decrease are skipped like constant ones, and do not count as visits.
+    The value of a split is its decrease of impurity minus the charge of its feature. A feature with a
+    charge and no value above 0 is skipped like a constant one, and does not count as a visit.
     """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
@@ -566,7 +566,7 @@ cdef inline Py_ssize_t move_left(
         return partition_cells(&examples, n, column, <uint8_t> found.threshold, False)
     if splitter.step != 1 and not splitter.gaps[found.feature]:
         # Values of neighbouring samples are far apart in memory, but their codes are not.
-        splitter.whole = False  # otherwise a root's cells could be in another order
+        splitter.whole = False  # so that a root's codes are copied, and can be changed
         look_up(splitter, found.feature, samples, n, &low, &high)
         splitter.whole = whole
         if splitter.in_bytes:

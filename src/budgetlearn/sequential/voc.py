@@ -30,8 +30,8 @@ class VoCClassifier(SequentialClassifier):
     """Acquire the feature that most raises the expected certainty of a local Gaussian model.
 
     The local weight of a training example is its own weight times exp(-d2 / beta), where d2 is the
-    squared distance over the acquired features, and beta the median distance (not weighted). P(c |
-    O) is the share of class c in the local weights, and the class with the largest is predicted.
+    squared distance over the acquired features, and beta the median distance (not weighted). The
+    share of class c in the local weights is P(c | O), and the class with the largest is predicted.
     The value of a feature is the expected rise of max_c P(c | O).
 
     Parameters

@@ -449,7 +449,7 @@ cdef class Grower(Blocks):
             )
 
     cdef void try_feature(self, int32_t place, const Task* task) noexcept nogil:
-        """Examine the feature at a place of `features`, and move it to the examined or constant."""
+        """Examine the feature at `place`, and move it to the examined or the constant ones."""
         # A draw may hit a feature that is known to be constant. It counts, but needs no pass.
         if place >= self.n_varying:
             return
@@ -559,7 +559,7 @@ cdef class Grower(Blocks):
             # Keys are (code - low) << 32 | position; the cut is the last code on the left.
             if cut.n_tied > 0:
                 cut.place = column.low + (sorted[cut.place - 1] >> 32)
-        # `cut.place` is the last code on the left or, with sorted columns, the number of examples.
+        # `cut.place` is the last code on the left or, with sorted columns, the examples there.
         if cut.n_tied > 0:  # otherwise no threshold can win
             drop = cut.numerator / cut.denominator
             self.search.missing = cut.missing
