@@ -288,8 +288,8 @@ cdef class Charges:
 cdef class Splitter:
     """Random splits; subclasses define the impurity.
 
-    The value of a split is its decrease of impurity minus the charge of its feature. A feature with a
-    charge and no value above 0 is skipped like a constant one, and does not count as a visit.
+    The value of a split is its decrease of impurity minus the charge of its feature. Features with
+    a charge and no value above 0 are skipped like constant ones, and do not count as visits.
     """
 
     def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
