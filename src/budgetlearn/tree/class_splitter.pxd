@@ -6,7 +6,7 @@ impurity F, moving the threshold up makes F of the left side grow and F of the r
     max(F(left), F(right)) >= max(F(left) at the start, F(right) at the end)
 
 for all thresholds within a range of codes. A coarse histogram gives these bounds, and only ranges
-whose bound can still win are refined. For other impurities, codes are sorted, or counted if few.
+whose bound can still win are refined. Otherwise codes are sorted, or counted if there are few.
 
 If thresholds are sampled at random, only those that can win are drawn. All samples of m out of M
 thresholds are equally likely if each threshold is taken with probability (still wanted) / (left),
