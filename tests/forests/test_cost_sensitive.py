@@ -385,7 +385,7 @@ def test_a_class_that_weighs_more_is_predicted_more(model, table):
 def test_bad_data(kind):
     with pytest.raises(ParameterError, match="one class"):
         kind().fit([[0.0], [1.0]], [1, 1])
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(ValueError, match="is not a finite number"):
         kind().fit([[0.0], [np.inf]], [0, 1])
     with pytest.raises(CostError, match=">= 0"):
         kind(feature_costs=[-1.0]).fit([[0.0], [1.0]], [0, 1])

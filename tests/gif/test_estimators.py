@@ -380,7 +380,7 @@ def test_bad_data_are_refused(three_classes):
     X, y = three_classes
     with pytest.raises(ParameterError, match="at least two classes, got one class only: 0"):
         GIFClassifier().fit(X, np.zeros(len(X), dtype=int))
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(ValueError, match="is not a finite number"):
         GIFClassifier().fit(np.where(X > 2, np.inf, X), y)
     with pytest.raises(ValueError, match="NaN"):
         GIFRegressor().fit(X, np.where(y > 1, np.nan, y))

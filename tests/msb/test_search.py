@@ -335,7 +335,7 @@ def test_bad_data_are_refused(cancer):
         forest_search().fit(X, np.zeros_like(y))
     with pytest.raises(ValueError, match="NaN"):
         forest_search(estimator=OurForest(n_estimators=2)).fit(np.full_like(X, np.nan), y)
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(ValueError, match="is not a finite number"):
         forest_search().fit(np.full_like(X, np.inf), y)
     with pytest.raises(ValueError, match="y_val has no class of y"):
         forest_search().fit(X, y, X_val, y_val + 2)

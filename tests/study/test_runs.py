@@ -157,7 +157,7 @@ def test_given_costs_with_groups_survive_the_file(wine, tmp_path):
         ),
         (lambda f: f.assign(group="lab", group_cost=[5.0] * 12 + [np.nan]), "found 5, nan"),
         (lambda f: f.assign(group="lab"), "found nan"),
-        (lambda f: f.assign(group_cost=3.0), "'alcohol' has a group_cost, but no group"),
+        (lambda f: f.assign(group_cost=3.0), "'alcohol' has a group_cost but no group"),
     ],
 )
 def test_wrong_price_lists_are_refused(wine, change, message):
