@@ -174,7 +174,9 @@ def test_what_a_given_forest_has_seen_does_not_measure_it():
     trees = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X[:150], y[:150]), 20)
     for forest in (DecisionTreeRegressor(max_depth=5).fit(X[:150], y[:150]), trees):
         model = GIFRegressor(99, forest=forest, joint_fit="ridge").fit(X[:150], y[:150])
-        with pytest.raises(BudgetError, match=r"`forest` may have seen the rows.* fit\(X, y, X_val"):
+        with pytest.raises(
+            BudgetError, match=r"`forest` may have seen the rows.* fit\(X, y, X_val"
+        ):
             model.predict(X, budget=5)
         model.fit(X[:150], y[:150], X[150:], y[150:]).predict(X, budget=10)
 
