@@ -21,11 +21,11 @@ def refused(told, *words):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: t.assign(ill="yes"), "has one class only, 'yes'"),
-        (lambda t: t.head(1).assign(ill="yes"), "has one class only"),
+        (lambda t: t.assign(ill="yes"), "has only one class, 'yes'"),
+        (lambda t: t.head(1).assign(ill="yes"), "has only one class"),
         (lambda t: t.iloc[[0, 1, 2, 3, 4]].assign(ill=list("ababa")), "has 5 rows: too few"),
         (lambda t: t.assign(ill=t["ill"].where(t.index != 3)), "is empty in row 4"),
-        (lambda t: t[["ill"]], "has no column beside the target"),
+        (lambda t: t[["ill"]], "has no column besides the target"),
         (lambda t: t.assign(age="2024-03-01"), "'age' holds dates"),
         (lambda t: t.assign(age=[*["80"] * 239, "?"]), "'?' in row 240"),
         (lambda t: t.assign(smoker=[f"p{k}" for k in range(240)]), "names or free text"),
@@ -41,7 +41,7 @@ def test_tables(folder, told, change, said):
 @pytest.mark.parametrize(
     ("prices", "said"),
     [
-        (PRICES + "amount,3,,\n", "prices.csv has unknown features: 'amount'. Take them out"),
+        (PRICES + "amount,3,,\n", "prices.csv has unknown features: 'amount'. Remove them"),
         (PRICES.replace("age,1,,\n", ""), "no price for: 'age'. Add them"),
         (PRICES.replace("age,1", "age,-1"), "must be finite and >= 0"),
         (PRICES.replace("age,1", "age,cheap"), "line 2: cost must be a number, got 'cheap'"),
@@ -125,4 +125,4 @@ def test_one_column_is_a_table(folder, told):
     for method in ("msb", "cascade", "budgetrf"):
         status, out, err = told(*table, method)
         assert (status, err) == (0, "")
-        assert "1 column, all of them for 1" in out
+        assert "1 column with a total cost of 1" in out

@@ -27,7 +27,9 @@ pytestmark = pytest.mark.usefixtures("quick_cascade")
 def test_fit_prints_what_each_price_buys_and_marks_the_budget(folder, told):
     status, out, err = told(*FIT, "--method", "msb", "--budget", "4", "--out", "m.joblib")
     assert (status, err) == (0, "")
-    assert "144 rows to train, 48 to validate, 48 held out; 4 columns, all of them for 41.3" in out
+    assert (
+        "144 rows to train, 48 to validate, 48 held out; 4 columns with a total cost of 41.3" in out
+    )
     assert "smoker has the categories: former, no, yes" in out
     (marked,) = [line for line in out.splitlines() if line.startswith("→ ") and "buys" not in line]
     price, score, _, error = marked[1:].split()[:4]
@@ -51,7 +53,7 @@ def test_a_price_that_differs_between_rows_has_its_error_beside_it(folder, told,
 def test_without_prices_each_column_costs_1(folder, told):
     status, out, _ = told("fit", "table.csv", "--target", "ill", "--method", "filter_forest")
     assert status == 0
-    assert "4 columns, all of them for 4." in out
+    assert "4 columns with a total cost of 4." in out
 
 
 @pytest.mark.parametrize("method", ["msb", "cascade", "budgetrf", "cost_sensitive_rf"])
@@ -89,7 +91,7 @@ def test_predict_tells_unknown_words_and_missing_columns(folder, told):
     patients()[["insulin"]].head(3).to_csv("new.csv", index=False)
     status, _, err = told("predict", "m.joblib", "new.csv")
     assert status == 2
-    assert "lacks columns that the prediction looks at: 'age' (found: none like it)" in err
+    assert "lacks columns that the prediction needs: 'age' (found: none like it)" in err
     status, out, _ = told("predict", "m.joblib", "new.csv", "--fallback")
     assert (status, out.count("\n")) == (0, 4)
 
@@ -129,7 +131,7 @@ def test_a_cap_alone_chooses_what_it_affords(folder, told, monkeypatch):
     assert asking.Case(saved, None, 3.0).stage == measured.name
     said = conversation(saved, None, 3.0, [])["about"]
     assert f"accuracy {measured['test_score']:.3f} ±" in said
-    assert said.endswith("on average, without the limit of 3 for a case.")
+    assert said.endswith("on average, measured without the limit of 3 per case.")
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"value": 61}\n{"value": "yes"}\n'))
     status, out, _ = told("ask", "m.joblib", "--json", "--max-cost", "3")
     last = json.loads(out.splitlines()[-1])
@@ -140,7 +142,7 @@ def test_a_cap_alone_chooses_what_it_affords(folder, told, monkeypatch):
 def test_ask_says_which_words_it_knows(folder, told):
     assert told(*FIT, "--method", "cascade", "--out", "m.joblib", "--drop", "age")[0] == 0
     case = asking.Case(SavedModel.load("m.joblib"), None, None)
-    with pytest.raises(Exception, match="'maybe' is unknown; known are: former, no, yes"):
+    with pytest.raises(Exception, match="'maybe' is unknown; known categories: former, no, yes"):
         case.give("smoker", "maybe")
 
 
@@ -169,7 +171,7 @@ def test_a_target_of_numbers_is_regression(folder, told):
         assert "Buying nothing" in out
     status, _, err = told(*table, "--method", "msb")
     assert status == 2
-    assert "msb does not predict numbers. Methods of regression: auto, cascade" in err
+    assert "msb does not predict numbers. Methods for regression: auto, cascade" in err
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_halves_without_scores_are_said_not_to_recommend(tmp_path, monkeypatch):
     status, _, err = called_in(tmp_path, "recommend", "results/table", "--budget", "2")
     assert status == 2
     assert "nan" not in err
-    assert "are of one class. Give more rows, or compare by another --scoring" in err
+    assert "are of one class. Give more rows, or compare with another --scoring" in err
     scored = dict.fromkeys((*numbers, "choice_score", "held_out_score"), 0.5)
     cheap = row | scored | {"cost": 0.004, "cost_fraction": 0.001}
     records.write([cheap], "results/table/points.parquet")
@@ -157,7 +157,7 @@ def recommended(compared):
 @pytest.mark.workflow
 def test_recommend_fits_what_the_comparison_found_best(recommended):
     folder, said = recommended
-    assert re.match("Best for 20 by the comparison in 1 run: .*\n", said)
+    assert re.match("Best for 20 in the comparison of 1 run: .*\n", said)
     assert "nan" not in said
     numbers = re.search(r"(\d+) rows to train, (\d+) held out", said).groups()
     assert sum(map(int, numbers)) == 150
@@ -192,8 +192,8 @@ def test_recommend_says_that_what_it_names_takes_more_minutes(compared, monkeypa
     limit_methods(monkeypatch)
     words = ("--budget", "20", "--minutes", "0.00001")
     said = worked(compared[0], "recommend", "results/my-table", *words)
-    label = re.match(r"Best for 20 by the comparison in 1 run: (.*)\.\n", said)[1]
-    assert f"\n{label} takes more than --minutes 1e-05: others are compared.\n" in said
+    label = re.match(r"Best for 20 in the comparison of 1 run: (.*)\.\n", said)[1]
+    assert f"\n{label} takes longer than --minutes 1e-05: only others are compared.\n" in said
 
 
 @pytest.mark.workflow
@@ -256,7 +256,7 @@ def test_recommend_names_what_the_cheapest_method_costs(compared):
     (folder / "empty").mkdir(exist_ok=True)
     status, _, err = called_in(folder, "recommend", "empty", "--budget", "1")
     assert (status, err.count("\n")) == (2, 1)
-    assert "recommend wants a folder that `budgetlearn compare` wrote" in err
+    assert "recommend needs a folder that `budgetlearn compare` wrote" in err
     (folder / "empty" / "study.yaml").write_text(config.read_text())
     status, _, err = called_in(folder, "recommend", "empty", "--budget", "1")
     assert (status, err.count("\n")) == (2, 1)
@@ -326,7 +326,7 @@ def test_rows_of_one_id_are_compared_together(folder, told):
     table.to_csv("table.csv", index=False)
     status, out, err = told("compare", "table.csv", *OWN, "--id", "who", "--dry-run")
     assert status == 0
-    assert "rows of the same who are held out together" in err
+    assert "rows with the same who are held out together" in err
     shown = map(yaml.safe_load, re.findall(r", not written:\n(.*?\n)\n", out, re.S))
     files = dict(zip((REGISTRY, STUDY), shown, strict=True))
     (entry,) = files[REGISTRY]["datasets"].values()

@@ -23,17 +23,17 @@ def test_recommend_names_and_writes_a_model_of_so_many_bytes(tmp_path, monkeypat
     words = ("recommend", "results/table", "--bytes", "700", "--out", "model.h")
     status, said, err = called_in(tmp_path, *words)
     assert status == 0, err
-    kind, size = re.match(r"Best in 700 bytes: a (forest|perceptron) of (\d+)\.", said).groups()
+    kind, size = re.match(r"Best within 700 bytes: a (forest|perceptron) of (\d+)\.", said).groups()
     assert int(size) <= 700
     errors = dict(re.findall(r"(forest|perceptron): share of wrong classes ([\d.]+)", said))
     assert float(errors[kind]) == min(map(float, errors.values()))
-    assert "it says 0, 1, … of: no, yes" in said
+    assert "it returns 0, 1, … for: no, yes" in said
     # What stands for an empty cell: a whole range below the others, as training had it.
     age = 2 * table["age"].min() - table["age"].max() - 1
-    assert float(re.search(r"x is: .*age \(empty: ([-\d.]+)\)", said)[1]) == pytest.approx(age)
+    assert float(re.search(r"x holds: .*age \(empty: ([-\d.]+)\)", said)[1]) == pytest.approx(age)
     assert "smoker (former, no, yes: 0, 1, …, empty: -1)" in said
     subprocess.run(["cc", *FLAGS, "-DMODEL_MAIN", "-x", "c", "model.h"], check=True, cwd=tmp_path)
-    either = "either a --budget or --bytes"
+    either = "either --budget or --bytes"
     for words, said in (
         (("--budget", "3", "--bytes", "700"), either),
         ((), either),

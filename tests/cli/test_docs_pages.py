@@ -65,7 +65,7 @@ def ran(folder, words):
         rest = rest[: rest.index(">")]
     status, out, err = called_in(folder, command, *rest)
     if command == "recommend":
-        assert "recommend wants a folder" in err or "does not exist" in err
+        assert "recommend needs a folder" in err or "does not exist" in err
         return ""
     assert status == 0, err
     return out

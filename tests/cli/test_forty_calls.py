@@ -89,7 +89,7 @@ def gap(t):
 SEMICOLONS = "feature;cost;group;group_cost\nage;1;;\nsmoker;2,0;;\nglucose;15,5;blood;2,1\n"
 SEMICOLONS += "insulin;20,7;blood;2,1\n"
 GERMAN = {"sep": ";", "decimal": ","}
-AS_ALWAYS = "4 columns, all of them for 41.3"
+AS_ALWAYS = "4 columns with a total cost of 41.3"
 
 CALLS = {
     # Files as they come.
@@ -188,13 +188,13 @@ CALLS = {
         FOREST,
         table(lambda t: t.assign(ill=t["glucose"])),
         2,
-        err=("filter_forest does not predict numbers. Methods of regression: auto, cascade",),
+        err=("filter_forest does not predict numbers. Methods for regression: auto, cascade",),
     ),
     "ids to predict": Call(
         FIT,
         table(lambda t: t.assign(ill=RANDOM.permutation(N))),
         out=("R²",),
-        err=("ill holds a different whole number in each row, as an identifier has",),
+        err=("ill holds a different whole number in each row, like an identifier",),
     ),
     "three classes": Call(
         PRICED,
@@ -206,36 +206,40 @@ CALLS = {
         PRICED,
         table(lambda t: t.assign(ill=pd.cut(t["glucose"], 4, labels=False))),
         out=("ill is one of: 0 (",),
-        err=("4 different numbers, taken as names of classes", "--task regression"),
+        err=("4 different numbers, taken as classes", "--task regression"),
     ),
     "a rare class": Call(
         PRICED,
         table(lambda t: t.assign(ill=np.where(np.arange(N) < 8, "rare", "usual"))),
         out=("rare (3 %), usual (97 %)",),
-        err=("the class 'rare' has 8 of 240 rows", "always saying 'usual' is right in 97 %"),
+        err=("the class 'rare' has 8 of 240 rows", "always predicting 'usual' is right in 97 %"),
     ),
-    "a row on which R² hangs": Call(
+    "a row that R² depends on": Call(
         (*PRICED, "--method", "lightgbm"),
         table(lambda t: t.assign(ill=np.where(t.index == 6, -4e5, t["glucose"]))),
-        err=("-400000 in row 7", "makes 100 % of the variance of ill", "neg_mean_absolute_error"),
+        err=(
+            "-400000 in row 7",
+            "makes up 100 % of the variance of ill",
+            "neg_mean_absolute_error",
+        ),
     ),
     "a class that is too rare": Call(
         PRICED,
         table(lambda t: t.assign(ill=np.where(np.arange(N) < 2, "odd", "usual"))),
         2,
-        err=("the class 'odd' in 2 of 240 rows: too few to train",),
+        err=("the class 'odd' in 2 of 240 rows: too few to train, validate and test",),
     ),
     "one class": Call(
-        PRICED, table(lambda t: t.assign(ill="yes")), 2, err=("has one class only, 'yes'",)
+        PRICED, table(lambda t: t.assign(ill="yes")), 2, err=("has only one class, 'yes'",)
     ),
     "a target with gaps": Call(
         PRICED,
         table(lambda t: t.assign(ill=t["ill"].where(t.index != 7))),
         2,
-        err=("The target 'ill' is empty in row 8", "Leave these rows out"),
+        err=("The target 'ill' is empty in row 8", "Remove these rows"),
     ),
     "a misspelt target": Call(
-        ("fit", "table.csv", "--target", "Ill"), status=2, err=("no column 'Ill'", "'ill' meant?")
+        ("fit", "table.csv", "--target", "Ill"), status=2, err=("no column 'Ill'", "mean 'ill'?")
     ),
     # Columns.
     "dates": Call(
@@ -258,7 +262,7 @@ CALLS = {
         2,
         err=("'05/06/2024' may be 05 June or 06 May. Write dates as 2024-03-31",),
     ),
-    "no dates": Call((*FOREST, "--date", "smoker"), status=2, err=("not dates of one form",)),
+    "no dates": Call((*FOREST, "--date", "smoker"), status=2, err=("dates in one format",)),
     "a number of each row left in": Call(
         PRICED,
         table(lambda t: t.assign(id=RANDOM.permutation(N))),
@@ -277,7 +281,7 @@ CALLS = {
         2,
         err=(
             "'who' holds 240 different words",
-            "--id who leaves it out and keeps it",
+            "use --id who: predict then writes it",
             "--drop who",
         ),
     ),
@@ -286,24 +290,24 @@ CALLS = {
         (*PRICED, "--id", "who"),
         table(lambda t: t.assign(who=t.index // 4)),
         out=(AS_ALWAYS,),
-        err=("rows of the same who are held out together, so that scores are those of new",),
+        err=("rows with the same who are held out together, so that scores are for new",),
     ),
     "rows that stand there twice": Call(
         FOREST,
         table(lambda t: pd.concat([t, t.iloc[:24]])),
-        err=("Note: 24 rows repeat earlier ones in every cell.", "name the cases by --id"),
+        err=("Note: 24 rows repeat earlier ones in every cell.", "name the cases with --id"),
     ),
     "names that repeat, unnamed": Call(
         FOREST,
         table(lambda t: t.assign(**{"case id": t.index // 4, "paid": t.index % 2})),
         out=("48 held out; 6 columns",),
-        err=("Note: case id is taken as a feature", "such as a patient: --id 'case id'"),
+        err=("Note: case id is used as a feature", "such as a patient, use --id 'case id'"),
     ),
     "names that repeat, in a cascade": Call(
         ("fit", "table.csv", "--target", "ill", "--method", "cascade", "--id", "who"),
         table(lambda t: t.assign(who=t.index // 4)),
         out=("192 rows to train, 48 held out",),
-        err=("rows of the same who are held out together",),
+        err=("rows with the same who are held out together",),
     ),
     "a name that is the target": Call((*PRICED, "--id", "ill"), status=2, err=("--target ill is",)),
     "marks for gaps": Call(
@@ -329,22 +333,22 @@ CALLS = {
     "weights for a method without": Call(
         (*PRICED, "--weights", "glucose"),
         status=2,
-        err=("and --weights are of --method auto, not of fil",),
+        err=("and --weights need --method auto, got fil",),
     ),
     "weights under a wrong name": Call(
-        (*FIT, "--weights", "Age"), status=2, err=("no column 'Age'", "Is 'age' meant?")
+        (*FIT, "--weights", "Age"), status=2, err=("no column 'Age'", "Did you mean 'age'?")
     ),
     "weights that are none": Call(
         (*FIT, "--weights", "w"),
         table(lambda t: t.assign(w="much")),
         2,
-        err=("--weights w: weights are numbers above 0, but 'much' stands in row 1",),
+        err=("--weights w: weights must be numbers above 0, got 'much' in row 1",),
     ),
     "a weight that is none": Call(
         (*FIT, "--weights", "w"),
         table(lambda t: t.assign(w=np.where(t.index == 3, "much", "2"))),
         2,
-        err=("but 'much' stands in row 4 (counted from 1, without the header). Leave",),
+        err=("got 'much' in row 4 (counted from 1, without the header). Remove",),
     ),
     "an amount that is none": Call(
         (*FIT, "--task", "regression"),
@@ -355,16 +359,16 @@ CALLS = {
     "weights with a gap": Call(
         (*FIT, "--weights", "age"),
         status=2,
-        err=("--weights age: weights are numbers above 0, but nothing stands in row 1",),
+        err=("--weights age: weights must be numbers above 0, got an empty cell in row 1",),
     ),
     "a weight of 0": Call(
         (*FIT, "--weights", "w"),
         table(lambda t: t.assign(w=np.where(t.index == 3, 0, 2))),
         2,
-        err=("but '0' stands in row 4", "Leave out rows"),
+        err=("got '0' in row 4", "Remove rows"),
     ),
     "weights that are the target": Call(
-        (*FIT, "--weights", "ill"), status=2, err=("no other option names it",)
+        (*FIT, "--weights", "ill"), status=2, err=("no other option may name it",)
     ),
     "weights for a score that has its own": Call(
         (*FIT, "--weights", "glucose", "--scoring", "f1"),
@@ -403,7 +407,7 @@ CALLS = {
         (*PRICED, "--budget", "0.5"), status=2, err=("No operating point costs at most 0.5",)
     ),
     "a model to the screen": Call(
-        (*PRICED, "--out", "-"), status=2, err=("write it to a file, and name that one",)
+        (*PRICED, "--out", "-"), status=2, err=("The output file needs a name",)
     ),
     # Predictions.
     "only bought columns": Call(
@@ -424,7 +428,7 @@ CALLS = {
         err=("'age' (found: 'Age')", "'glucose' (found: 'glucose_mg')", "--fallback"),
     ),
     "no column of that name": Call(
-        PREDICT, new(lambda t: t.add_prefix("x_")), 2, err=("none of the columns that are bought",)
+        PREDICT, new(lambda t: t.add_prefix("x_")), 2, err=("none of the columns to buy",)
     ),
     "new categories": Call(
         PREDICT,
@@ -442,7 +446,7 @@ CALLS = {
         PREDICT,
         new(lambda t: t.assign(glucose=np.nan)),
         2,
-        err=("'glucose', which the prediction looks at, has no value in any of its 47 rows",),
+        err=("has no value of 'glucose', which the prediction needs, in any of its 47 rows",),
     ),
     "a mark that training did not have": Call(
         PREDICT,
@@ -459,7 +463,9 @@ CALLS = {
         out=("patient,ill,", "\nNA,"),
     ),
     "names that are not there": Call(
-        ("predict", "named", "new.csv"), out=("ill,",), err=("has no column patient: rows are not",)
+        ("predict", "named", "new.csv"),
+        out=("ill,",),
+        err=("column patient: the output does not name the rows",),
     ),
     "a wrong name of rows": Call(
         (*PREDICT, "--id", "Patient"), new(with_names), 2, err=("'Patient' (found: 'patient')",)
@@ -500,7 +506,7 @@ CALLS = {
         stdin=b'{"value": 50}\n{"value": "Yes"}\n',
         status=2,
         out=('"next": "smoker"',),
-        err=("'Yes' is unknown; known are: former, no, yes",),
+        err=("'Yes' is unknown; known categories: former, no, yes",),
     ),
 }
 
@@ -605,13 +611,13 @@ def test_weights_count_in_models_and_in_both_scores(called):
     status, out, err = called(Call(words, files))
     assert (status, err) == (
         0,
-        "Note: rows count by w in models and scores; costs are means over rows.\n",
+        "Note: models and scores weight rows by w; mean costs are unweighted.\n",
     )
     # No price is needed for it, and it is no feature.
     assert AS_ALWAYS in out
     # Classes keep their shares in all parts: so does the weighted share of the constant.
     share = 9 * (~ill).sum() / (9 * (~ill).sum() + ill.sum())
-    free = re.search(r"always no: accuracy (\S+) ± \S+, held out (\S+) ±", out)
+    free = re.search(r"always predicting no: accuracy (\S+) ± \S+, held out (\S+) ±", out)
     assert [float(each) for each in free.groups()] == pytest.approx([share, share], abs=0.005)
 
 

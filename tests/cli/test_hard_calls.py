@@ -48,12 +48,12 @@ TAKEN = {
     "id with a strange name": (lambda t: t.assign(**{"my id": NUMBERS}), "4", "--keep 'my id'"),
     "index written by pandas": (lambda t: t.reset_index(), "4 columns", "--keep index"),
     "whole numbers to predict": (
-        *(lambda t: t.assign(ill=FEW), "is one of: 0 (", "5 different numbers, taken as names"),
+        *(lambda t: t.assign(ill=FEW), "is one of: 0 (", "5 different numbers, taken as classes"),
     ),
     "capitals": (
         lambda t: t.assign(ill=np.where(t.index % 4, t["ill"], t["ill"].str.upper())),
         "is one of: NO (",
-        "'NO' and 'no' differ in capitals only: taken as two",
+        "'NO' and 'no' differ only in capitals and count as two",
     ),
     "two numbers to tell apart": (lambda t: t.assign(ill=BINARY), "is one of: 0 (", None),
     "truth values": (lambda t: t.assign(ill=BINARY == 1), "is one of: False (", None),
@@ -74,7 +74,7 @@ TAKEN = {
     ),
     "nothing to learn": (
         lambda t: t.assign(ill=NOISE)[["insulin", "ill"]],
-        "Nothing that is bought is better on the rows held out.",
+        "No purchase is better on the held-out rows.",
         None,
     ),
 }
@@ -100,7 +100,7 @@ REFUSED = {
     ),
     "an id to predict": (
         lambda t: t.assign(ill=[f"p{k}" for k in range(N)]),
-        "240 classes have so",
+        "240 classes are so rare",
     ),
     "dates to predict": (
         lambda t: t.assign(ill=pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d")),
@@ -189,7 +189,7 @@ def test_a_target_of_few_amounts_is_estimated(folder, told):
     status, out, err = fit(told, table, "--target", "ill")
     assert (status, out[:7]) == (0, "auto on")
     assert "16 different numbers, taken as amounts to estimate (regression)" in err
-    assert re.search(r"Buying nothing, always 3\.\d+: R²", out)
+    assert re.search(r"Buying nothing and always predicting 3\.\d+: R²", out)
     many = table.assign(ill=NUMBERS % 40)
     assert "40 different numbers, taken as amounts" in fit(told, many)[2]
     status, out, err = fit(told, table, *FOREST, "--task", "classification")
@@ -208,7 +208,7 @@ def test_an_identifier_that_is_kept_or_named_otherwise_stays(folder, told):
 
 def test_the_price_of_an_identifier_is_not_needed(folder, told):
     (folder / "prices.csv").write_text(PRICES + "id,4,,\n")
-    assert "all of them for 41.3" in fit(told, patients().assign(id=NUMBERS), *QUICK[2:])[1]
+    assert "with a total cost of 41.3" in fit(told, patients().assign(id=NUMBERS), *QUICK[2:])[1]
 
 
 def test_a_class_that_drawing_rows_would_lose_is_told(folder, told):
@@ -294,13 +294,13 @@ def test_columns_of_another_name_are_told_with_those_that_are_there(predicted):
     status, _, err = predicted(ROWS.rename(columns={"age": "Age"}))
     assert status == 2
     assert "'age' (found: 'Age'). It has: 'Age', 'smoker', 'glucose'" in err
-    assert "Rename them, or take --fallback" in err
+    assert "Rename them, or use --fallback" in err
     status, rows, err = predicted(ROWS.rename(columns={"age": "Age"}), "--fallback")
     assert status == 0
     assert "lacks age." in err
     assert not rows["bought"].str.contains("age").any()
     status, _, err = predicted(ROWS.add_prefix("my "))
-    assert "none of the columns that are bought: 'age' (found: 'my age')" in err
+    assert "none of the columns to buy: 'age' (found: 'my age')" in err
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_columns_of_another_name_are_told_with_those_that_are_there(predicted):
     [
         (
             {"glucose": np.nan},
-            "'glucose', which the prediction looks at, has no value in any of its 12 rows",
+            "has no value of 'glucose', which the prediction needs, in any of its 12 rows",
         ),
         ({"glucose": "1,5"}, "'glucose' held numbers in training, but now '1,5' in row 1"),
         ({"age": "old"}, "'age' held numbers in training, but now 'old'"),
@@ -407,7 +407,7 @@ def test_a_mean_budget_that_some_rows_exceed_says_what_was_to_be_expected(models
     assert f"40 new rows are expected to cost {mean:.2f} ± {margin:.2f}" in err
     _, row, err = predicted(patients().loc[expensive[:1]], model="cascade")
     assert f"this row costs {row['cost'].iloc[0]:.2f}, more than the budget of 25" in err
-    assert "held out in training 30 new rows are expected to cost" in err
+    assert "held out in training, 30 new rows are expected to cost" in err
 
 
 def test_the_expected_spread_is_that_of_the_rows_held_out(models):
@@ -448,7 +448,7 @@ def test_a_guaranteed_budget_keeps_its_distance(folder, told):
     assert (status, err) == (0, "")
     assert "240 rows to train" not in out
     assert "80 held out, 80 to calibrate" in out
-    assert "with 95 % confidence new rows cost no more than 20 on average" in out
+    assert "with 95 % confidence, new rows cost no more than 20 on average" in out
     saved = SavedModel.load("m.joblib")
     assert saved.stage() == saved.stage(20) == saved.certificate.stage
     assert saved.curve.loc[saved.stage(), "cost"] < 17
@@ -470,14 +470,14 @@ def test_a_guarantee_that_cannot_be_given_is_refused(folder, told):
     status, out, err = told("fit", "few.csv", *words[2:], "--budget", 1)
     assert (status, out) == (2, "")
     assert "Error: 5 folds need at least 10 examples, got n_samples=7" in err
-    assert err.endswith("Give more rows, or take another --method.\n")
+    assert err.endswith("Give more rows, or use another --method.\n")
 
 
 def test_a_guaranteed_budget_buys_what_never_costs_more(folder, told):
     status, out, err = told(*QUICK[:-1], "cascade", "--guaranteed", "--budget", "1.5")
     assert (status, err) == (0, "")
     assert re.search(r"→ +1\.00 .* age\n", out)
-    assert "with 95 % confidence new rows cost no more than 1.5 on average" in out
+    assert "with 95 % confidence, new rows cost no more than 1.5 on average" in out
 
 
 def test_predictions_take_the_marks_of_missing_cells_from_training(folder, told):
@@ -548,7 +548,7 @@ def test_a_budget_that_is_spent_on_what_is_no_better_is_told(folder, told, capsy
         out = capsys.readouterr().out
         (chosen,) = (line for line in out.splitlines() if line.startswith("→  "))
         assert f"{least(points['cost'][row])}" in chosen
-        assert ("no better than what costs less, but not surely worse" in out) == is_told
+        assert ("not better than a cheaper line, but not surely worse" in out) == is_told
 
 
 def test_columns_that_most_rows_buy_come_first():

@@ -76,7 +76,7 @@ def test_who_sees_no_gain_with_most_rows_alike_is_told_of_other_scores(
     said = for_nothing(saved)
     # `--method auto`, because others take no scoring.
     assert ("--method auto --scoring roc_auc" in said) == advised
-    assert ("is better on the rows held out" in said) == (bought != [] and max(bought) < 0.88)
+    assert ("better on the held-out rows" in said) == (bought != [] and max(bought) < 0.88)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged):
 def test_scores_out_of_fold_are_not_called_those_of_validation_data(paged):
     page = paged[0]
     assert "validation data" not in page
-    assert page.count("as the model measured itself, ") == 2
+    assert page.count("by the model's own estimate, ") == 2
 
 
 def test_what_is_bought_first_is_what_the_rows_held_out_bought(paged):
@@ -163,7 +163,7 @@ def test_who_stops_where_are_all_rows_held_out(paged):
     row = saved.curve.loc[saved.stage()]
     assert np.average(stops["score"], weights=stops["n_rows"]) == pytest.approx(row["test_score"])
     assert np.average(stops["cost"], weights=stops["n_rows"]) == pytest.approx(row["test_cost"])
-    shown = cells_of(page, "Who stops where")
+    shown = cells_of(page, "Where rows stop")
     assert [cells[0] for cells in shown] == [" → ".join(way) for way in stops["way"]]
     first = stops.iloc[0]
     assert f"({first['n_rows']})" in shown[0][1]

@@ -152,7 +152,7 @@ def test_a_number_beyond_the_table_is_asked_about(browser, served, cascade):
     answered(browser, "610")
     assert (
         text_of(browser, "said")
-        == "610 is outside of 20 to 79, which the table holds. Is it right?"
+        == "610 is outside the range of the table (20 to 79). Is it correct?"
     )
     answered(browser, "601")  # another slip is asked about anew
     assert text_of(browser, "said").startswith("601 is outside")
@@ -164,10 +164,12 @@ def test_a_number_beyond_the_table_is_asked_about(browser, served, cascade):
 def test_what_is_no_number_is_told(browser, served, cascade):
     opened(browser, served(cascade))
     answered(browser, "old")
-    assert text_of(browser, "said") == "'old' is no number; leave it empty if it cannot be had."
+    assert (
+        text_of(browser, "said") == "'old' is not a number; leave it empty if you do not have it."
+    )
     browser.find_element("id", "value").clear()
     browser.find_element("id", "next").click()
-    assert text_of(browser, "said") == "Type a value, or say that it cannot be had."
+    assert text_of(browser, "said") == "Type a value, or press “Not available”."
     assert not shown(browser, "history")
 
 
@@ -305,7 +307,11 @@ def test_the_price_says_what_is_shared(cascade):
     for place, name in enumerate(blood):
         why, price = reasons[name]
         other = {"glucose": "insulin", "insulin": "glucose"}[name]
-        part = f"is shared with {other}" if place == 0 else f"shares with {other} is paid already"
+        part = (
+            f"is shared with {other}"
+            if place == 0
+            else f"shares with {other} has already been paid"
+        )
         assert part in why
         plain = {"glucose": 15.5, "insulin": 20.7}[name]
         assert price == pytest.approx(plain + 2.1 * (place == 0))

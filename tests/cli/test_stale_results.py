@@ -302,7 +302,7 @@ def test_a_second_call_leaves_the_work_of_the_first_alone(compared, told):
         before = tree()
         status, _, err = told(*CALL, "--seed", "9")
         assert (status, err.count("\n")) == (2, 1)
-        assert "Another `budgetlearn compare` is at work" in err
+        assert "Another `budgetlearn compare` is running" in err
         assert tree() == before
     assert told(*CALL, "--seed", "9")[0] == 0
     assert "seed: 9" in (RESULTS / "study.yaml").read_text()
@@ -315,6 +315,6 @@ def test_a_call_leaves_a_study_alone_that_snakemake_works_on(compared, told):
     before = tree()
     status, _, err = told(*CALL, "--seed", "9")
     assert status == 2
-    assert "Snakemake is at work on the study mine" in err
+    assert "Snakemake is running the study mine" in err
     assert tree() == before
     assert told(*CALL, "--name", "mine-too")[0] == 0

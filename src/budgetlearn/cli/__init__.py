@@ -12,6 +12,6 @@ def main():
             from .commands import run
     except MissingExtraError as error:
         sys.exit(f"Error: {error}")
-    except KeyboardInterrupt:  # while it is imported; later ones are met there
+    except KeyboardInterrupt:  # during the import; `run` handles later ones
         sys.exit(130)
     sys.exit(run())

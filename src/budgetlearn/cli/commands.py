@@ -1,4 +1,4 @@
-"""The commands put together, and what users see when something is wrong: one line, no traceback."""
+"""The group of all commands, and errors as users see them: one line, no traceback."""
 
 import ast
 import re
@@ -17,21 +17,21 @@ from .predict import ask, predict
 from .serve import serve
 
 _COLUMN = re.compile(r"Column ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
-# From parameters of the library to options; {} is the column that the message is about.
+# Phrases of library messages and their replacements; {} is the column that a message is about.
 _OPTIONS = {
     "Turn it into a number that means something, such as days since a fixed date, or leave it out "
-    "(drop).": "Take it as days with --date {} (of fit), or leave it out with --drop {}.",
+    "(drop).": "Read it as days with --date {} (of fit), or leave it out with --drop {}.",
     "or leave it out (drop).": "or leave it out with --drop {}.",
     "Leave it out (drop), or name it among the categorical columns if it is one.": "If it names "
-    "the rows: --id {} leaves it out and keeps it in what predict writes. Else --drop {}, or "
-    "--categorical {} if it is a category.",
+    "the rows, use --id {}: predict then writes it beside each prediction. Otherwise use "
+    "--drop {}, or --categorical {} if it is a category.",
     "name it among the categorical columns.": "--categorical {}.",
     "Leave them out (drop).": "Leave them out with --drop.",
-    'take missing="indicator" or "median"': "take --missing indicator or --missing median",
-    'take missing="median"': "take --missing median",
-    "pass fallback=True": "take --fallback",
+    'take missing="indicator" or "median"': "use --missing indicator or --missing median",
+    'take missing="median"': "use --missing median",
+    "pass fallback=True": "use --fallback",
     "cv=5 folds need": "5 folds need",
-    "Give more, or lower cv.": "Give more rows, or take another --method.",
+    "Give more, or lower cv.": "Give more rows, or use another --method.",
     "lower the confidence, or give more calibration data": "or give more rows",
     "sample_weight and class_weight count": "--weights count",
     "scoring must be": "--scoring must be",
@@ -40,14 +40,14 @@ _OPTIONS = {
     "error_costs": "--error-costs",
     "give them or scoring": "give them or --scoring",
     "categorical names columns": "--categorical names columns",
-    "Address already in use": "Address already in use: name another --port, or none",
+    "Address already in use": "Address already in use: choose another --port, or none",
 }
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, package_name="budgetlearn")
 def cli():
-    """Predict under a budget: train on a table with a price list, buy only what is needed."""
+    """Predict under a budget: train on a table with prices, and buy only what is needed."""
 
 
 for command in (fit, predict, ask, serve, compare, recommend):
@@ -55,10 +55,10 @@ for command in (fit, predict, ask, serve, compare, recommend):
 
 
 def run(arguments=None):
-    """Run a command line and return its exit status: 2 for bad input, 1 for a fault of ours."""
+    """Run a command line and return its exit status: 2 for bad input, 1 for a bug."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        # Not standalone: click would exit by itself, and take 1 for bad input.
+        # In standalone mode, click would exit by itself, with status 1 for some bad input.
         with warnings_as_notes():
             return cli.main(arguments, prog_name="budgetlearn", standalone_mode=False) or 0
     except click.ClickException as error:
@@ -70,12 +70,12 @@ def run(arguments=None):
     except Exception as error:
         if "--debug" in arguments:
             raise
-        # Of bad input: our own, scikit-learn's ValueError, files that cannot be opened.
-        ours, said = isinstance(error, (BudgetlearnError, ValueError, OSError)), in_options(error)
-        if not ours:
-            said = one_line(f"{type(error).__name__}: {error} (--debug shows where it happened)")
-        click.echo(f"Error: {said}", err=True)
-        return 2 if ours else 1
+        # Bad input raises our own errors, scikit-learn's ValueError, or an OSError for files.
+        known, text = isinstance(error, (BudgetlearnError, ValueError, OSError)), in_options(error)
+        if not known:
+            text = one_line(f"{type(error).__name__}: {error} (--debug shows where it happened)")
+        click.echo(f"Error: {text}", err=True)
+        return 2 if known else 1
 
 
 def one_line(error):
@@ -95,13 +95,13 @@ def in_options(error):
 
 @contextmanager
 def warnings_as_notes():
-    """Show what the library warns of as a note of one line, each once."""
-    said = set()
+    """Show each warning of the library once, as a note of one line."""
+    shown = set()
 
-    def say(message):
-        if (text := in_options(message)) not in said:
-            said.add(text)
+    def show(message):
+        if (text := in_options(message)) not in shown:
+            shown.add(text)
             note(text)
 
-    with heard(BudgetlearnWarning, say):
+    with heard(BudgetlearnWarning, show):
         yield

@@ -1,4 +1,4 @@
-"""A study of one's own table: `compare`, the files that it writes, and `recommend`."""
+"""`budgetlearn compare` and `recommend`: a study of your own table, and its files."""
 
 import multiprocessing
 import os
@@ -39,23 +39,23 @@ CLASSIFIERS = (
 )
 _REGRESSORS = ("budgetrf", "cascade", "lightgbm_coupled", "all_features")
 REGRESSORS = tuple(f"{name}_regressor" for name in _REGRESSORS)
-CONTROL = "constant"  # every area under a curve starts from it
+CONTROL = "constant"  # areas under curves start from it
 STUDY, REGISTRY, LOCK = "study.yaml", "datasets.yaml", ".lock"
 SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}
-# The options that describe a table, as the entry of a data set calls them.
+# Options that describe a table, with the same names as in a data set's entry.
 SOURCE = ("target", "drop", "group", "missing", "categorical", "separator", "decimal", "na")
 
 
 def folders():
-    """Return the workflow's folder, and that of its results: the same one, if we are inside it."""
-    # The nearest workflow counts, so that a clone is preferred to what is installed.
+    """Return the folders of the workflow and of its results: the same one, if we are inside it."""
+    # The nearest workflow is used, so that a clone takes precedence over the installed one.
     here, package = Path.cwd(), Path(budgetlearn.__file__).resolve().parent
     above = (here, *here.parents)
     for folder in (*above, package / "_project", package.parents[1]):
         if (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir():
             return folder, folder if folder in above else here
     raise ConfigError(
-        f"{package} lacks the workflow that compare and recommend run: install it anew (pip "
+        f"{package} lacks the workflow that compare and recommend run: reinstall it (pip "
         "install --force-reinstall 'budgetlearn[workflow]'), or work in the project's folder."
     )
 
@@ -67,7 +67,7 @@ def identifier(path):
 
 
 def study_files(own, path, name, options, folder, **settings):
-    """Return {name: content} of the files that make a study of one table."""
+    """Return the files of a study of one table as {name: content}."""
     regression = own.task == REGRESSION
     if options["scoring"]:
         settings["scoring"] = options["scoring"]
@@ -95,24 +95,24 @@ def study_files(own, path, name, options, folder, **settings):
 
 def as_yaml(content):
     """Return the text of a configuration file."""
-    import yaml  # here: of the extra that the comparison needs
+    import yaml  # here, as it comes with an extra
 
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
 def write_files(files, folder):
-    """Write the files of a study to its folder, but for those that are there unchanged."""
+    """Write the files of a study to its folder, except those that are unchanged."""
     for name, content in files.items():
         path, text = folder / name, as_yaml(content)
-        # An unchanged file keeps its time, and Snakemake reruns nothing for it.
+        # An unchanged file keeps its time, so that Snakemake reruns nothing for it.
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             write_whole(path, text)
 
 
 @contextmanager
 def sole_work(root, name):
-    """Keep other calls from a study until this one, and the programs that it starts, have ended."""
-    import fcntl  # here: systems without it can do all but compare
+    """Lock a study until this call, and the programs that it starts, have ended."""
+    import fcntl  # here, as systems without it can run the other commands
 
     folder = root / "results" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,22 +122,22 @@ def sole_work(root, name):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise ConfigError(
-                f"Another `budgetlearn compare` is at work in {folder}: wait for it, or name this "
-                "study otherwise (--name)."
+                f"Another `budgetlearn compare` is running in {folder}: wait for it, or give this "
+                "study another name (--name)."
             ) from error
-        # Snakemake's own locks outlive it where it was killed.
+        # Snakemake's own locks remain if it is killed.
         locks = (root / ".snakemake" / "locks").glob("*.lock")
         held = (line for path in locks for line in path.read_text(encoding="utf-8").splitlines())
         if any(line.startswith(f"results/{name}/") for line in held):
             raise ConfigError(
-                f"Snakemake is at work on the study {name}, or was killed: wait for it, or take "
-                f"its lock away with `snakemake --unlock --configfile results/{name}/{STUDY}`."
+                f"Snakemake is running the study {name}, or was killed: wait for it, or remove "
+                f"its lock with `snakemake --unlock --configfile results/{name}/{STUDY}`."
             )
         yield lock.fileno()
 
 
 def checked_study(config, root, trust=True):
-    """Return the `Study` of a configuration, laid over the workflow's own; see `from_config`."""
+    """Return the `Study` of a configuration and the workflow's defaults; see `from_config`."""
     with extra("workflow", "the comparison of methods"):
         from budgetbench.study.source_code import find_classes_in
         from budgetbench.study.study import Study, with_defaults
@@ -148,9 +148,9 @@ def checked_study(config, root, trust=True):
 
 
 def read_study(folder, root, trust=False):
-    """Return the `Study` in a folder, its table and its encoding; run its code only by `trust`."""
+    """Return the `Study` in a folder, its table and encoding; run its code only with `trust`."""
     config = read_yaml(folder / STUDY) if (folder / STUDY).is_file() else None
-    wanted = "recommend wants a folder that `budgetlearn compare` wrote."
+    wanted = "recommend needs a folder that `budgetlearn compare` wrote."
     if not isinstance(config, dict):
         raise ConfigError(f"{folder} has no {STUDY}: {wanted}")
     study = checked_study(config, root, trust)
@@ -160,14 +160,14 @@ def read_study(folder, root, trust=False):
     source = {"drop": (), **spec.parameters}
     options = {key: source.get(key) for key in ("target", "drop", "separator", "decimal", "na")}
     kept = {key: source[key] for key in ("missing", "categorical") if key in source}
-    # What compare left out stands among the dropped columns: keep None leaves out no more.
+    # Columns that compare left out are in `drop`; with keep=None, no others are left out.
     options |= {"keep": None, "codes": kept.get("categorical", ()), "row_id": source.get("group")}
     own = read_own_table(source["path"], costs=spec.costs, task=spec.task, **options)
     return study, own, kept
 
 
 def refuse_outdated(study, own, method, points):
-    """Raise `ConfigError` where results come of another table, other prices or settings."""
+    """Raise `ConfigError` if the results come from another table, other prices or settings."""
     from budgetbench.study import records
     from budgetbench.study.provenance import sources_of_run
 
@@ -179,7 +179,7 @@ def refuse_outdated(study, own, method, points):
     changed = [name for name in wanted if kept.get(name) != [wanted[name]]]
     if changed:
         raise ConfigError(
-            f"{points.parent} was measured with something else than is there now: {changed[0]} "
+            f"The results in {points.parent} are outdated: {changed[0]} "
             "changed since. Run `budgetlearn compare` again, then recommend."
         )
 
@@ -187,17 +187,17 @@ def refuse_outdated(study, own, method, points):
 @click.command()
 @options.table
 @options.columns
-@click.option("--name", help="Name of the study: small letters, digits, -.  [default: the table's]")
-@click.option("--methods", multiple=True, help="Such as msb; repeatable.  [default: ten of them]")
+@click.option("--name", help="Name of the study: a-z, 0-9 and -.  [default: the table's]")
+@click.option("--methods", multiple=True, help="Method, such as msb; repeatable.  [default: ten]")
 @click.option(
     "--scoring",
     type=click.Choice([*scores_of(CLASSIFICATION), *scores_of(REGRESSION)]),
-    help="The score that methods aim at and are compared by.  [default: accuracy; r2 for numbers]",
+    help="Score that methods optimise and are compared by.  [default: accuracy; r2 for numbers]",
 )
-@click.option("--runs", type=click.IntRange(min=1), default=5)
-@click.option("--cores", type=click.IntRange(min=1), default=1)
-@click.option("--time-limit", type=click.IntRange(1), default=600, help="Seconds of a method.")
-@options.max_rows(20_000, "each run draws so many rows")
+@click.option("--runs", type=click.IntRange(min=1), default=5, help="Splits to repeat it on.")
+@click.option("--cores", type=click.IntRange(min=1), default=1, help="Jobs that run at once.")
+@click.option("--time-limit", type=click.IntRange(1), default=600, help="Seconds per run.")
+@options.max_rows(20_000, "draw this many rows in each run")
 @click.option("--dry-run", is_flag=True, help="Show the configuration; write and run nothing.")
 @options.reading
 @options.seed
@@ -205,8 +205,8 @@ def refuse_outdated(study, own, method, points):
 def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     """Compare the methods on TABLE and write one report, results/NAME/report.html.
 
-    The configuration is kept beside it, in results/NAME/study.yaml: edit it and run Snakemake with
-    it, or this command with other options. What is done already is not done again.
+    The configuration is kept beside it, in results/NAME/study.yaml. To change the study, edit this
+    file and run Snakemake with it, or give this command other options. Finished runs are reused.
     """
     with extra("workflow", "budgetlearn compare"):
         import snakemake  # noqa: F401
@@ -214,21 +214,21 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
 
         from budgetbench.datasets.preparing import target_of
     if any(isinstance(path, InMemory) for path in (table, rest["costs"])):
-        raise click.UsageError("What comes through a pipe is gone later: save it to a file first.")
+        raise click.UsageError("The study cannot read a pipe again later: save it to a file first.")
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
     rest["drop"] = (*rest["drop"], *own.left_out)
     if own.groups is not None:
         if (rows := np.flatnonzero(pd.isna(own.groups))).size:
-            raise ConfigError(f"{own.reading['id']} is missing {in_row(rows)}: leave these out.")
+            raise ConfigError(f"{own.reading['id']} is missing {in_row(rows)}: remove these.")
         rest["group"] = own.reading["id"]
         rest["drop"] = tuple(name for name in rest["drop"] if name != rest["group"])
     if len(own.y) > rest["max_rows"]:
         options.note(f"each run draws {rest['max_rows']:,} of {len(own.y):,} rows (--max-rows).")
     folder = root / "results" / name
     files = study_files(own, table, name, rest, folder, runs=runs, time_limit=time_limit, seed=seed)
-    # What is wrong with it is said in one line, before anything is written or run.
+    # Checked before anything is written or run, so that an error is one line.
     with tempfile.TemporaryDirectory() as place:
         registry = Path(place) / REGISTRY
         registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
@@ -254,14 +254,14 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
 
 
 def run_snakemake(command, root, lock):
-    """Return True if a call of Snakemake fails; it inherits the lock, which lasts as long as it."""
+    """Run Snakemake, which holds the lock until it ends; return True if it fails."""
     if sys.platform != "linux":
         command = [sys.executable, "-m", *command]
         return subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode != 0
-    # As a fork: what it and its jobs import is here already.
+    # As a fork, as this process has already imported most of what it and its jobs need.
     child = multiprocessing.get_context("fork").Process(target=_snakemake, args=(command, root))
     child.start()
-    # Ctrl-C is for Snakemake: it unlocks the folder, and ends by itself.
+    # Ctrl-C is left to Snakemake, which unlocks the folder and ends by itself.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     child.join()
     signal.signal(signal.SIGINT, before)
@@ -279,29 +279,29 @@ def _snakemake(command, root):
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @options.budget
-@click.option("--bytes", "n_bytes", type=click.IntRange(1), help="Most bytes of a C model.")
+@click.option("--bytes", "n_bytes", type=click.IntRange(1), help="Size limit of a C model.")
 @options.guaranteed
 @options.out
-@options.max_rows(100_000, "so many rows are drawn at random")
+@options.max_rows(100_000, "draw this many rows at random")
 @options.minutes
 @options.trust
 @options.jobs
 @options.debug
 def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust, jobs):
-    """Fit the best method for a budget: that of FOLDER, a comparison, or a better one.
+    """Fit the best method for a budget: the winner of a comparison (FOLDER), or a better one.
 
     FOLDER is results/NAME of `budgetlearn compare`. The method that it recommends competes with
-    those of `budgetlearn fit`, out of fold. A fifth of the rows is held out and measures the model.
-    With --bytes forests and perceptrons of so many bytes compete, whatever their features cost.
+    those of `budgetlearn fit`, out of fold. A fifth of the rows is held out to measure the model.
+    With --bytes, forests and perceptrons of at most this size compete; feature costs do not count.
     """
     if (budget is None) == (n_bytes is None):
-        raise click.UsageError("recommend wants either a --budget or --bytes.")
+        raise click.UsageError("recommend needs either --budget or --bytes.")
     if guaranteed and budget is None:
-        raise click.UsageError("--guaranteed needs a --budget to be kept.")
+        raise click.UsageError("--guaranteed needs a --budget.")
     options.check_written([out])
     with extra("workflow", "budgetlearn recommend"):
         from budgetbench.study.methods import build
-    # What the folder names is checked before anything of it is used: it may come from others.
+    # The folder may come from others, so it is checked before any of it is used.
     study, own, preprocessor = read_study(folder, folders()[0], trust)
     if n_bytes is not None:
         _in_bytes(own, preprocessor, n_bytes, max_rows, study.seed, out)
@@ -311,24 +311,24 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     spec, seed = study.spec(best["method"], dataset), study.seed
     label = study.methods[best["method"]]["label"]
     n = int(best["n_runs"])
-    click.echo(f"Best for {budget:g} by the comparison in {n} run{'s' * (n != 1)}: {label}.")
+    click.echo(f"Best for {budget:g} in the comparison of {n} run{'s' * (n != 1)}: {label}.")
     if best["as_good"]:
-        click.echo("The free constant, which buys nothing, may do as well.")
-    # The study's own seed: the model is the comparison's, fitted once more.
+        click.echo("The free constant, which buys nothing, may be as good.")
+    # With the study's own seed, this is the comparison's model, fitted again.
     extras = {"feature_costs": own.costs, "random_state": seed, "n_jobs": jobs}
     estimator = build(spec, **extras).set_params(**settings)
     random = check_random_state(seed)
     rows = sampled(own, max_rows, random)
-    # The same engine as of `fit`: the comparison's method competes on the whole of these rows.
+    # The same engine as in `fit`; the comparison's method competes on all these rows.
     engine = make(AUTO, own.task, own.costs, seed, jobs)
     if not best["method"].startswith((CONTROL, "all_features")):  # the engine has its own
         engine.set_params(others={label: estimator})
     engine.set_params(budgets=(budget,), max_minutes=minutes, scoring=study.scoring(dataset))
     about = {"method": AUTO, "budget": budget}
     saved = fit_table(own, engine, preprocessor, rows, random, about, guaranteed)
-    measured = saved.curve.loc[saved.stage()]  # refused before anything is written
+    measured = saved.curve.loc[saved.stage()]  # raises before anything is written
     if saved.model.skipped_.get(label) == TOO_LONG:
-        click.echo(f"{label} takes more than --minutes {minutes:g}: others are compared.")
+        click.echo(f"{label} takes longer than --minutes {minutes:g}: only others are compared.")
     if out:
         saved.save(out)
     print_schedule(saved)
@@ -342,26 +342,26 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
 
 
 def _in_bytes(own, preprocessor, n_bytes, max_rows, seed, out):
-    """Say which kind of model errs least on a table in so many bytes, and write it as C."""
+    """Find the kind of model with the least error within a size limit, and write it as C."""
     rows = sampled(own, max_rows, check_random_state(seed))
     encoder = BudgetPreprocessor(**preprocessor)
     X = encoder.fit(own.X).transform(own.X.iloc[rows]).to_numpy()
     name, model, tried = recommend_for_bytes(X, own.y[rows], n_bytes, own.task, seed)
     error = "mean squared error" if own.task == REGRESSION else "share of wrong classes"
-    click.echo(f"Best in {n_bytes:,} bytes: a {name} of {model.nbytes:,}.")
+    click.echo(f"Best within {n_bytes:,} bytes: a {name} of {model.nbytes:,}.")
     for kind, least in tried.groupby("model")["error"].min().items():
-        click.echo(f"  {kind}: {error} {least:.4g} on rows held out for the choice")
+        click.echo(f"  {kind}: {error} {least:.4g} on rows held out to choose")
     if out:
         model.export_c(out)
-        # Not into the file: there, names of the user's would be code.
+        # Printed and not written to the file, where the user's names would be code.
         gaps = encoder.transform(pd.DataFrame(np.nan, [0], own.X.columns)).iloc[0].dropna()
-        told = {name: f", empty: {gap:.9g}" for name, gap in gaps.items()}
+        code = {name: f", empty: {gap:.9g}" for name, gap in gaps.items()}
         for name, words in encoder.categories_.items():
-            told[name] = f", {', '.join(words)}: 0, 1, …{told.get(name, '')}"
-        names = ", ".join(f"{name} ({told[name][2:]})" if name in told else name for name in own.X)
-        click.echo(f"C99: {out}\n  x is: {names}")
+            code[name] = f", {', '.join(words)}: 0, 1, …{code.get(name, '')}"
+        names = ", ".join(f"{name} ({code[name][2:]})" if name in code else name for name in own.X)
+        click.echo(f"C99: {out}\n  x holds: {names}")
         if model.classes is not None:
-            click.echo(f"  it says 0, 1, … of: {', '.join(model.classes)}")
+            click.echo(f"  it returns 0, 1, … for: {', '.join(model.classes)}")
 
 
 def _best(study, folder, own, budget):
@@ -385,7 +385,7 @@ def _best(study, folder, own, budget):
     if offers.empty:
         raise ConfigError(
             "No method has a score in every run: fits failed, or half of the test rows are of one "
-            "class. Give more rows, or compare by another --scoring."
+            "class. Give more rows, or compare with another --scoring."
         )
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
@@ -393,7 +393,7 @@ def _best(study, folder, own, budget):
         raise too_small(budget, offers["budget"].min() * own.costs.full, "method")
     best = within.iloc[-1]
     refuse_outdated(study, own, best["method"], folder / "points.parquet")
-    # Runs may have chosen different settings: the most frequent one is taken.
+    # Runs may have chosen different settings; the most frequent one is used.
     fits = Counter(schedules.loc[best["models"], "fit"].tolist())
     spec = study.spec(best["method"], dataset)
     settings = settings_of(best["method"], spec, study.seed, dataset)

@@ -1,4 +1,4 @@
-"""`budgetlearn fit`: from a table and prices to a schedule, and what held-out rows show of it."""
+"""`budgetlearn fit`: fits a schedule to a table with prices, and measures it on held-out rows."""
 
 import sys
 from collections import Counter
@@ -49,10 +49,10 @@ METHODS = {
     | {"budgetrf": "BudgetRFRegressor", "lightgbm": "LightGBMCostRegressor"},
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
-TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
-CALIBRATION = 0.25  # of those that are not held out, before any is for validation
-ERROR_COSTS = ["true", "predicted", "cost"]  # columns of a file of them
-FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
+TEST, VALIDATION = 0.2, 0.25  # shares of all rows, and of the remaining rows
+CALIBRATION = 0.25  # share of the rows that are not held out, taken before validation
+ERROR_COSTS = ["true", "predicted", "cost"]  # columns of the file
+FEWEST_OF_CLASS = 4  # two to train, one to validate, one held out
 
 
 @click.command()
@@ -66,20 +66,20 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--scoring",
     type=click.Choice([*scores.CLASSIFICATION, *scores.REGRESSION]),
-    help="The score by which auto chooses.  [default: accuracy; r2 for numbers]",
+    help="Score by which auto chooses.  [default: accuracy; r2 for numbers]",
 )
 @click.option(
     "--error-costs",
     type=options.FILE,
     callback=options.from_pipe,
-    help="Costs of errors, which auto adds to purchases: true,predicted,cost in the same unit.",
+    help="File with costs of errors, in the unit of prices (auto only): true,predicted,cost.",
 )
-@click.option("--weights", help="A column that says how much each row counts (auto only).")
+@click.option("--weights", help="Column with the weight of each row (auto only).")
 @options.budget
 @options.guaranteed
 @options.out
 @options.report
-@options.max_rows(100_000, "so many rows are drawn at random")
+@options.max_rows(100_000, "draw this many rows at random")
 @options.reading
 @options.seed
 @options.jobs
@@ -87,27 +87,27 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **rest):
     """Train on TABLE (csv, .xlsx or Parquet; - for a pipe) and print what each price buys.
 
-    A fifth of the rows is held out: the model does not see them, and its score on them is what to
-    expect of new rows. For example:
+    A fifth of the rows is held out from training. The score on these rows shows how well the model
+    predicts new rows. For example:
 
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """
     options.check_written((out, report), (table, rest["costs"], rest["error_costs"]))
     preprocessor = {name: rest[name] for name in ("missing", "categorical")}
     if guaranteed and budget is None:
-        raise click.UsageError("--guaranteed needs a --budget to be kept.")
+        raise click.UsageError("--guaranteed needs a --budget.")
     own = table_of(table, rest)
     random = check_random_state(seed)
     rows = sampled(own, max_rows, random)
     if rows.size < len(own.y):
         note(f"{rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).")
     estimator = make(method, own.task, own.costs, seed, jobs)
-    decided_by(estimator, own, method, budget, rest)
+    set_criteria(estimator, own, method, budget, rest)
     about = {"method": method, "budget": budget}
     saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed, bool(report))
     if budget is not None:
-        saved.stage(budget)  # refused before anything is written
-    # Before the screen, which may close (| head) or lack a sign.
+        saved.stage(budget)  # raises if it is too small, before anything is written
+    # Written first, as printing may fail: the screen may close (| head) or lack a character.
     if out:
         saved.save(out)
     if report:
@@ -118,19 +118,19 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
             click.echo(f"{what}: {path}")
 
 
-def decided_by(estimator, table, method, budget, given):
-    """Set what `auto` decides by, as options give it, and a budget to compare at."""
+def set_criteria(estimator, table, method, budget, given):
+    """Set the criteria by which `auto` chooses, from the options."""
     scoring, errors = given["scoring"], given["error_costs"]
     if method != AUTO:
         if scoring or errors or table.weight is not None:
             raise ConfigError(
-                f"--scoring, --error-costs and --weights are of --method auto, not of {method}."
+                f"--scoring, --error-costs and --weights need --method auto, got {method}."
             )
         return
     budgets = () if budget is None else (budget,)
     estimator.set_params(scoring=scoring, budgets=budgets, max_minutes=given["minutes"])
     if errors and table.task == REGRESSION:
-        raise ConfigError("--error-costs are of classes: use --task classification.")
+        raise ConfigError("--error-costs need classes: use --task classification.")
     if errors:
         costs = read_error_costs(errors)
         estimator.set_params(error_costs=costs)
@@ -138,17 +138,17 @@ def decided_by(estimator, table, method, budget, given):
         pairs = [(true, said) for true in classes for said in classes if true != said]
         free = [f"{true} taken for {said}" for true, said in pairs if (true, said) not in costs]
         if free and {label for pair in costs for label in pair} <= set(classes):
-            note(f"errors that {errors} leaves out cost nothing: {listed(free)}.")
+            note(f"errors that {errors} does not list cost nothing: {listed(free)}.")
 
 
 def read_error_costs(path):
-    """Return the costs of errors by (true, predicted) class, as a table lists them."""
+    """Read a table with the costs of errors; return them by (true, predicted) class."""
     frame = read_table(path, text=True)
     if sorted(frame.columns) != sorted(ERROR_COSTS):
         raise ConfigError(
-            f"{path} needs the columns {','.join(ERROR_COSTS)}, and has {','.join(frame.columns)}."
+            f"{path} needs the columns {','.join(ERROR_COSTS)}, but has {','.join(frame.columns)}."
         )
-    frame[ERROR_COSTS[:2]] = read_table(path)[ERROR_COSTS[:2]]  # classes, as a table has them
+    frame[ERROR_COSTS[:2]] = read_table(path)[ERROR_COSTS[:2]]  # classes, read as in a table
     frame = frame.apply(as_words).fillna("")
     lines = [{"line": row, "cost": cost} for row, cost in enumerate(frame["cost"], 2)]
     comma = "," if has_decimal_commas(path, lines) else "."
@@ -157,37 +157,37 @@ def read_error_costs(path):
     twice = np.flatnonzero(frame.duplicated(ERROR_COSTS[:2]))
     if odd.size:
         raise ConfigError(
-            f"{path}: a cost is a number >= 0, but {frame['cost'][odd[0]]!r} stands {in_row(odd)}."
+            f"{path}: costs must be numbers >= 0, got {frame['cost'][odd[0]]!r} {in_row(odd)}."
         )
     if twice.size:
-        raise ConfigError(f"{path} names the same error once more {in_row(twice)}.")
+        raise ConfigError(f"{path} lists the same error again {in_row(twice)}. Remove it.")
     return frame.assign(cost=costs).set_index(ERROR_COSTS[:2])["cost"].to_dict()
 
 
 def make(method, task, costs, seed, jobs):
-    """Return the unfitted estimator of a method; `ConfigError` where it cannot do the task."""
+    """Return the unfitted estimator of a method; raise `ConfigError` if it cannot do the task."""
     if method not in METHODS[task]:
         raise ConfigError(
-            f"{method} does not predict numbers. Methods of regression: "
+            f"{method} does not predict numbers. Methods for regression: "
             f"{', '.join(METHODS[REGRESSION])}; or use --task classification."
         )
     return Method(method, getattr(budgetlearn, METHODS[task][method]), {}).make(costs, seed, jobs)
 
 
 def sampled(table, most, random):
-    """Return the rows to fit on: all, or `most` of them drawn at random, classes in proportion."""
+    """Return the rows to fit on: all, or `most` of them drawn at random, stratified by class."""
     rows = np.arange(len(table.y))
     return rows if rows.size <= most else _split(table, rows, most / rows.size, random)[1]
 
 
 def parts_of(table, rows, random, guaranteed=False, whole=False):
-    """Return the rows to train on, to validate with, to hold out, and to calibrate with."""
+    """Return the rows for training, for validation, for testing (held out) and for calibration."""
     _refuse_rare_classes(table, rows)
-    # The held-out rows are drawn first: they are the same with and without --guaranteed.
+    # The held-out rows are drawn first, to be the same with and without --guaranteed.
     rest, test = _split(table, rows, TEST, random)
     rest, calibration = _split(table, rest, CALIBRATION, random) if guaranteed else (rest, rest[:0])
     if table.groups is not None:
-        # A guarantee takes rows as independent: one of each group.
+        # A guarantee assumes independent rows, so one row of each group is used.
         own = random.permutation(calibration)
         calibration = own[rows_of_groups(table.groups[own])[0]]
     train, valid = (rest, rest[:0]) if whole else _split(table, rest, VALIDATION, random)
@@ -202,33 +202,33 @@ def _refuse_rare_classes(table, rows):
     rare = np.flatnonzero(counts < FEWEST_OF_CLASS)
     if rare.size:
         first, count = str(labels[rare[0]]), counts[rare[0]]
-        more = f" ({rare.size} classes have so few)" if rare.size > 1 else ""
+        more = f" ({rare.size} classes are so rare)" if rare.size > 1 else ""
         raise DatasetError(
             f"The target {table.target!r} has the class {first!r} in {count} of {rows.size} rows"
-            f"{more}: too few to train, to validate and to hold out. Leave these rows out, or "
-            f"write a class that has {FEWEST_OF_CLASS} rows or more, such as 'other'."
+            f"{more}: too few to train, validate and test. Remove these rows, or merge the class "
+            f"into one with at least {FEWEST_OF_CLASS} rows, such as 'other'."
         )
 
 
 def _split(table, rows, share, random):
-    # Classes in proportion, so that a rare one is in every part.
+    # Stratified by class, so that a rare class is in every part.
     groups = None if table.groups is None else table.groups[rows]
     first, second = holdout(table.y[rows], share, random, table.task == CLASSIFICATION, groups)
     return rows[first], rows[second]
 
 
 def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=False, page=False):
-    """Fit an estimator to some rows of a table, measure it, also for a `page`; return `SavedModel`.
+    """Fit and measure an estimator on table rows, in more detail for a `page`; return `SavedModel`.
 
     `preprocessor` has the parameters of `BudgetPreprocessor`, `about` the method and the budget.
     """
     auto = isinstance(estimator, AutoBudget)
     grouped = table.groups is not None and has_fit_parameter(estimator, "groups")
-    # What compares out of fold needs no rows to validate with.
+    # Methods that compare out of fold need no validation rows.
     parts = parts_of(table, rows, random, guaranteed, whole=auto or grouped)
     train, test = parts[0], parts[2]
     encoder = BudgetPreprocessor(**preprocessor)
-    # Words and kinds are those of the whole table, so that none is unknown; medians are learned.
+    # Categories come from all rows, so that none is unknown; medians only from training rows.
     encoder.fit(table.X.iloc[train if encoder.missing == MEDIAN else rows])
     train_data, valid_data, test_data, calibration_data = (
         (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
@@ -241,20 +241,20 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     if sys.stderr.isatty():
         click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
     if auto and train.size > MOST_COMPARED:
-        note(f"methods are compared on {MOST_COMPARED:,} rows; all rows may give more.")
+        note(f"methods are compared on {MOST_COMPARED:,} rows; training on all may score higher.")
     wanted = ("sample_weight", "groups") if grouped else ("sample_weight",)
     validation = () if auto or grouped else valid_data
     estimator.fit(*train_data, *validation, **of(train, *wanted))
     certificate = estimator.certify(*calibration_data, cost=about["budget"]) if guaranteed else None
     curve = _curve(estimator, *test_data, **of(test, *known))
-    # The free constant: a schedule of `auto` begins with it.
+    # The free constant, which is the first line of `auto`.
     if auto:
         says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
     else:
         learned = *train_data, *validation
         says, row = _constant(table.task, learned, test_data, **of(test, "groups"))
     scored = ("score", "score_se", "test_score", "test_score_se")
-    # Of measurements: codes and days have no unit, and days go on.
+    # Ranges are for measurements: codes have no unit, and new dates are later ones.
     others = {*encoder.categories_, *table.reading["dates"]}
     ranges = {name: ends for name, ends in table.reading["ranges"].items() if name not in others}
     saved = SavedModel(
@@ -277,7 +277,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
 
 def _constant(task, learned, test, **groups):
-    """Return the prediction of the free constant, and the row of its curve."""
+    """Return the prediction of the free constant, and its row of the curve."""
     kind = "Classifier" if task == CLASSIFICATION else "Regressor"
     constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*learned)
     return constant.predict(test[0])[0], _curve(constant, *test, **groups).iloc[0]
@@ -296,23 +296,23 @@ def _curve(estimator, X_test, y_test, **about):
     return curve
 
 
-MOST_ROWS = 5_000  # beyond these a share hardly changes
+MOST_ROWS = 5_000  # with more, shares hardly change
 MOST_COLUMNS = 40
 MOST_WAYS = 12
 MOST_FOR_TREE = 500  # columns
-# A column with such a score may have been written down after the target was known.
+# A column with this score may have been recorded after the target was known.
 TOO_GOOD = 0.999
 ENOUGH_TO_TELL = 1_000  # rows
-OTHERS = "other ways"
+OTHERS = "other paths"
 
 
 def seen(saved, train, valid, test, page):
-    """Return views of the held-out rows as a dict: for the terminal, or also for a page."""
+    """Return statistics of the held-out rows: for the screen, or also for a page."""
     X, y = (part[:: ceil(len(test[1]) / MOST_ROWS)] for part in test)
     views = {"telling": telling(saved.task, train, (X, y)), "rates": rates(saved, X)}
     if not page:
         return views
-    if isinstance(saved.model, AutoBudget):  # its schedule ends with everything, by its own score
+    if isinstance(saved.model, AutoBudget):  # its schedule ends with a model on all features
         last = saved.curve.iloc[-1]
         whole = {"model": last["method"], "test_score": float(last["test_score"])}
     else:
@@ -321,13 +321,13 @@ def seen(saved, train, valid, test, page):
 
 
 def everything(task, train, valid, test):
-    """Return the name of boosted trees on all features, and their score on the rows held out."""
-    # Thousands of columns would take minutes: each tree draws some.
+    """Return the name of boosted trees on all features, and their score on held-out rows."""
+    # Thousands of columns would take minutes, so each tree draws some.
     share = min(1.0, MOST_FOR_TREE / test[0].shape[1])
     model = boosted_trees(task == CLASSIFICATION, share, random_state=0)
-    # Validation rows choose nothing here. Arrays, for LightGBM refuses some names of columns.
+    # Trained on validation rows as well. On arrays, as LightGBM refuses some column names.
     X, y = (np.concatenate(parts) for parts in zip(train, valid, strict=True))
-    # R² of numbers less their mean, for LightGBM holds them in single precision.
+    # Targets are centred, as LightGBM holds them in single precision.
     centre = None if task == CLASSIFICATION else y.mean()
     y, truth = (each if centre is None else each - centre for each in (y, test[1]))
     score = model.fit(X, y).score(test[0].to_numpy(), truth)
@@ -336,40 +336,40 @@ def everything(task, train, valid, test):
 
 
 def telling(task, train, test):
-    """Return the columns each of which predicts rows held out almost perfectly by itself."""
+    """Return the columns that predict the held-out rows almost perfectly on their own."""
     X, y = test
-    if task == REGRESSION:  # by ranks: in any unit
+    if task == REGRESSION:  # ranks do not depend on units
         alike = X.rank().corrwith(pd.Series(y, X.index).rank()).abs()
         return X.columns[alike >= TOO_GOOD].tolist()
     known, labels = (part[:: ceil(len(train[1]) / ENOUGH_TO_TELL)] for part in train)
     while known.shape[1]:
         first = DecisionTreeClassifier(max_depth=2, random_state=0).fit(known, labels)
         column = [known.columns[first.feature_importances_.argmax()]]
-        said = DecisionTreeClassifier(random_state=0).fit(known[column], labels).predict(X[column])
-        # Balanced: always saying a frequent class is no feat.
-        if balanced_accuracy_score(y, said) < TOO_GOOD:
+        tree = DecisionTreeClassifier(random_state=0).fit(known[column], labels)
+        # Balanced, as a constant already scores high if one class is frequent.
+        if balanced_accuracy_score(y, tree.predict(X[column])) < TOO_GOOD:
             break
         known = known.drop(columns=column)
     return [name for name in X.columns if name not in known.columns]
 
 
 def rates(saved, X):
-    """Return the share of rows that buys each column, a row for each step of the schedule."""
+    """Return the share of rows that buy each column, in one row for each step of the schedule."""
     wanted, stages = saved.steps(saved.stage()).index, saved.model.stages(X, {"acquired"})
     found = {k: stage.acquired.mean(axis=0) for k, stage in enumerate(stages) if k in wanted}
     names = saved.preprocessor.feature_names_in_
     table = pd.DataFrame.from_dict(found, orient="index", columns=names).sort_index()
     bought = table.columns[table.any(axis=0)]
-    # Of thousands of columns those that most rows buy.
+    # If there are more columns, keep those that most rows buy.
     kept = table[bought].max(axis=0).nlargest(MOST_COLUMNS).index
     return table[[name for name in bought if name in kept]]
 
 
 def stops(saved, X, y):
-    """Return the ways through a model: columns in the order of purchase, or `OTHERS`.
+    """Return the paths through a model: columns in the order of purchase, or `OTHERS`.
 
-    The score of the rows on each is the share right, or the mean absolute error; `predicted` is a
-    dict of shares, or the mean.
+    The score of a path is the share of correct predictions, or the mean absolute error. `predicted`
+    is a dict with the share of each predicted class, or the mean prediction.
     """
     made = saved.model.decisions(X, saved.limit(), fallback=True)
     names, rows = saved.preprocessor.feature_names_in_, []

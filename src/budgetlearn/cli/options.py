@@ -1,4 +1,4 @@
-"""Options that several commands share, and words for the screen: notes, names as shown on it."""
+"""Options shared by several commands, and notes and names as shown on the screen."""
 
 import difflib
 import os
@@ -23,12 +23,12 @@ class _Number(click.FloatRange):
 
     def convert(self, value, parameter, context):
         number = super().convert(value, parameter, context)
-        # NaN is beyond no bound.
-        return number if number == number else self.fail("nan is no number.", parameter, context)
+        # NaN passes the checks of both bounds.
+        return number if number == number else self.fail("nan is not a number.", parameter, context)
 
 
 def from_pipe(context, parameter, value):
-    """Return a path, or what comes through a pipe (-, or a shell's <(…)): read once and kept."""
+    """Return a path, or the content of a pipe (- or a shell's <(…)), which is read only once."""
     if value == "-":
         return InMemory("standard input", sys.stdin.buffer.read())
     is_pipe = value is not None and Path(value).is_fifo()
@@ -36,28 +36,28 @@ def from_pipe(context, parameter, value):
 
 
 def check_written(written, read=()):
-    """Refuse files to write before any work: without a place, or read or written as well."""
-    if {"-", ""} & {*written}:  # an empty name: of a variable that a script has not set
-        raise click.UsageError("- or no name: write it to a file, and name that one.")
+    """Before any work, refuse output files that cannot be written or have another use."""
+    if {"-", ""} & {*written}:  # empty: a variable that a script has not set
+        raise click.UsageError("The output file needs a name, other than -.")
     written = [Path(path).resolve() for path in written if path is not None]
     known = [*written, *(Path(path).resolve() for path in read if isinstance(path, str))]
     for path in written:
         place = next(each for each in path.parents if each.exists())
         if not (place.is_dir() and os.access(place, os.W_OK)):
-            raise click.UsageError(f"{place} is no folder that can be written to.")
+            raise click.UsageError(f"{place} is not a folder that can be written to.")
         if known.count(path) > 1:
-            raise click.UsageError(f"{path} would be written over: name another file.")
+            raise click.UsageError(f"{path} would be overwritten: name another file.")
 
 
 PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 OUT = click.Path(dir_okay=False, writable=True, allow_dash=True)
 table = click.argument("table", type=PIPE, callback=from_pipe)
 out = click.option("--out", type=OUT, help="Write the model to this file.")
-report = click.option("--report", type=OUT, help="Write a page about the model (html).")
+report = click.option("--report", type=OUT, help="Write a page about the model (HTML).")
 
 
 def _all(*decorators):
-    """Return several decorators as one, the first of them outermost."""
+    """Combine decorators into one; the first is the outermost."""
     return partial(reduce, lambda made, decorator: decorator(made), decorators[::-1])
 
 
@@ -67,20 +67,20 @@ reading = _all(  # how a table is read
     click.option(
         "--separator",
         callback=lambda context, parameter, value: "\t" if value == "\\t" else value,
-        help="What separates fields.  [default: the , ; | or tab that the header has most of]",
+        help="Field separator.  [default: the most frequent of , ; | and tab in the header]",
     ),
-    click.option("--decimal", help="The decimal mark: . or ,  [default: .]"),
+    click.option("--decimal", help="Decimal mark: . or ,  [default: .]"),
     click.option(
         "--na",
         multiple=True,
         callback=lambda context, parameter, value: value or None,
-        help=f"What marks a missing value, besides {_ALWAYS_MISSING}; repeatable.",
+        help=f"Mark of missing values, besides {_ALWAYS_MISSING}; repeatable.",
     ),
 )
-row_id = click.option("--id", "row_id", help="The column that names the rows; never a feature.")
-dates = click.option("--date", "dates", multiple=True, help="Dates, read as days; repeatable.")
+row_id = click.option("--id", "row_id", help="Column that names the rows; never a feature.")
+dates = click.option("--date", "dates", multiple=True, help="Dates, to read as days; repeatable.")
 columns = _all(  # what the columns of a table are
-    click.option("--target", required=True, help="The column to predict."),
+    click.option("--target", required=True, help="Column to predict."),
     click.option(
         "--costs",
         type=FILE,
@@ -88,14 +88,14 @@ columns = _all(  # what the columns of a table are
         help="Price list: feature,cost and optionally group,group_cost.  [default: 1 each]",
     ),
     row_id,
-    click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
-    click.option("--keep", multiple=True, help="Numbers that are no identifier; repeatable."),
-    click.option("--categorical", multiple=True, help="Numbers that name categories; repeatable."),
+    click.option("--drop", multiple=True, help="Column to leave out; repeatable."),
+    click.option("--keep", multiple=True, help="Feature that looks like an id; repeatable."),
+    click.option("--categorical", multiple=True, help="Column to read as categories; repeatable."),
     click.option(
         "--missing",
         type=click.Choice([INDICATOR, MEDIAN, REFUSE]),
         default=INDICATOR,
-        help="Empty cells: a value of their own, the median of the training data, or an error.",
+        help="Empty cells: a value of their own (indicator), the training median, or an error.",
     ),
     click.option(
         "--task",
@@ -103,50 +103,50 @@ columns = _all(  # what the columns of a table are
         help="[default: regression for numbers with more than 20 values, or decimals]",
     ),
 )
-trust = click.option("--trust", is_flag=True, help="Run code that it names: look at it first.")
+trust = click.option("--trust", is_flag=True, help="Run code named in the input: check it first.")
 seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Random seed.")
 jobs = click.option(
     "--jobs", type=click.IntRange(max=cpu_count(), clamp=True), default=1, help="Threads; -1: all."
 )
 guaranteed = click.option(
-    "--guaranteed", is_flag=True, help="Keep the --budget with 95 % confidence, by a fifth of rows."
+    "--guaranteed", is_flag=True, help="Keep --budget with 95 % confidence; takes a fifth of rows."
 )
-budget = click.option("--budget", type=_Number(0), help="Highest mean cost of a prediction.")
-max_cost = click.option("--max-cost", type=_Number(0), help="Most that a case may cost.")
+budget = click.option("--budget", type=_Number(0), help="Limit on the mean cost of predictions.")
+max_cost = click.option("--max-cost", type=_Number(0), help="Limit on the cost of one case.")
 minutes = click.option(
     "--minutes",
     type=_Number(0, min_open=True),
     default=10,
-    help="auto leaves out what takes longer.",
+    help="auto leaves out methods that would take longer.",
 )
 
 
 def max_rows(default, drawn):
-    """Return the option of the most rows to use; `drawn` says how others are chosen from more."""
+    """Return the option --max-rows; `drawn` completes its help text."""
     known = {"type": click.IntRange(min=13), "default": default}
     return click.option("--max-rows", **known, help=f"From a larger table, {drawn}.")
 
 
 def note(text):
-    """Say on the screen what was taken for granted, or could not be done."""
+    """Print a note on an assumption, or on something that could not be done."""
     click.echo(f"Note: {text}", err=True)
 
 
 def shown(name):
-    """Return a name on one line, as a terminal can show it; in quotes where it would be several."""
+    """Return a name as text, in quotes if it has a comma or unprintable characters."""
     text = str(name)
     return text if text.isprintable() and "," not in text else repr(text)
 
 
 def closest(name, names):
-    """Return the name that is most like another one, None where none is like it."""
+    """Return the one of the names that is most similar, None if none is similar."""
     plain = {_plain(other): other for other in reversed(list(names))}
     near = difflib.get_close_matches(_plain(name), plain, n=1)
     return plain[near[0]] if near else None
 
 
 def needed_and_found(needed, found):
-    """Return names that are needed, each with the one that was found in its stead."""
+    """Return the needed names, each with the most similar name that was found instead."""
     found = [name for name in found if name not in needed]
 
     def both(name):
@@ -157,5 +157,5 @@ def needed_and_found(needed, found):
 
 
 def _plain(name):
-    # Capitals, blanks and signs are what differs between two exports of one table.
+    # Two exports of a table often differ in capitals, blanks and signs.
     return re.sub(r"[\W_]+", "", str(name).casefold()) or str(name)

@@ -1,4 +1,4 @@
-"""The two faces of a model: lines of text, and a page of html with its curve."""
+"""Shows a model as lines of text, or as an HTML page with its curve."""
 
 import shlex
 import sys
@@ -15,53 +15,53 @@ from .options import note, shown
 
 MOST_NAMES = 5
 MOST_STEPS = 12
-# A share of rows in one class from which on few purchases change a label.
+# If one class has at least this share of the rows, purchases rarely change a label.
 MOST_ALIKE = 0.75
 MOST_COLUMNS, MOST_WORDS = 500, 50
-# The picture of the curve, in its own units; drawn without a drawing library.
+# Size and margins of the curve's picture (SVG), which needs no drawing library.
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 80, 16, 48
 
 
 def scored(score, error):
-    """Return a score with three decimals, or with those that show an error below them."""
+    """Return a score with three decimals, or more if its error is smaller than that."""
     digits = 1 - floor(log10(error)) if max(1e-12, 1e-9 * abs(score)) < error < 0.0005 else 3
     return f"{round(score, digits) + 0.0:.{digits}f}"
 
 
 def plus_minus(score, error):
-    """Return "0.912 ± .013"; "± ?" where one group of rows does not tell."""
+    """Return "0.912 ± .013"; "± ?" if a single group of rows gives no error."""
     own = f"{scored(score, error)} ± {scored(error, error)}"
     return own.replace("± 0.", "± .").replace("± nan", "± ?")
 
 
 def money(cost):
-    """Return a cost with two decimals, a small one with the digits that these would hide."""
+    """Return a cost with two decimals, or with three digits if it is below 0.1."""
     return f"{cost:.3g}" if 0 < cost < 0.1 else f"{cost:.2f}"
 
 
 def least(cost):
-    """Return a cost as `money` does, but rounded up: as a budget it buys what costs so much."""
+    """Return a cost as `money` does, but rounded up, so that it suffices as a budget."""
     if not 1e-300 < cost < 1e13:
         return money(cost)
     scale = 10.0 ** (2 - floor(log10(cost)) if cost < 0.1 else 2)
-    # Sums of floats may be above what they mean by a bit.
+    # Sums of floats may be slightly too large.
     return money(ceil(cost * (1 - 1e-13) * scale) / scale)
 
 
 def amount(number):
-    """Return a predicted number with six digits, a large one with all before the point."""
+    """Return a predicted number with six digits, a large one with ten."""
     return f"{number:.10g}" if abs(number) >= 1e5 else f"{number:.6g}"
 
 
 def spread(row):
-    """Return " ± 0.81", the standard error of what a line of the schedule costs, "" where none."""
+    """Return the standard error of a line's cost, such as " ± 0.81", or "" if it is 0."""
     error = row["cost_se"] if row["cost"] < 0.1 else round(row["cost_se"], 2)
     return f" ± {money(error)}".replace("nan", "?") if error else ""
 
 
 def bought(row, rates=None):
-    """Return the columns of an operating point in words, the most frequent by `rates` first."""
+    """Describe the columns of an operating point, the most frequent by `rates` first."""
     names = [shown(name) for name in row["variables"]]
     if not names:
         return "nothing"
@@ -83,7 +83,7 @@ def percent(share):
 def lines_of(saved, budget=None):
     """Return the schedule of a model: one line for each step that pays off."""
     auto = "method" in saved.curve
-    # Without a budget `auto` recommends one of its rows.
+    # Without a budget, `auto` recommends one of its rows.
     chosen = saved.stage(budget) if auto or budget is not None else None
     steps = saved.steps(chosen)
     shown_steps = thinned(steps, chosen)
@@ -110,7 +110,7 @@ def lines_of(saved, budget=None):
 
 
 def thinned(steps, chosen=None):
-    """Return a part of many rows; the first, the last and the one with the index `chosen` stay."""
+    """Thin out many rows; the first, the last and the one with the index `chosen` stay."""
     if len(steps) <= MOST_STEPS:
         return steps
     kept = np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int).tolist()
@@ -120,7 +120,7 @@ def thinned(steps, chosen=None):
 
 def print_schedule(saved):
     """Print what was fitted, and its schedule."""
-    if hasattr(sys.stdout, "reconfigure"):  # where a screen has no → or ±, it shows a ?
+    if hasattr(sys.stdout, "reconfigure"):  # shows ? on a screen without → or ±
         sys.stdout.reconfigure(errors="replace")
     train, valid, test, calibration = saved.n_rows
     put_aside = f", {calibration:,} to calibrate" if calibration else ""
@@ -129,8 +129,8 @@ def print_schedule(saved):
     n_columns = saved.costs.n_features
     click.echo(
         f"{saved.method} on {shown(saved.table)}: {train:,} rows to train{to_validate}, "
-        f"{test:,} held out{put_aside}{drawn}; {n_columns:,} column{'s' * (n_columns != 1)}, all "
-        f"of them for {saved.costs.full:.10g}."
+        f"{test:,} held out{put_aside}{drawn}; {n_columns:,} column{'s' * (n_columns != 1)} "
+        f"with a total cost of {saved.costs.full:.10g}."
     )
     if hasattr(saved.model, "classes_"):
         click.echo(f"  {shown(saved.target)} is one of: {_classes(saved.model)}")
@@ -142,11 +142,11 @@ def print_schedule(saved):
     if saved.budget is not None:
         notes = [how_kept(saved)]
         if "method" in saved.curve and saved.stage() not in saved.steps().index:
-            notes.insert(0, "no better than what costs less, but not surely worse")
+            notes.insert(0, "not better than a cheaper line, but not surely worse")
         text = "; ".join([f"→ is what a budget of {saved.budget:.10g} buys", *filter(None, notes)])
         click.echo(f"{text}.")
     elif "method" in saved.curve:
-        click.echo("→ is recommended: what costs more is not surely better.")
+        click.echo("→ is recommended: no more expensive line is surely better.")
     skipped = getattr(saved.model, "skipped_", {})
     for why in dict.fromkeys(skipped.values()):
         names = ", ".join(name for name, own in skipped.items() if own == why)
@@ -155,7 +155,7 @@ def print_schedule(saved):
     for column in saved.held_out["telling"]:
         note(
             f"{shown(column)} alone predicts {shown(saved.target)} almost perfectly on the "
-            f"rows held out. If it is not known beforehand: --drop {shlex.quote(column)}"
+            f"held-out rows. If it is not known beforehand, use --drop {shlex.quote(column)}"
         )
 
 
@@ -174,10 +174,10 @@ def mean_cost(saved, stage, n_rows):
 
 
 def how_kept(saved):
-    """Return a sentence on how a budget is kept, where costs differ between rows."""
+    """Return a sentence on how a budget is kept, or "" if all rows cost the same."""
     if saved.certificate is not None:
         sure = f"with {100 * saved.certificate.confidence:g} % confidence"
-        return f"{sure} new rows cost no more than {saved.certificate.cost:.10g} on average"
+        return f"{sure}, new rows cost no more than {saved.certificate.cost:.10g} on average"
     stage = saved.stage()
     if not saved.curve.loc[stage, "test_cost_sd"]:
         return ""
@@ -185,11 +185,11 @@ def how_kept(saved):
 
 
 def for_nothing(saved):
-    """Return a sentence on the constant: its score, and a note where nothing was better."""
+    """Describe the free constant: its score, and whether no purchase was better."""
     free = saved.free
     says = amount(free["says"]) if saved.task == "regression" else shown(free["says"])
     text = (
-        f"Buying nothing, always {says}: {saved.score_name} "
+        f"Buying nothing and always predicting {says}: {saved.score_name} "
         f"{plus_minus(free['score'], free['score_se'])}, held out "
         f"{plus_minus(free['test_score'], free['test_score_se'])}."
     )
@@ -199,15 +199,15 @@ def for_nothing(saved):
     if too_little or bought["test_score"].max() > free["test_score"]:
         return text
     if len(bought):
-        what = "is bought" if saved.budget is None else "the budget buys"
-        text += f" Nothing that {what} is better on the rows held out."
+        what = "No purchase is" if saved.budget is None else "The budget's purchases are not"
+        text += f" {what} better on the held-out rows."
     if saved.score_name == "accuracy" and free["score"] >= MOST_ALIKE:
-        text += " With most rows in one class, --method auto --scoring roc_auc tells more."
+        text += " As most rows are in one class, --method auto --scoring roc_auc says more."
     return text
 
 
 def rendered(template, **values):
-    """Return a page; it needs no network and no other file."""
+    """Return the page of a template; it needs no network and no other file."""
     with extra("cli", "a page"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -224,11 +224,11 @@ def write_page(saved, path):
 
 
 def _content(saved):
-    # The chosen point may lie off the front; it is drawn all the same.
+    # The chosen point is drawn even if it is not on the front.
     index = saved.stage()
     steps = saved.steps(index)
     chosen = None if saved.budget is None else index
-    # What any model is compared with, on the rows held out.
+    # Scores on held-out rows, for comparison with the model.
     whole, free = (each["test_score"] for each in (saved.held_out["everything"], saved.free))
     return {
         "saved": saved,
@@ -250,9 +250,9 @@ def _content(saved):
 
 
 def purchases(saved, steps, index):
-    """Return the picture of what each step buys, the columns in the order in which that begins."""
+    """Return the table of what each step buys; columns are in the order of first purchases."""
     rates = thinned(saved.held_out["rates"].reindex(steps.index), index)
-    # A purchase that hardly any row makes does not begin a step.
+    # A purchase by fewer than 5 % of the rows does not count as the first.
     begins = (rates >= 0.05).to_numpy().argmax(axis=0)
     rates = rates[rates.columns[np.lexsort((-rates.iloc[-1].to_numpy(), begins))]]
     price = dict(zip(saved.preprocessor.feature_names_in_, saved.costs.costs, strict=True))
@@ -267,7 +267,7 @@ def purchases(saved, steps, index):
 
 
 def _columns(saved):
-    """Return name, price, shared charge and words of each column, the acquired ones first."""
+    """Return name, price, shared charge and categories of each column, acquired ones first."""
     costs, encoder = saved.costs, saved.preprocessor
     ever = {name for names in saved.curve["variables"] for name in names}
     rows = []
@@ -289,16 +289,16 @@ def _columns(saved):
 
 
 def ticks(low, high, most=6):
-    """Return round numbers between two, a few of them."""
+    """Return a few round numbers between two others."""
     span = (high - low) or abs(high) or 1.0
-    # The largest of 1, 2, 5 times a power of ten that leaves few enough ticks.
+    # The smallest step of 1, 2 or 5 times a power of ten that gives few enough ticks.
     step = 10 ** floor(log10(span / most))
     step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= most)
     return [k * step for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
 def labels(values):
-    """Return round numbers as text, all with as many decimals as the finest of them needs."""
+    """Return round numbers as text, all with the number of decimals that the finest one needs."""
     digits = max(-Decimal(f"{value:.6g}").as_tuple().exponent for value in values)
     return [f"{value:.{max(digits, 0)}f}" for value in values]
 
@@ -308,7 +308,7 @@ def drawing(steps, chosen, lines):
     score, error = steps["score"], steps["score_se"]
     shown = [*(score - error), *(score + error), *steps["test_score"], *lines.values()]
     low, high = np.nanmin(shown), np.nanmax(shown)
-    # A flat curve still needs an axis of some height.
+    # A flat curve still needs an axis with some height.
     pad = 0.1 * (high - low) or 0.05
     low, high, most = low - pad, high + pad, float(steps["cost"].max()) * 1.05 or 1.0
 

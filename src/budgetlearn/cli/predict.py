@@ -1,4 +1,4 @@
-"""`budgetlearn predict` and `ask`: new rows of a table, or one case acquired step by step."""
+"""`budgetlearn predict` and `ask`: predict new rows of a table, or one case step by step."""
 
 import json
 import sys
@@ -28,8 +28,8 @@ from .table import days, example, with_days
 @click.argument("model", type=options.FILE)
 @options.table
 @options.budget
-@click.option("--fallback", is_flag=True, help="Do without columns that are absent or empty.")
-@click.option("--out", type=options.OUT, help="Write here instead of to the screen (-).")
+@click.option("--fallback", is_flag=True, help="Predict without absent or empty columns.")
+@click.option("--out", type=options.OUT, help="Write to this file, not to the screen (-).")
 @options.row_id
 @options.reading
 @options.trust
@@ -37,25 +37,25 @@ from .table import days, example, with_days
 def predict(model, table, budget, fallback, out, row_id, trust, **how):
     """Predict the rows of TABLE (- for a pipe) with a MODEL of `budgetlearn fit`, as csv.
 
-    Only the columns that are bought are read. Each row gets its prediction, the probability of it
-    and of each class, what it costs, and the columns bought. The table is read as in `fit`, unless
-    options differ. Rows that lack a value are predicted with what is there; a note says how many.
+    Only the columns to buy are read. The output has a row for each row of TABLE: the prediction,
+    its probability and those of all classes, the cost, and the columns bought. The table is read as
+    in `fit`, unless you give other options. A row that lacks a value is predicted from the others.
     """
     options.check_written([] if out == "-" else [out], [model, table])
     saved = SavedModel.load(model, trust)
     learned = saved.reading
     separator, decimal, na = (how[x] or learned.get(x) for x in ("separator", "decimal", "na"))
     source = partial(read_table, table, separator, decimal, missing=na)
-    # Only these columns are parsed: others may be broken, or missing altogether.
+    # Only these columns are parsed, as others may be broken or missing.
     wanted = needed(saved, budget)
     names = _names(source, table, row_id, learned.get("id"))
     categories = saved.preprocessor.categories_
     frame = with_days(_frame(source, table, wanted, categories), learned.get("dates", {}))
     X = saved.preprocessor.transform(frame)
-    for name in frame:  # 1.234 beside decimal commas, which may be thousands
+    for name in frame:  # such as 1.234 beside decimal commas: thousands?
         if name not in categories and not is_number(frame[name]):
             refuse_numbers(frame[name])
-    _tell_beyond(saved, frame)
+    _note_out_of_range(saved, frame)
     lacking = cells_to_do_without(saved, X, budget)
     absent = [name for name in wanted if name not in frame.columns]
     if not fallback:
@@ -63,8 +63,8 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
     elif absent:
         note(f"{table} lacks {', '.join(map(shown, absent))}.")
     rows = predictions(saved, X, budget, lacking)
-    _tell_lacking(lacking, names)
-    _tell_overspent(saved, rows["cost"], budget)
+    _note_lacking(lacking, names)
+    _note_overspent(saved, rows["cost"], budget)
     columns = [saved.target, *rows.columns[1:]]
     if names is not None:
         rows.insert(0, "name", names.to_numpy())
@@ -87,22 +87,22 @@ def _names(source, table, asked, remembered):
         raise DatasetError(
             f"{table} has no column {name!r} (--id): {needed_and_found([name], source().columns)}."
         )
-    note(f"{table} has no column {shown(name)}: rows are not named.")
+    note(f"{table} has no column {shown(name)}: the output does not name the rows.")
     return None
 
 
 def _frame(source, table, wanted, categories):
-    """Return the columns to acquire; where there are none, the rows are still counted."""
+    """Return the columns to acquire; if there are none, still with all rows."""
     if not wanted:
         return source()[[]]
     frame = source(columns=wanted)
     if not frame.shape[1]:
         raise DatasetError(
-            f"{table} has none of the columns that are bought: "
+            f"{table} has none of the columns to buy: "
             f"{needed_and_found(wanted, source().columns)}. Is --separator right?"
         )
     words = [name for name in frame if name in categories]
-    # As they are written: of 01 and 1A, a file of 01 alone would be read as numbers.
+    # As text: of the categories 01 and 1A, a file of 01 alone would be read as numbers.
     written = source(columns=words, text=True) if words else frame
     for name in words:
         text = as_words(written[name])
@@ -111,7 +111,7 @@ def _frame(source, table, wanted, categories):
 
 
 def _different(names):
-    """Return names of columns, repeated ones numbered: a target may be called cost."""
+    """Return the names with repeated ones numbered: a target may be called cost."""
     different = []
     for name in names:
         while name in different:
@@ -120,44 +120,44 @@ def _different(names):
     return different
 
 
-def _tell_beyond(saved, frame):
-    """Note numbers outside of what training held, in more rows than chance explains."""
+def _note_out_of_range(saved, frame):
+    """Note numbers outside the range seen in training, in more rows than chance explains."""
     ranges = saved.reading.get("ranges", {})
     for name in frame.columns.intersection(list(ranges), sort=False):
         low, high = ranges[name]
         outside = ((frame[name] < low) | (frame[name] > high)).sum()
         if outside > 0.05 * len(frame):
-            what = f"{shown(name)} is outside of {low:.10g} to {high:.10g}, which training held"
-            note(f"{what}, in {outside} of {len(frame)} rows. Is its unit the same?")
+            what = f"{shown(name)} is outside the training range ({low:.10g} to {high:.10g})"
+            note(f"{what} in {outside} of {len(frame)} rows. Is its unit the same?")
 
 
-def _tell_overspent(saved, costs, budget):
-    """Note a mean cost above the budget, and the cost that was to be expected."""
+def _note_overspent(saved, costs, budget):
+    """Note a mean cost above the budget, with the expected cost."""
     budget = saved.budget if budget is None else budget
     if budget is None or affords(budget, costs.mean()):
         return
     n_rows, cost = len(costs), money(costs.mean())
-    # Of fewer than 30 rows a standard error says little.
+    # With fewer than 30 rows, a standard error says little.
     note(
         f"{f'these rows cost {cost} on average' if n_rows > 1 else f'this row costs {cost}'}, more "
-        f"than the budget of {budget:.10g}, which is kept on average over many rows. By the rows "
-        f"held out in training {mean_cost(saved, saved.stage(budget), max(n_rows, 30))}."
+        f"than the budget of {budget:.10g}, which holds on average over many rows. By the rows "
+        f"held out in training, {mean_cost(saved, saved.stage(budget), max(n_rows, 30))}."
     )
 
 
 def needed(saved, budget):
-    """Return the columns that a prediction within a budget may look at, as a list."""
+    """Return the list of columns that predictions within a budget may acquire."""
     index = saved.stage(budget)
     if not saved.curve.loc[index, "n_features"]:
-        return []  # before the first answer all examples are the same
-    # Where examples differ any column may be looked at.
+        return []  # examples are alike before the first purchase, so none buys
+    # If examples differ in what they acquire, any column may be needed.
     if saved.model.fixed_costs() is not None:
         return list(saved.curve.loc[index, "variables"])
     return saved.preprocessor.feature_names_in_.tolist()
 
 
 def cells_to_do_without(saved, X, budget):
-    """Return the missing cells that predictions look at, by column."""
+    """Return the missing cells that predictions would acquire, by column."""
     mask = missing_cells(saved.model, checked_table(saved.model, X)[0], saved.stage(budget))
     if mask is None:
         return pd.DataFrame(index=X.index)
@@ -166,23 +166,23 @@ def cells_to_do_without(saved, X, budget):
 
 
 def _refuse_absent(table, source, lacking, absent):
-    """Refuse a column that is absent or empty: that is a mistake more often than a gap."""
+    """Refuse a needed column that is absent or empty, which is usually a mistake."""
     absent = [name for name in absent if name in lacking.columns]
     if absent:
         found = source().columns
         raise DatasetError(
-            f"{table} lacks columns that the prediction looks at: {needed_and_found(absent, found)}"
-            f". It has: {listed(found, 20, repr)}. Rename them, or take --fallback."
+            f"{table} lacks columns that the prediction needs: {needed_and_found(absent, found)}"
+            f". It has: {listed(found, 20, repr)}. Rename them, or use --fallback."
         )
     empty = lacking.columns[lacking.all(axis=0)].tolist() if len(lacking) > 1 else []
     if empty:
         raise DatasetError(
-            f"{table}: {listed(empty, 20, repr)}, which the prediction looks at, has no value in "
-            f"any of its {len(lacking)} rows. Fill it in, or take --fallback to do without."
+            f"{table} has no value of {listed(empty, 20, repr)}, which the prediction needs, in "
+            f"any of its {len(lacking)} rows. Fill it in, or use --fallback to predict without it."
         )
 
 
-def _tell_lacking(lacking, names):
+def _note_lacking(lacking, names):
     rows = np.flatnonzero(lacking.any(axis=1))
     if rows.size:
         first = rows[0]
@@ -190,14 +190,14 @@ def _tell_lacking(lacking, names):
         what = ", ".join(shown(name) for name in lacking.columns[lacking.iloc[first]])
         note(
             f"{rows.size} of {len(lacking)} rows lack a value that would be bought, and are "
-            f"predicted with what is there; the first is row {first + 1}{named} (without {what})."
+            f"predicted from the others; the first is row {first + 1}{named} (without {what})."
         )
 
 
 def predictions(saved, X, budget, lacking):
-    """Predict the rows of an encoded table; those that lack a cell are predicted without it."""
+    """Predict the rows of an encoded table; a row that lacks a cell is predicted without it."""
     gaps, X = lacking.any(axis=1).to_numpy(), X.reset_index(drop=True)
-    # Apart: what a row lacks must not slow down the others.
+    # Separately, so that rows with gaps do not slow down the others.
     parts = [(X[rows], lack) for rows, lack in ((~gaps, False), (gaps, True)) if rows.any()]
     made = pd.concat([_predicted(saved, part, budget, lack) for part, lack in parts]).sort_index()
     if gaps.any():
@@ -216,7 +216,7 @@ def _predicted(saved, X, budget, fallback):
         place = np.searchsorted(model.classes_, stage.output)
         made["probability"] = shares[np.arange(len(shares)), place]
         made |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_)}
-    # Rounded, so that sums in another order write the same text.
+    # Rounded, so that the order of the sum does not change the text.
     made["cost"] = model.feature_costs_.total(stage.acquired).round(9)
     names = saved.preprocessor.feature_names_in_
     made["bought"] = ["; ".join(names[row]) for row in stage.acquired]
@@ -224,7 +224,7 @@ def _predicted(saved, X, budget, fallback):
 
 
 class Case:
-    """One case, asked and answered in the table's own columns."""
+    """One case, with questions and answers in terms of the table's own columns."""
 
     def __init__(self, saved, budget, max_cost):
         self.saved, self.encoder = saved, saved.preprocessor
@@ -238,43 +238,43 @@ class Case:
 
     @property
     def next(self):
-        """The column that is asked for, None at the end."""
+        """The next column to ask for, None at the end."""
         return None if self.session.done else self.session.wanted[0][0]
 
     @property
     def price(self):
-        """Its price now."""
+        """Current price of the next column."""
         return self.session.wanted[0][1]
 
     @property
     def words(self):
-        """The categories that may be answered; empty where a number or a date is asked for."""
+        """Categories of the next column; empty if it holds numbers or dates."""
         return self.encoder.categories_.get(self.next, ())
 
     @property
     def form(self):
-        """An example of a date where one is asked for, else None."""
+        """Example of a date if the next column holds dates, else None."""
         return example(self._dates[self.next]) if self.next in self._dates else None
 
     def give(self, name, text):
-        """Hand in the value of a column, as text; what stands for a missing one cannot be had."""
+        """Give the value of a column as text; a mark of missing values means not available."""
         gap = self._is_gap(text)
         frame = pd.DataFrame({name: [np.nan if gap else self._value(name, text)]})
-        # At a prompt an unknown word is a slip of the pen; in a table it is taken as missing.
+        # At a prompt, an unknown word is a typing error; in a table, it counts as missing.
         if self.encoder.unknown_words(frame):
             known = ", ".join(map(shown, self.encoder.categories_[name]))
-            raise DatasetError(f"{text!r} is unknown; known are: {known}.")
+            raise DatasetError(f"{text!r} is unknown; known categories: {known}.")
         code = self.encoder.transform(frame)[name].iloc[0]
         self.session.give({name: np.nan if gap else code})
         self.given += not gap
 
     def _is_gap(self, text):
-        # Of numbers -999.0 is -999, as in a table.
+        # As in a table, -999.0 equals -999.
         known = text is None or str(text).strip() in self._missing
         return known or bool(np.isin(self._number(text), self._codes))
 
     def _number(self, text):
-        """Return text as a number, NaN where it is none: so are marks between thousands."""
+        """Return text as a number, or NaN if it is none or has marks between thousands."""
         decimal = self.saved.reading.get("decimal") or "."
         marks = {"_", "."} - {decimal} if isinstance(text, str) else set()
         try:
@@ -288,22 +288,22 @@ class Case:
         if name in self._dates:
             return days(pd.Series([text], name=name), self._dates[name]).iloc[0]
         if not np.isfinite(number := self._number(text)):
-            raise DatasetError(f"{text!r} is no number; leave it empty if it cannot be had.")
+            raise DatasetError(f"{text!r} is not a number; leave it empty if you do not have it.")
         return number
 
     def beyond(self, name, text):
-        """Return a note on a number that no row of the table had, None for others."""
+        """Return a question about a number outside the table's range, else None."""
         low, high = self.saved.reading.get("ranges", {}).get(name, (None, None))
         if low is None or self._is_gap(text) or low <= self._value(name, text) <= high:
             return None
         return (
-            f"{text} is outside of {low:.10g} to {high:.10g}, which the table holds. Is it right?"
+            f"{text} is outside the range of the table ({low:.10g} to {high:.10g}). Is it correct?"
         )
 
     def state(self):
         """Return the state of the case as plain data."""
         now = self.session
-        # JSON knows no types of NumPy.
+        # JSON has no types for NumPy's numbers.
         prediction = now.prediction.item() if hasattr(now.prediction, "item") else now.prediction
         known = {"prediction": prediction, "probability": now.probability, "spent": now.cost}
         if now.probabilities is not None:
@@ -316,16 +316,16 @@ class Case:
 @click.argument("model", type=options.FILE)
 @options.budget
 @options.max_cost
-@click.option("--json", "as_json", is_flag=True, help="Talk in lines of JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Read and write lines of JSON, for programs.")
 @options.trust
 @options.debug
 def ask(model, budget, max_cost, as_json, trust):
     """Buy the features of one case step by step, and predict it.
 
-    Each step names the next column and its price; type its value, or nothing if it cannot be had.
-    With --json each line out is an object with "next", "price", "prediction", "probability",
-    "probabilities" and "spent", at the end with "done"; each line in is {"value": 5.1}, or
-    {"value": null}. `budgetlearn serve` asks on a page.
+    Each step shows the next column and its price. Type the value, or nothing if you do not have it.
+    `budgetlearn serve` does the same on a web page. With --json, each output line is an object with
+    "next", "price", "prediction", "probability", "probabilities" and "spent"; the last one has
+    "done" instead of "next" and "price". Each input line is {"value": 5.1} or {"value": null}.
     """
     case = Case(SavedModel.load(model, trust), budget, max_cost)
     (_in_json if as_json else _at_the_prompt)(case)
@@ -360,7 +360,7 @@ def _in_json(case):
         print(json.dumps(case.state()), flush=True)
         if case.next is None:
             return
-        # Line by line: a program waits for each answer before it asks on.
+        # Line by line, as the program waits for each state before it answers.
         line = sys.stdin.readline()
         try:
             value = json.loads(line)["value"]

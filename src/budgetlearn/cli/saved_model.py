@@ -1,7 +1,7 @@
-"""A fitted model with all that a prediction on a new table needs, as one file.
+"""A fitted model in one file, with everything that predictions on new tables need.
 
-The file is one line that says what it is, then a pickle. A pickle can call any function, so this
-reader imports nothing but the types of models; `docs/security.md` says what that keeps out.
+The file is a line with the format, followed by a pickle. A pickle can call any function, so this
+reader imports only the types of models; `docs/security.md` explains what this prevents.
 """
 
 import gzip
@@ -23,15 +23,15 @@ from ..protocol import Certificate
 
 FORMAT = 6
 _MAGIC = b"budgetlearn model "
-_HEAD = 64  # bytes, of which the first line has fewer
+_HEAD = 64  # bytes; the first line is shorter
 
-# Where budgetlearn's own classes of models lie; one of them opens files when it is made.
+# Parts of budgetlearn that have classes of models; one class opens files when it is created.
 _OWN = {
     *("auto", "budgetrf", "cascade", "costs", "curves", "export", "forests", "gif"),
     *("msb", "peers", "preprocessing", "protocol", "sequential", "tree"),
 }
 _OPENS_FILES = "budgetlearn.msb.exhaustive"
-# What other packages may contribute: classes of these kinds and names, and functions that rebuild.
+# Allowed from other packages: classes of these kinds and names, and functions that rebuild them.
 _KINDS = (
     *(BaseEstimator, np.generic, np.dtype, np.random.BitGenerator),
     *(pd.DataFrame, pd.Series, pd.Index, pd.api.extensions.ExtensionArray),
@@ -53,7 +53,7 @@ _NAMES = {
     "pyarrow": {"_restore_array", "py_buffer", "type_for_alias"},
     "sklearn": {
         "Tree",
-        # Of boosted trees: their trees, losses and links.
+        # Parts of boosted trees: trees, losses and links.
         *("TreePredictor", "Interval", "IdentityLink", "LogitLink", "MultinomialLogit"),
         *("HalfBinomialLoss", "HalfMultinomialLoss", "HalfSquaredError"),
         *("CyHalfBinomialLoss", "CyHalfMultinomialLoss", "CyHalfSquaredError"),
@@ -64,7 +64,7 @@ _NAMES = {
 
 @dataclass(eq=False)
 class SavedModel:
-    """A model and where it comes from."""
+    """A model and its origin."""
 
     preprocessor: BudgetPreprocessor  # from the table's columns to the model's
     model: Any  # fitted
@@ -73,14 +73,14 @@ class SavedModel:
     # names) on validation data; test_cost, test_cost_sd (between rows), test_score and
     # test_score_se on rows that the model has not seen.
     curve: pd.DataFrame
-    free: dict  # what buys nothing: "says", the constant, and its scores as in the curve
+    free: dict  # the free constant: its value "says", and its scores as in the curve
     target: str
     task: str
-    table: str  # the file that it was learned from
+    table: str  # the file that it was trained on
     costs: FeatureCosts  # of the original columns
     n_rows: tuple  # to train, to validate, held out, to calibrate a guarantee
     n_drawn_from: int | None = None  # rows of the table, where `n_rows` were drawn from more
-    budget: float | None = None  # mean cost to keep where a call names no budget
+    budget: float | None = None  # mean cost to keep if a call names no budget
     certificate: Certificate | None = None  # the guarantee that the budget is kept
     reading: dict = field(default_factory=dict)  # as of an `OwnTable`
     held_out: dict = field(default_factory=dict)  # what `fit.seen` returned
@@ -99,10 +99,10 @@ class SavedModel:
     def limit(self, budget=None, max_cost=None):
         """Return the mean cost on validation data that a budget (by default its own) allows.
 
-        Without any it is that of the schedule's last line; a guaranteed budget allows less.
+        Without a budget, it is that of the schedule's last line. A guaranteed budget allows less.
         """
         budget = self.budget if budget is None else budget
-        # By a `max_cost` models choose themselves, and `auto` recommends.
+        # With `max_cost` the model chooses by itself, and `auto` has a recommendation.
         if budget is None and max_cost is None and "method" not in self.curve:
             return float(self.steps()["cost"].iloc[-1])
         guaranteed = self.certificate is not None and budget == self.certificate.cost
@@ -110,16 +110,16 @@ class SavedModel:
 
     def expected_cost(self, stage, n_rows):
         """Return the expected mean cost of new rows at a stage, and two standard errors of it."""
-        # Variance of the held-out mean and of the new rows' mean add up.
+        # The variances of the held-out mean and of the new rows' mean add up.
         row, n_held_out = self.curve.loc[stage], self.n_rows[2]
         error = row["test_cost_sd"] * np.sqrt(1 / n_held_out + 1 / n_rows)
         return float(row["test_cost"]), 2 * float(error)
 
     def steps(self, also=None):
-        """Return the rows of the curve that pay off, better than all that cost less, and `also`."""
+        """Return the rows of the curve that score more than all cheaper ones, and row `also`."""
         curve = self.curve
         kept = curve.index.isin([*pareto_indices(curve["cost"], curve["score"]), also])
-        # What buys everything ends the schedule of `auto`, whether it pays off or not.
+        # The schedule of `auto` ends with a model on all features, even if it does not pay off.
         steps = curve[kept | curve.get("everything", False)]
         return steps.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
 
@@ -133,7 +133,7 @@ class SavedModel:
 
     @classmethod
     def load(cls, path, trust=False):
-        """Read a file of `save`; with `trust` classes of any origin, whose code runs."""
+        """Read a file that `save` wrote; with `trust`, allow any class, whose code then runs."""
         content = read_model(path, trust)
         if not isinstance(content, dict) or content.keys() != {f.name for f in fields(cls)}:
             raise ModelFileError(f"{path} is not a model that `budgetlearn fit` wrote.")
@@ -141,11 +141,11 @@ class SavedModel:
 
 
 class ModelFileError(BudgetlearnError):
-    """A file that holds no model of the command line."""
+    """A file does not hold a model of the command line."""
 
 
 class _Reader(pickle.Unpickler):
-    """Unpickles what models are made of."""
+    """Unpickler that allows only what models are made of."""
 
     def find_class(self, module, name):
         """Return a class or function by its name, if it may be part of a model."""
@@ -163,15 +163,15 @@ class _Reader(pickle.Unpickler):
             if not own and (name in _NAMES.get(package, ()) or is_kind):
                 return found
         raise ModelFileError(
-            f"it holds {module}.{name}, which no model of budgetlearn, scikit-learn or LightGBM is "
-            "made of. Reading it would run that code: only if you know it, add --trust"
+            f"it holds {module}.{name}, which is not part of any model of budgetlearn, "
+            "scikit-learn or LightGBM. Reading it would run that code: if you trust it, add --trust"
         )
 
 
 def read_model(path, trust=False):
-    """Return the content of a file of `SavedModel.save`; with `trust` code that it names runs."""
+    """Return the content of a file of `SavedModel.save`; with `trust`, run code that it names."""
     with open(path, "rb") as file:
-        # Bounded: the file may be anything, and have no line end.
+        # Bounded, as it may be any file, even one without line ends.
         first = file.readline(_HEAD)
         number = first.removeprefix(_MAGIC).strip()
         if not first.startswith(_MAGIC) or not number.isdigit():
@@ -185,7 +185,7 @@ def read_model(path, trust=False):
             with gzip.GzipFile(fileobj=file, mode="rb") as packed:
                 return (pickle.Unpickler if trust else _Reader)(packed).load()
         except ModelFileError as error:
-            raise ModelFileError(f"{path} is not read: {error}.") from error
+            raise ModelFileError(f"{path} was not read: {error}.") from error
         except Exception as error:
             raise ModelFileError(
                 f"{path} is not a model that `budgetlearn fit` wrote, or is damaged "

@@ -1,4 +1,4 @@
-"""`budgetlearn serve`: one case, acquired step by step on a page of this machine."""
+"""`budgetlearn serve`: predicts cases step by step on a local web page."""
 
 import json
 import secrets
@@ -23,18 +23,18 @@ MOST_BYTES = 1 << 20  # of a request
 @click.argument("model", type=options.FILE)
 @options.budget
 @options.max_cost
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="a free one")
-@click.option("--browser/--no-browser", default=True, help="Open the page.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free port")
+@click.option("--browser/--no-browser", default=True, help="Open the page or not.")
 @options.trust
 @options.debug
 def serve(model, budget, max_cost, port, browser, trust):
-    """Ask for the features of one case after another on a page, until it is enough.
+    """Predict one case after another on a web page, which asks only for the features it needs.
 
-    The page is served to this machine only, without a network; its address holds a secret, so that
-    no other page can ask. Nothing is kept. Ctrl-C ends it.
+    The page is served to this machine only, and needs no network. Its address contains a secret, so
+    that no other page can use it. Nothing is stored. Ctrl-C ends it.
     """
     saved = SavedModel.load(model, trust)
-    Case(saved, budget, max_cost)  # a budget below the cheapest is refused before the page opens
+    Case(saved, budget, max_cost)  # refuses a budget that is too small before the page opens
     with Server(saved, budget, max_cost, port) as running:
         click.echo(f"{running.address}  (Ctrl-C ends it)")
         if browser:
@@ -55,7 +55,7 @@ class Server(ThreadingHTTPServer):
         self._case, self._lock = (saved, budget, max_cost), Lock()
 
     def state(self, asked):
-        """Return the state after some answers; models need not be safe between threads."""
+        """Return the state after some answers; locked, as models may not be thread-safe."""
         with self._lock:
             return conversation(*self._case, **asked)
 
@@ -72,7 +72,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             length = int(self.headers.get("Content-Length", ""))
-            # Other pages can send forms without asking, but no JSON.
+            # Browsers let other pages send forms here, but not JSON.
             is_json = self.headers.get_content_type() == "application/json"
             if not (is_json and 0 < length <= MOST_BYTES):
                 raise ValueError
@@ -85,8 +85,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._send("application/json", json.dumps(state))
 
     def _is_allowed(self, name):
-        """Answer requests that are not the page's own, and return whether this one is."""
-        # A name that leads here from elsewhere, as in DNS rebinding, is none of ours.
+        """Return whether a request comes from the page; answer others with an error."""
+        # Other names that lead to this machine, as in DNS rebinding, are refused.
         host = self.headers.get("Host", "")
         origin = self.headers.get("Origin", f"http://{host}")
         known = secrets.compare_digest(self.path.encode(), f"/{self.server.secret}/{name}".encode())
@@ -117,17 +117,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_):
-        """Keep the screen for the address: answers are nobody else's."""
+        """Log nothing: the screen is for the address, and answers are private."""
 
 
 def conversation(saved, budget, max_cost, answers, sure=False):
     """Return all that the page shows after some answers (column, value or None), as plain data.
 
-    A new case gets all of them each time: the server keeps nothing, and a step can be taken back.
-    If `sure`, the last answer holds although no row of the table is like it.
+    Each call gives all answers to a new case: the server stores nothing, and steps can be undone.
+    With `sure`, the last answer is accepted even if it is outside the range of the table.
     """
     case = Case(saved, budget, max_cost)
-    steps, said, question = [], None, None
+    steps, error_text, question = [], None, None
     for place, (name, text) in enumerate(answers):
         spent, last = case.session.cost, place == len(answers) - 1
         try:
@@ -136,10 +136,10 @@ def conversation(saved, budget, max_cost, answers, sure=False):
                 break
             case.give(name, text)
         except DatasetError as error:
-            said = str(error)
+            error_text = str(error)
             break
         after = case.state()
-        # What it has cost, not what the next one will.
+        # The price of this column, not of the next one.
         steps.append({**after, "name": name, "value": text, "price": after["spent"] - spent})
     return {
         "target": saved.target,
@@ -149,7 +149,7 @@ def conversation(saved, budget, max_cost, answers, sure=False):
         "max_cost": max_cost,
         "steps": steps,
         "now": case.state(),
-        "said": said,
+        "said": error_text,
         "question": question,
         "asked": asked(case),
         "enough": enough(case),
@@ -157,19 +157,19 @@ def conversation(saved, budget, max_cost, answers, sure=False):
 
 
 def about(case, max_cost):
-    """Describe the expected score of the model in a sentence, and what was not measured."""
+    """Describe the model and its expected score; `max_cost` was not part of the measurement."""
     saved, row = case.saved, case.saved.curve.loc[case.stage]
-    limit = "" if max_cost is None else f", without the limit of {max_cost:.10g} for a case"
+    limit = "" if max_cost is None else f", measured without the limit of {max_cost:.10g} per case"
     quality = plus_minus(row["test_score"], row["test_score_se"])
     return (
-        f"{saved.method}, learned from {saved.n_rows[0]:,} rows of {saved.table}. On "
-        f"{saved.n_rows[2]:,} rows that it had not seen: {saved.score_name} {quality}, for "
+        f"{saved.method}, trained on {saved.n_rows[0]:,} rows of {saved.table}. On "
+        f"{saved.n_rows[2]:,} held-out rows: {saved.score_name} {quality}, for "
         f"{money(row['test_cost'])} on average{limit}."
     )
 
 
 def asked(case):
-    """Return the column that is asked for, its price and the reason, None at the end."""
+    """Return the next column, its price and the reason for it, None at the end."""
     name = case.next
     if name is None:
         return None
@@ -179,33 +179,33 @@ def asked(case):
 
 
 def why(case):
-    """Return the reason for the next column, and what its price is made of."""
+    """Explain why the next column is needed, and its price."""
     saved, name = case.saved, case.next
     columns = list(saved.preprocessor.feature_names_in_)
     if saved.model.fixed_costs() is None:
-        reason = "What is known so far is not enough: this is what the model needs next."
+        reason = "The values so far are not enough: the model needs this one next."
         rates = saved.held_out["rates"]
         if name in rates and case.stage in rates.index:
             share = 100 * rates.loc[case.stage, name]
-            reason += f" It was needed for {share:.0f} % of the cases held out."
+            reason += f" It was needed for {share:.0f} % of the held-out cases."
     else:
-        reason = "The model looks at the same columns in every case, and this is one of them."
+        reason = "The model needs the same columns in every case, and this is one of them."
     members, charge = saved.costs.group_of(columns.index(name))
     others = [columns[member] for member in members if columns[member] != name]
     if others and case.price > saved.costs.costs[columns.index(name)]:
-        reason += f" {charge:g} of its price is shared with {', '.join(others)}, and paid once."
+        reason += f" {charge:g} of its price is shared with {', '.join(others)} and paid only once."
     elif others:
-        reason += f" The {charge:g} that it shares with {', '.join(others)} is paid already."
+        reason += f" The {charge:g} that it shares with {', '.join(others)} has already been paid."
     return reason
 
 
 def enough(case):
-    """Return the reason that nothing more is asked for, None while something is."""
+    """Explain why no more columns are needed, None while one is."""
     if case.next is not None:
         return None
     saved, rest = case.saved, case.saved.costs.full - case.session.cost
     if saved.model.fixed_costs() is None:
-        reason = "Enough: within the limits nothing more that can be had is worth its price."
+        reason = "Enough: no other available column within the limits is worth its price."
     else:
-        reason = "Enough: all that the model looks at within the budget was asked for."
-    return f"{reason} {case.given} of {saved.costs.n_features} columns; {rest:.10g} saved."
+        reason = "Enough: the model has asked for all columns that it needs within the budget."
+    return f"{reason} {case.given} of {saved.costs.n_features} columns known; {rest:.10g} saved."

@@ -17,24 +17,24 @@ from ..validation import MOST_AMOUNT, in_row, listed
 from .options import closest, needed_and_found, note, shown
 
 ISO = "ISO8601"
-# In this order: the first one that fits all cells counts, unless days and months can be swapped.
+# The first format that fits all cells is used, unless days and months can be swapped.
 DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y")
 FORMS = (ISO, *(day + hour for hour in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
 EXAMPLE = pd.Timestamp("2024-03-31 10:30")
 
 
-# What ends in a word of its own: id, patient_id, "Case ID", patientId; not paid or grid.
+# Names that end in the separate word id: patient_id, "Case ID", patientId; not paid or grid.
 AN_ID = r"(^|[^A-Za-z])(id|ID|Id)$|[a-z](ID|Id)$"
 
 
 def form_of(column):
-    """Return the form in which all cells of a column are dates, or raise `DatasetError`."""
+    """Return the date format of all cells of a column, or raise `DatasetError`."""
     fitting = [form for form in FORMS if _odd(column, _parsed(column, form)).size == 0]
     if not fitting:
         first = str(column.dropna().iloc[0]) if column.notna().any() else None
         raise DatasetError(
-            f"Column {column.name!r} (--date) is not dates of one form; the first is {first!r}. "
-            f"Write them as {example(ISO)}, times of a day as hours, without --date."
+            f"Column {column.name!r} (--date) does not hold dates in one format; the first is "
+            f"{first!r}. Write dates as {example(ISO)}, and times of day as hours without --date."
         )
     two = [_parsed(column, form) for form in fitting[:2]]
     if len(two) == 2 and not two[0].equals(two[1]):
@@ -47,12 +47,12 @@ def form_of(column):
 
 
 def with_days(frame, forms):
-    """Return a frame with days for dates in those columns of ``{name: form}`` that it has."""
+    """Return a frame with dates as days, in those columns of ``{name: form}`` that it has."""
     return frame.assign(**{n: days(frame[n], form) for n, form in forms.items() if n in frame})
 
 
 def days(column, form):
-    """Return dates of a form as days, NaN for gaps; refuse others."""
+    """Return dates in a format as days, NaN for empty cells; refuse other cells."""
     dates = _parsed(column, form)
     odd = _odd(column, dates)
     if odd.size:
@@ -65,7 +65,7 @@ def days(column, form):
 
 
 def example(form):
-    """Return a date in a form."""
+    """Return an example of a date in a format."""
     return EXAMPLE.strftime("%Y-%m-%d" if form == ISO else form)
 
 
@@ -79,31 +79,31 @@ def _odd(column, dates):
 
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
-FEWEST_ROWS = 13  # ten train, three are held out
-# A target of more different numbers than the first, and no more than the last, may be meant as
-# amounts or as names of classes.
+FEWEST_ROWS = 13  # ten to train, three held out
+# A target with more different numbers than the first, and at most the second, may hold amounts or
+# names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
-RARE = 0.05  # a class of a smaller share is noted
-MOST_CLASSES = 20  # a target of whole numbers with more different values is one to be estimated
+RARE = 0.05  # a class with a smaller share is noted
+MOST_CLASSES = 20  # whole numbers with more different values are taken as amounts
 
 
 @dataclass(frozen=True, eq=False)
 class OwnTable:
-    """A table with a target and prices, as a command line names it."""
+    """A table with a target and prices, as the options of a command describe it."""
 
     name: str  # the file
     X: pd.DataFrame  # the features, as the file has them
     y: np.ndarray  # class labels as text, or numbers
-    target: str  # its column
+    target: str  # name of its column
     task: str  # "classification" or "regression"
     costs: FeatureCosts  # of the columns of X
-    left_out: tuple = ()  # columns that number the rows and were not kept
-    notes: tuple = ()  # what was taken for granted and could be meant otherwise
-    # How the table is read: separator, decimal, na, as options name them, id (the column that names
-    # the rows), dates (column to form) and ranges (column of numbers to least and greatest value).
+    left_out: tuple = ()  # columns that look like row numbers and were not kept
+    notes: tuple = ()  # assumptions that may be wrong
+    # How the table is read: separator, decimal, na (as in the options), id (the column that names
+    # rows), dates ({column: format}) and ranges ({column of numbers: (least, greatest)}).
     reading: dict = field(default_factory=dict)
-    weight: np.ndarray | None = None  # how much each row counts; None: all alike
-    groups: np.ndarray | None = None  # the id of each row, where some have the same one
+    weight: np.ndarray | None = None  # weight of each row; None: all equal
+    groups: np.ndarray | None = None  # id of each row, if some share one
 
 
 def read_own_table(
@@ -111,8 +111,8 @@ def read_own_table(
 ):
     """Return the `OwnTable` that options of the command line describe.
 
-    Columns that number the rows are left out, unless `keep` has them or is None; `codes` are the
-    columns that --categorical names; `how` may have separator, decimal and na.
+    Columns that look like row numbers are left out, unless `keep` has them or is None. `codes` are
+    the columns of --categorical. `how` may have separator, decimal and na.
     """
     name, how = as_file(path).name, dict.fromkeys(("separator", "decimal", "na")) | how
     frame = read_table(path, how["separator"], how["decimal"], how["na"], codes=codes)
@@ -120,28 +120,28 @@ def read_own_table(
     _refuse_unknown(name, frame, (target, *ids, *weighs, *drop, *dates, *(keep or ())))
     weight = _weight(frame, weights, (target, *ids, *drop, *dates, *(keep or ())))
     if target in (*ids, *drop, *dates):
-        raise DatasetError(f"--target {target} is the column to predict: no other option names it.")
+        raise DatasetError(f"--target {target} is the target: no other option may name it.")
     forms = {column: form_of(frame[column]) for column in dates if column not in (*ids, *drop)}
     frame = with_days(frame, forms)
     y, X = frame[target], frame.drop(columns=list({target, *ids, *weighs, *drop}))
     if not X.shape[1]:
         raise DatasetError(
-            f"{name} has no column beside the target {target!r}: nothing to buy.{_hint(frame)}"
+            f"{name} has no column besides the target {target!r}: nothing to buy.{_hint(frame)}"
         )
     y, task, notes = _target(y, task)
     if len(y) < FEWEST_ROWS:
         raise DatasetError(
-            f"{name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, to validate and to "
-            f"hold out. Give at least {FEWEST_ROWS}, better hundreds."
+            f"{name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, validate and "
+            f"test. Give at least {FEWEST_ROWS}, or better hundreds."
         )
-    # An identifier predicts the training rows perfectly, and new ones not at all.
+    # An identifier predicts the training rows perfectly, but tells nothing about new ones.
     may_number = [] if keep is None else [name for name in X.columns if name not in (*keep, *forms)]
     left_out = tuple(name for name in may_number if _numbers_rows(X[name]))
     X = X.drop(columns=list(left_out))
     if not X.shape[1]:
         raise DatasetError(
-            f"{name} has only columns with a different whole number in each row, as identifiers "
-            f"have: {listed(left_out, 20, repr)}. Keep those that are measurements with --keep."
+            f"{name} has only columns with a different whole number in each row, like "
+            f"identifiers: {listed(left_out, 20, repr)}. Keep measurements with --keep."
         )
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
     names = frame[row_id] if ids else pd.Series()
@@ -151,7 +151,7 @@ def read_own_table(
         *notes,
         *([] if groups is not None else _repeats(X, y)),
         *_constants(X),
-        *(told for name in X for told in _twins(X[name])),
+        *(text for name in X for text in _twins(X[name])),
         *_marks_of_gaps(X),
         *_codes(path, how, X, (*codes, *dates)),
         *_thousands(frame[[target, *X]]),
@@ -162,11 +162,11 @@ def read_own_table(
 
 
 def _refuse_unknown(name, frame, wanted):
-    # A wrong separator shows here, as one column with all names.
+    # With a wrong separator, one column has all names.
     unknown = [column for column in wanted if column not in frame.columns]
     if unknown:
         near = closest(unknown[0], frame.columns)
-        meant = f" Is {near!r} meant?" if near else ""
+        meant = f" Did you mean {near!r}?" if near else ""
         raise DatasetError(
             f"{name} has no column {unknown[0]!r}. It has: {listed(frame.columns, 20, repr)}."
             f"{meant}{_hint(frame)}"
@@ -177,21 +177,21 @@ def _weight(frame, name, others):
     if name is None:
         return None
     if name in others:
-        raise DatasetError(f"--weights {name} says how much rows count: no other option names it.")
+        raise DatasetError(f"--weights {name} weights the rows: no other option may name it.")
     numbers = _numbers_of(frame[name])
     rows = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))
     if rows.size:
         first = frame[name].iloc[rows[0]]
-        found = "nothing" if pd.isna(first) else repr(str(first))
+        found = "an empty cell" if pd.isna(first) else repr(str(first))
         raise DatasetError(
-            f"--weights {name}: weights are numbers above 0, but {found} stands {in_row(rows)}. "
-            "Leave out rows that should not count."
+            f"--weights {name}: weights must be numbers above 0, got {found} {in_row(rows)}. "
+            "Remove rows that should not count."
         )
     return numbers.to_numpy(np.float64)
 
 
 def _numbers_of(column):
-    """Return the cells of a column as numbers, NaN for those that are none."""
+    """Return the cells of a column as numbers, NaN for other cells."""
     if is_number(column):
         return column.astype(float)
     return pd.to_numeric(column.map(str), errors="coerce")
@@ -206,31 +206,31 @@ def _ranges(X):
 
 
 def _assumed(X, left_out, groups, weights):
-    """Yield notes on columns that are left out, say what rows belong to, or weigh them."""
+    """Yield notes on columns that are or may be identifiers, and on groups and weights of rows."""
     for name in (name for name in X if re.search(AN_ID, str(name)) and not X[name].is_unique):
-        what = f"{shown(name)} is taken as a feature. If it says what rows belong to"
-        yield f"{what}, such as a patient: --id {shlex.quote(name)}"
+        what = f"{shown(name)} is used as a feature. If it names what rows belong to"
+        yield f"{what}, such as a patient, use --id {shlex.quote(name)}"
     for name in left_out:
-        what = f"{shown(name)} has a different whole number in each row, as an identifier has"
-        yield f"{what}, and is left out. If it is a measurement: --keep {shlex.quote(name)}"
+        what = f"{shown(name)} has a different whole number in each row, like an identifier,"
+        yield f"{what} and is left out. If it is a measurement, use --keep {shlex.quote(name)}"
     if groups is not None:
-        what = f"rows of the same {shown(groups)} are held out together, so that scores are those"
-        yield f"{what} of new ones. A guarantee is for one row of each, drawn at random."
+        what = f"rows with the same {shown(groups)} are held out together, so that scores are for"
+        yield f"{what} new ones. A guarantee is for one row of each, drawn at random."
     if weights is not None:
-        yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")
+        yield f"models and scores weight rows by {shown(weights)}; mean costs are unweighted."
 
 
 def _repeats(X, y):
-    """Yield a note on rows that stand there twice, where a column tells most others apart."""
+    """Yield a note on repeated rows, if a column distinguishes most of the others."""
     twice = int(pd.concat([X, pd.Series(y, X.index)], axis=1).duplicated().sum())
     if twice < 0.01 * len(X):
         return
     values = X.nunique().astype(float)
-    # Few columns, and columns of few values, are alike by chance.
+    # With few columns, or few different values, rows repeat by chance.
     if values.max() > (len(X) - twice) / 2 and values.prod() > 100 * len(X):
         yield (
             f"{twice:,} rows repeat earlier ones in every cell. If they are the same cases, scores "
-            "on held-out rows are too good: leave them out, or name the cases by --id."
+            "on held-out rows are too good: remove them, or name the cases with --id."
         )
 
 
@@ -239,57 +239,57 @@ def _constants(X):
     names = [name for name in X if X[name].nunique(dropna=False) < 2]
     if names:
         drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:5])
-        yield f"{listed(names, 5, shown)}: the same value in every row. To leave this out: {drop}"
+        yield f"{listed(names, 5, shown)}: the same value in every row. To leave it out, use {drop}"
 
 
 def _codes(path, how, X, known):
-    """Yield notes on whole numbers that are written with leading zeros, as codes are."""
+    """Yield notes on whole numbers with leading zeros, which may be codes."""
     names = [name for name in X if is_number(X[name]) and name not in known]
     written = read_table(path, *how.values(), columns=names, text=True, max_rows=10_000)
     for name in (name for name in names if not is_number(written[name])):
         codes = written[name][written[name].str.fullmatch(r"0\d+", na=False)]
         if len(codes):
             what = f"{shown(name)} holds {codes.iloc[0]}, and is read as a number"
-            yield f"{what}. If such zeros belong to a code: --categorical {shlex.quote(name)}"
+            yield f"{what}. If it holds codes, use --categorical {shlex.quote(name)}"
 
 
 def _marks_of_gaps(X):
-    """Yield notes on numbers that repeat and may stand for missing values: -1, or -999 far off."""
+    """Yield notes on numbers that may mark missing values: -1, or -999 far from all others."""
     for name, ends in _ranges(X).items():
         others, n_rows = X[name][X[name] >= 0], (X[name] == -1).sum()
         only = others.size + n_rows == X[name].count()
         if only and n_rows > 1 and others.nunique() > 10:  # fewer may be grades
             what = f"{shown(name)} holds -1 in {n_rows} rows, and nothing else below 0"
-            yield f"{what}. If it stands for a missing value: --na -1"
+            yield f"{what}. If it marks a missing value, use --na -1"
         for end in (end for end in ends if set(f"{abs(end):g}") == {"9"}):
             others = X[name][X[name] != end]
             n_rows, spread = (X[name] == end).sum(), others.max() - others.min()
             if n_rows > 1 and 0 < spread < (others - end).abs().min():
                 what = f"{shown(name)} holds {end:g} in {n_rows} rows, far from all others"
-                yield f"{what}. If it stands for a missing value: --na {end:g}"
+                yield f"{what}. If it marks a missing value, use --na {end:g}"
 
 
 def _thousands(frame):
-    """Yield notes on points that may stand between thousands, as in 1.021 beside 985."""
+    """Yield notes on points that may separate thousands, as in 1.021 beside 985."""
     for name in _ranges(frame):
         numbers = frame[name].dropna().abs().astype(float)
         whole, rest = numbers[numbers % 1 == 0], numbers[numbers % 1 > 0]
         large, times = whole[whole.between(100, 999)], (rest * 1000).round(3)
-        # Read as decimals all have three of them but for a last zero, and are less than others.
+        # Then all have three decimals, or fewer if the last is 0, and are less than the others.
         alike = (rest.between(1, 100) & (times % 1 == 0)).all() and (times % 10 > 0).mean() > 0.5
         if alike and large.min() < large.max() and large.size > whole.size / 2:
             what = f"{shown(name)} holds {rest.iloc[0]:.3f} beside {large.iloc[0]:g}"
-            yield f"{what}. If the point stands between thousands, take it out of all its cells."
+            yield f"{what}. If the point separates thousands, remove it from all cells."
 
 
 def table_of(path, options):
-    """Return the table that the options of a command describe; say what was taken for granted."""
+    """Return the table that the options of a command describe; print notes on assumptions."""
     names = ("target", "costs", "drop", "task", "row_id", "dates", "weights")
     names += ("separator", "decimal", "na")
     given = {name: options[name] for name in names if name in options}
     codes = options["categorical"]
     own = read_own_table(path, keep=(*options["keep"], *codes), codes=codes, **given)
-    BudgetPreprocessor(options["missing"], codes).fit(own.X)  # what it refuses needs no notes
+    BudgetPreprocessor(options["missing"], codes).fit(own.X)  # refuses a bad table before any note
     for text in own.notes:
         note(text)
     return own
@@ -302,20 +302,20 @@ def _hint(frame):
 
 
 def _numbers_rows(column):
-    # Different in each row, whole and without gaps: as identifiers are, and few measurements.
+    # Whole numbers, all different, without gaps: typical of identifiers, rare for measurements.
     known = is_number(column) and column.notna().all() and column.is_unique
     return bool(known and (column % 1 == 0).all())
 
 
 def _target(column, task):
-    """Return the target as labels or numbers, the task, and notes on how it was taken."""
+    """Return the target as labels or numbers, the task, and notes on how it was read."""
     rows = np.flatnonzero(column.isna())
     if rows.size:
         raise DatasetError(
-            f"The target {column.name!r} is empty {in_row(rows)}. Leave these rows out."
+            f"The target {column.name!r} is empty {in_row(rows)}. Remove these rows."
         )
     numbers, notes = is_number(column), ()
-    if task != CLASSIFICATION and not numbers:  # with some text between them
+    if task != CLASSIFICATION and not numbers:  # maybe numbers mixed with text
         refuse_numbers(column)
     if task is None:
         task, notes = _suggested(column) if numbers else (CLASSIFICATION, ())
@@ -324,86 +324,86 @@ def _target(column, task):
         odd = np.flatnonzero(~(amounts.abs() <= MOST_AMOUNT))
         if odd.size or amounts.max() - amounts.min() < 1 / MOST_AMOUNT:
             first = str(column.iloc[odd[0] if odd.size else 0])
-            where = in_row(odd) if odd.size else "in the first row, and hardly another in others"
+            where = in_row(odd) if odd.size else "in the first row and nearly the same in others"
             raise DatasetError(
                 f"The target {column.name!r} must be numbers of up to {MOST_AMOUNT:g} that differ "
-                f"by {1 / MOST_AMOUNT:g} or more for regression, but {first!r} stands {where}. Use "
-                "--task classification, correct it, or write it in another unit."
+                f"by {1 / MOST_AMOUNT:g} or more for regression, got {first!r} {where}. Use --task "
+                "classification, correct the target, or use another unit."
             )
         amounts = amounts.to_numpy(np.float64)
         return amounts, task, (*notes, *_one_for_all(amounts, column.name))
-    # Before blanks are stripped: "yes" and "yes " may have been meant as two.
+    # Checked before blanks are stripped, as "yes" and "yes " may be meant as two.
     refuse_blank_twins(column.map(str).unique(), f"The target {column.name!r}")
     labels = column.astype(object).map(as_word).to_numpy(dtype=str)
     if len(set(labels)) < 2:
-        raise DatasetError(f"The target {column.name!r} has one class only, {str(labels[0])!r}.")
+        raise DatasetError(f"The target {column.name!r} has only one class, {str(labels[0])!r}.")
     return labels, task, (*notes, *(_twins(column) or _rare(labels)))
 
 
 def _one_for_all(amounts, name):
-    """Return a note where most of what R² compares errors with is due to one row."""
+    """Return a note if one row makes up most of the variance with which R² compares errors."""
     ratios = amounts / np.abs(amounts).max()  # squares of these do not overflow
     squares = (ratios - ratios.mean()) ** 2
     share, row = squares.max() / squares.sum(), squares.argmax(keepdims=True)
     if share < 0.5:
         return ()
     return (
-        f"{amounts[row[0]]:g} {in_row(row)} makes {100 * share:.0f} % of the variance of "
-        f"{shown(name)}, and R² hangs on it. If it is right: --scoring neg_mean_absolute_error",
+        f"{amounts[row[0]]:g} {in_row(row)} makes up {100 * share:.0f} % of the variance of "
+        f"{shown(name)}, which R² depends on. If it is correct: --scoring neg_mean_absolute_error",
     )
 
 
 def _rare(labels):
-    """Return a note where a class is so rare that scores say little about it."""
+    """Return a note if a class is so rare that scores say little about it."""
     classes, counts = np.unique(labels, return_counts=True)
     rare, often, n_rows = counts.argmin(), counts.argmax(), counts.sum()
     if counts[rare] >= n_rows * min(RARE, 0.25 / classes.size):
         return ()
     return (
         f"the class {str(classes[rare])!r} has {counts[rare]} of {n_rows} rows: scores say little "
-        f"about it, and always saying {str(classes[often])!r} is right in "
-        f"{100 * counts[often] / n_rows:.0f} %.",
+        f"about it, and always predicting {str(classes[often])!r} is right in "
+        f"{100 * counts[often] / n_rows:.0f} % of them.",
     )
 
 
 def _twins(column):
-    """Return a note where two words of a column differ only in capitals."""
+    """Return a note if two words of a column differ only in capitals."""
     words = () if is_number(column) else sorted({*map(as_word, column.dropna())})
-    # Capitals are a frequent slip; yet both may be meant, so that it is a note and no error.
+    # Often a typing error, but both may be meant, so this is a note and not an error.
     seen = {}
     for word in words:
         first = seen.setdefault(word.casefold(), word)
         if first != word:
-            what = f"{first!r} and {word!r} differ in capitals only: taken as two"
+            what = f"{first!r} and {word!r} differ only in capitals and count as two"
             return (f"{shown(column.name)}: {what}.",)
     return ()
 
 
 def _suggested(column):
-    """Return the task that a target of numbers suggests, and notes where it could be another."""
+    """Return the task that a target of numbers suggests, and notes if it may be the other."""
     n_values, whole = column.nunique(), bool((column % 1 == 0).all())
     what = f"the target {shown(column.name)} holds {n_values} different numbers"
     if n_values <= FEWEST_AMOUNTS:
         return CLASSIFICATION, ()
     if whole and n_values <= MOST_CLASSES:
-        other = "If they are amounts to estimate: --task regression"
-        return CLASSIFICATION, (f"{what}, taken as names of classes. {other}",)
+        other = "If they are amounts to estimate, use --task regression"
+        return CLASSIFICATION, (f"{what}, taken as classes. {other}",)
     if n_values == len(column) and whole:
-        what = f"the target {shown(column.name)} holds a different whole number in each row, as an"
-        return REGRESSION, (f"{what} identifier has; it is taken as amounts (regression).",)
+        what = f"the target {shown(column.name)} holds a different whole number in each row, like"
+        return REGRESSION, (f"{what} an identifier; it is taken as amounts (regression).",)
     if n_values > SURELY_AMOUNTS:
         return REGRESSION, ()
-    other = "If they name classes: --task classification"
+    other = "If they are classes, use --task classification"
     return REGRESSION, (f"{what}, taken as amounts to estimate (regression). {other}",)
 
 
 def _prices(path, X, target, drop):
-    """Return the prices in the order of the columns; those of columns left out are not needed."""
+    """Return the prices in the order of the columns."""
     names = [str(name) for name in X.columns]
     if path is None:
         return FeatureCosts.of(None, len(names), names)
     costs = FeatureCosts.read(path)
-    # Prices of columns that are left out do no harm; any other name is a mistake.
+    # Prices of left-out columns are ignored; any other name is a mistake.
     place, known = {name: k for k, name in enumerate(costs.names)}, {*names, target, *drop}
     unknown = [name for name in place if name not in known]
     missing = [name for name in names if name not in place]
@@ -414,7 +414,7 @@ def _prices(path, X, target, drop):
         )
     if unknown:
         raise CostError(
-            f"{path} has unknown features: {listed(unknown, form=repr)}. Take them out, or "
+            f"{path} has unknown features: {listed(unknown, form=repr)}. Remove them, or "
             f"write the names as in the table: {listed(names, 10, repr)}."
         )
     if missing:
