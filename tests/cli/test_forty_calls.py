@@ -290,7 +290,7 @@ CALLS = {
         (*PRICED, "--id", "who"),
         table(lambda t: t.assign(who=t.index // 4)),
         out=(AS_ALWAYS,),
-        err=("rows with the same who are held out together, so that scores are for new",),
+        err=("rows with the same who are held out together, so that scores are for unseen",),
     ),
     "rows that stand there twice": Call(
         FOREST,

@@ -116,7 +116,7 @@ def sole_work(root, name):
 
     folder = root / "results" / name
     folder.mkdir(parents=True, exist_ok=True)
-    # The system releases the lock when the process dies, whatever killed it.
+    # The system releases the lock when the process ends, however it ends.
     with open(folder / LOCK, "a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -194,7 +194,7 @@ def refuse_outdated(study, own, method, points):
     type=click.Choice([*scores_of(CLASSIFICATION), *scores_of(REGRESSION)]),
     help="Score that methods optimise and are compared by.  [default: accuracy; r2 for numbers]",
 )
-@click.option("--runs", type=click.IntRange(min=1), default=5, help="Splits to repeat it on.")
+@click.option("--runs", type=click.IntRange(min=1), default=5, help="Number of random splits.")
 @click.option("--cores", type=click.IntRange(min=1), default=1, help="Jobs that run at once.")
 @click.option("--time-limit", type=click.IntRange(1), default=600, help="Seconds per run.")
 @options.max_rows(20_000, "draw this many rows in each run")
@@ -258,7 +258,7 @@ def run_snakemake(command, root, lock):
     if sys.platform != "linux":
         command = [sys.executable, "-m", *command]
         return subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode != 0
-    # As a fork, as this process has already imported most of what it and its jobs need.
+    # Forked, as this process has already imported most of what it and its jobs need.
     child = multiprocessing.get_context("fork").Process(target=_snakemake, args=(command, root))
     child.start()
     # Ctrl-C is left to Snakemake, which unlocks the folder and ends by itself.

@@ -63,7 +63,7 @@ def _all(*decorators):
 
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback.")
 _ALWAYS_MISSING = f"an empty field, {', '.join(mark for mark in MISSING_MARKS if mark)}"
-reading = _all(  # how a table is read
+reading = _all(  # how to read a table
     click.option(
         "--separator",
         callback=lambda context, parameter, value: "\t" if value == "\\t" else value,

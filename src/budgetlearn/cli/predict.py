@@ -39,7 +39,8 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
 
     Only the columns to buy are read. The output has a row for each row of TABLE: the prediction,
     its probability and those of all classes, the cost, and the columns bought. The table is read as
-    in `fit`, unless you give other options. A row that lacks a value is predicted from the others.
+    in `fit`, unless you give other options. Rows that lack a value are predicted without it; a
+    note gives their number.
     """
     options.check_written([] if out == "-" else [out], [model, table])
     saved = SavedModel.load(model, trust)
@@ -190,7 +191,7 @@ def _note_lacking(lacking, names):
         what = ", ".join(shown(name) for name in lacking.columns[lacking.iloc[first]])
         note(
             f"{rows.size} of {len(lacking)} rows lack a value that would be bought, and are "
-            f"predicted from the others; the first is row {first + 1}{named} (without {what})."
+            f"predicted without it; the first is row {first + 1}{named} (without {what})."
         )
 
 

@@ -71,7 +71,7 @@ class SavedModel:
     method: str  # as the command line names it
     # A row for each operating point: cost, score, score_se, n_features and variables (original
     # names) on validation data; test_cost, test_cost_sd (between rows), test_score and
-    # test_score_se on rows that the model has not seen.
+    # test_score_se on held-out rows.
     curve: pd.DataFrame
     free: dict  # the free constant: its value "says", and its scores as in the curve
     target: str
@@ -79,7 +79,7 @@ class SavedModel:
     table: str  # the file that it was trained on
     costs: FeatureCosts  # of the original columns
     n_rows: tuple  # to train, to validate, held out, to calibrate a guarantee
-    n_drawn_from: int | None = None  # rows of the table, where `n_rows` were drawn from more
+    n_drawn_from: int | None = None  # rows of the table, if `n_rows` were drawn from them
     budget: float | None = None  # mean cost to keep if a call names no budget
     certificate: Certificate | None = None  # the guarantee that the budget is kept
     reading: dict = field(default_factory=dict)  # as of an `OwnTable`

@@ -31,12 +31,12 @@ def serve(model, budget, max_cost, port, browser, trust):
     """Predict one case after another on a web page, which asks only for the features it needs.
 
     The page is served to this machine only, and needs no network. Its address contains a secret, so
-    that no other page can use it. Nothing is stored. Ctrl-C ends it.
+    that no other page can use it. Nothing is stored. Ctrl-C stops it.
     """
     saved = SavedModel.load(model, trust)
     Case(saved, budget, max_cost)  # refuses a budget that is too small before the page opens
     with Server(saved, budget, max_cost, port) as running:
-        click.echo(f"{running.address}  (Ctrl-C ends it)")
+        click.echo(f"{running.address}  (Ctrl-C stops it)")
         if browser:
             webbrowser.open(running.address)
         running.serve_forever()

@@ -215,7 +215,7 @@ def _assumed(X, left_out, groups, weights):
         yield f"{what} and is left out. If it is a measurement, use --keep {shlex.quote(name)}"
     if groups is not None:
         what = f"rows with the same {shown(groups)} are held out together, so that scores are for"
-        yield f"{what} new ones. A guarantee is for one row of each, drawn at random."
+        yield f"{what} unseen ones. A guarantee is for one row of each, drawn at random."
     if weights is not None:
         yield f"models and scores weight rows by {shown(weights)}; mean costs are unweighted."
 
@@ -362,7 +362,7 @@ def _rare(labels):
     return (
         f"the class {str(classes[rare])!r} has {counts[rare]} of {n_rows} rows: scores say little "
         f"about it, and always predicting {str(classes[often])!r} is right in "
-        f"{100 * counts[often] / n_rows:.0f} % of them.",
+        f"{100 * counts[often] / n_rows:.0f} % of the rows.",
     )
 
 
