@@ -29,6 +29,8 @@ def page(browser, folder):
     resize(browser, WIDTHS["desktop"])
     emulate(browser)
     browser.get((folder / "report.html").as_uri())
+    # The page is loaded before its scripts have ended, and these fold sections by its width.
+    wait(browser, lambda: every(browser, "html.scripted"))
     return browser
 
 
