@@ -50,6 +50,19 @@ def wait_for(driver, condition, seconds=20):
     return WebDriverWait(driver, seconds, poll_frequency=0.05).until(lambda _: condition())
 
 
+def chart(driver, case="wine_random"):
+    """Return the figure of a case once its chart is drawn."""
+    figure = driver.find_element("css selector", f"[data-curves={case}]")
+
+    def drawn():
+        # Again and again, because figures drawn above it move it out of sight.
+        driver.execute_script("arguments[0].scrollIntoView()", figure)
+        return "drawn" in figure.get_attribute("class")
+
+    wait_for(driver, drawn, 60)
+    return figure
+
+
 def press_key(element, name):
     """Press a key by its name in `selenium.webdriver.common.keys.Keys`."""
     from selenium.webdriver.common.keys import Keys

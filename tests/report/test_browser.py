@@ -10,6 +10,7 @@ import pytest
 from tests.factories import make_points, make_report, prices_of
 from tests.report.browsing import (
     WIDTHS,
+    chart,
     emulate,
     main_thread_seconds,
     press_key,
@@ -50,19 +51,6 @@ def one(driver, selector):
 
 def every(driver, selector):
     return driver.find_elements("css selector", selector)
-
-
-def chart(driver, case="wine_random"):
-    """Return the case's figure once its chart is drawn."""
-    figure = one(driver, f"[data-curves={case}]")
-
-    def drawn():
-        # Again and again: what is drawn above it moves it out of sight.
-        driver.execute_script("arguments[0].scrollIntoView()", figure)
-        return "drawn" in figure.get_attribute("class")
-
-    wait(driver, drawn)
-    return figure
 
 
 def drawing(figure):

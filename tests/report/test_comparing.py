@@ -73,11 +73,10 @@ def page(browser, wide):
 
 
 def opened(driver, address):
-    """Return the driver once it has opened a page anew and the page's table is there."""
+    """Return the driver once it has opened a page anew and the page's scripts have ended."""
     driver.get("about:blank")
     driver.get(address)
-    drawn = "return document.readyState === 'complete' && 'comparison' in window"
-    wait_for(driver, lambda: driver.execute_script(drawn))
+    wait_for(driver, lambda: driver.find_elements("css selector", "html.scripted"))
     return driver
 
 

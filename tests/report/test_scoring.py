@@ -14,7 +14,7 @@ from budgetbench.report.sections import sections_of
 from budgetbench.report.sections.inside_msb import importance_figure
 from budgetbench.report.sheets import read_sheets
 from tests.factories import make_points, make_report, make_sheets, make_study
-from tests.report.browsing import wait_for
+from tests.report.browsing import WIDTHS, chart, resize
 from tests.report.writing import write_page
 
 SCORE = "balanced accuracy"
@@ -72,10 +72,9 @@ def test_a_loss_is_perfect_at_0_and_knows_no_worst(points, tmp_path, browser):
     page = write_page(report, tmp_path)
     text = page.read_text(encoding="utf-8")
     assert "0 is perfect." in text
+    resize(browser, WIDTHS["desktop"])  # a phone folds the section
     browser.get(page.as_uri())
-    figure = browser.find_element("css selector", "[data-curves=wine_random]")
-    browser.execute_script("arguments[0].scrollIntoView()", figure)
-    wait_for(browser, lambda: "drawn" in figure.get_attribute("class"), 60)
+    figure = chart(browser)
     drawn = figure.get_attribute("textContent")
     assert "test −log-loss" in drawn
     # Bands end where they are, not where a share would: the axis holds what is drawn, and no more.
