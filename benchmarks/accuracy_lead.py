@@ -218,8 +218,7 @@ def parts_of(name, seed):
 
 def lightgbm(train, test, costs, seed, size):
     """Return cost and score of the settings that are kept, out of fold and on test rows."""
-    X, y = train
-    numbers = y.dtype.kind == "f"
+    numbers = train[1].dtype.kind == "f"
 
     def fitted(X, y):
         models = [
@@ -240,7 +239,17 @@ def lightgbm(train, test, costs, seed, size):
     def points(models, X, y):
         return np.concatenate([points_of(model, X, y) for model in models])
 
-    folds = (KFold if numbers else StratifiedKFold)(FOLDS, shuffle=True, random_state=seed)
+    return chosen_out_of_fold(fitted, points, train, test, seed)
+
+
+def chosen_out_of_fold(fitted, points, train, test, seed):
+    """Return cost and score of the settings that five folds keep, out of fold and on test rows.
+
+    `fitted(X, y)` returns models and `points(models, X, y)` their cost and score, (n_settings, 2).
+    """
+    X, y = train
+    kind = KFold if y.dtype.kind == "f" else StratifiedKFold
+    folds = kind(FOLDS, shuffle=True, random_state=seed)
     parts = [(points(fitted(X[a], y[a]), X[b], y[b]), b.size) for a, b in folds.split(X, y)]
     found = np.average([each for each, _ in parts], axis=0, weights=[size for _, size in parts])
     kept = pareto_indices(*found.T)
@@ -265,12 +274,12 @@ def constant_score(train, test):
     return (test == np.bincount(train).argmax()).mean()
 
 
-def row_of(name, split, method):
-    """Return the results of a method on a split of a table."""
+def row_of(name, split, method, methods):
+    """Return the results of one of some methods on a split of a table."""
     (plain, size), (train, test) = sized(name), parts_of(name, split)
     costs = random_costs(train[0].shape[1], split + 100)
     start = time.process_time()
-    chosen_by, points = METHODS[method](train, test, costs, split, size)
+    chosen_by, points = methods[method](train, test, costs, split, size)
     seconds = time.process_time() - start
     constant = constant_score(train[1], test[1])
     errors = errors_at(chosen_by, points, costs.full, constant)
@@ -285,19 +294,19 @@ def row_of(name, split, method):
     }
 
 
-def measure(path, names):
+def measure(path, names, methods=METHODS):
     """Add the rows that are missing in the file."""
     done = set()
     if path.exists():
         done = set(pd.read_csv(path)[["table", "split", "method"]].itertuples(index=False))
-    for split, name, method in product(range(SPLITS), names, METHODS):
+    for split, name, method in product(range(SPLITS), names, methods):
         if (name, split, method) not in done and split in sized(name)[1].splits:
-            row = pd.DataFrame([row_of(name, split, method)]).round(5)
+            row = pd.DataFrame([row_of(name, split, method, methods)]).round(5)
             row.to_csv(path, mode="a", header=not path.exists(), index=False)
             print(row.to_string(header=False), flush=True)
 
 
-def sum_up(rows):
+def sum_up(rows, rival="lightgbm"):
     """Print the cascade's lead on classes and on numbers: tables apart, used tables, and all."""
     numbers = rows["table"].map(lambda name: of_numbers(sized(name)[0]))
     for kind, part in (("classes", rows[~numbers]), ("numbers", rows[numbers])):
@@ -306,19 +315,19 @@ def sum_up(rows):
             wide = tables.pivot_table(index="table", columns="method").dropna()
             if len(wide) > 1:
                 print(f"\n{kind}, {group}: {len(wide)} tables")
-                lead_of(wide)
+                lead_of(wide, rival)
     print(rows.groupby("method")["cpu_seconds"].mean().round(1).to_string())
 
 
-def lead_of(wide):
-    """Print the cascade's lead on tables; each row is a table."""
+def lead_of(wide, rival):
+    """Print the cascade's lead over a rival on tables; each row is a table."""
     random = np.random.RandomState(0)
-    ours, theirs = wide["area", "cascade"], wide["area", "lightgbm"]
+    ours, theirs = wide["area", "cascade"], wide["area", rival]
     gap = ours - theirs
     error = gap.std() / np.sqrt(len(gap))
     print(f"area {gap.mean():+.4f} ± {error:.4f}, larger on {(gap > 0).sum()}")
     for share in SHARES:
-        pair = wide[f"error at {share:g}"][["cascade", "lightgbm"]].to_numpy()
+        pair = wide[f"error at {share:g}"][["cascade", rival]].to_numpy()
         drawn = pair[random.randint(len(pair), size=(10_000, len(pair)))].sum(axis=1)
         low, high = np.quantile(drawn[:, 0] / drawn[:, 1] - 1, [0.025, 0.975])
         lower, same = (np.sum(op(*pair.T)) for op in (np.less, np.equal))
