@@ -2,16 +2,16 @@
 
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from budgetbench.datasets import load_dataset
 from budgetbench.report.page import build_tables, collected
 from budgetbench.report.sections import sections_of
-from budgetbench.report.sections.inside_msb import importance_figure
+from budgetbench.report.sections.inside_msb import VariableImportance
 from budgetbench.report.sheets import read_sheets
 from tests.factories import make_points, make_report, make_sheets, make_study
 from tests.report.browsing import WIDTHS, chart, resize
@@ -58,9 +58,13 @@ def test_axes_and_words_say_the_score(points, tmp_path):
     assert (case["score"], case["bounded"], case["best"]) == (SCORE, True, 1)
 
 
-def test_importance_is_a_fall_in_the_score():
-    importance = pd.DataFrame({"run": [0, 1], "variable": 0, "importance": [0.1, 0.2]})
-    axes = importance_figure(importance, {0: "a"}, "Wine", SCORE).axes[0]
+def test_importance_is_a_fall_in_the_score(points, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = made(points, score=SCORE)
+    section = VariableImportance(report.study)
+    Path(section.inputs[0]).parent.mkdir(parents=True)
+    Path(section.inputs[0]).write_text("run,variable,importance\n0,0,0.1\n1,0,0.2\n")
+    axes = section.draw(report, "wine").axes[0]
     assert axes.get_xlabel() == f"fall in validation {SCORE} when shuffled"
 
 

@@ -1,6 +1,7 @@
 """Error against memory: means per size, where methods are compared by memory."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 from budgetbench.analysis.budgets import size_table
 from budgetbench.report import sections_of
-from budgetbench.report.sections.memory import memory_figure, memory_sentences
+from budgetbench.report.sections.memory import Memory
 from tests.factories import METHODS, make_display, make_points, make_report, make_study
 from tests.report.writing import write_page
 
@@ -25,12 +26,22 @@ def sized(methods=("msb", "logitb")):
     return points
 
 
-@pytest.fixture
-def display():
-    return make_display()
+def report_of(table):
+    """A report of this table of sizes."""
+    return SimpleNamespace(tables={"memory": table}, display=make_display())
 
 
-def test_errors_are_means_over_runs(display):
+def drawn(table):
+    """The figure of a table of sizes on wine."""
+    return Memory(make_study()).draw(report_of(table), "wine", "random")
+
+
+def told(table):
+    """The sentences about a table of sizes."""
+    return Memory(make_study()).summary(report_of(table))
+
+
+def test_errors_are_means_over_runs():
     points = sized()
     table = size_table(points, COMPETITORS)
     row = table[(table["method"] == "msb") & (table["setting"] == "size=3")].iloc[0]
@@ -44,24 +55,22 @@ def test_errors_are_means_over_runs(display):
         assert own["n_nodes"].is_monotonic_increasing
 
 
-def test_regression_shows_mean_squared_errors(display):
+def test_regression_shows_mean_squared_errors():
     points = sized().assign(test_mse=7.0)
     assert size_table(points, COMPETITORS)["error"].unique().tolist() == [7.0]
 
 
-def test_no_nodes_are_a_figure_that_says_so(display):
+def test_no_nodes_are_a_figure_that_says_so():
     table = size_table(sized(()), COMPETITORS)
     assert table.empty
-    assert (
-        "no model has nodes" in memory_figure(table, display, "wine", "random").texts[0].get_text()
-    )
+    assert "no model has nodes" in drawn(table).texts[0].get_text()
 
 
 def test_comparing_by_acquisition_cost_makes_no_section():
     assert "memory" not in {section.id for section in sections_of(make_study())}
 
 
-def test_the_sentence_compares_where_every_method_has_a_model(display):
+def test_the_sentence_compares_where_every_method_has_a_model():
     table = pd.DataFrame(
         [("msb", 10, 0.4), ("msb", 50, 0.2), ("msb", 90, 0.1), ("logitb", 60, 0.3),
          ("logitb", 900, 0.01)],
@@ -69,14 +78,14 @@ def test_the_sentence_compares_where_every_method_has_a_model(display):
     ).assign(
         dataset="wine", costs="random", variant="", n_bytes=np.nan, valid_score=0.5
     )  # fmt: skip
-    (sentence,) = memory_sentences(table, display)
+    (sentence,) = told(table)
     assert sentence.endswith("test error on 1 data set comes from msB.")
     table["n_bytes"] = [800, 900, 1000, 100, 400]  # as a few leaves of many classes take
-    in_nodes, in_bytes = memory_sentences(table, display)
+    in_nodes, in_bytes = told(table)
     assert in_nodes == sentence
     assert "fewest bytes" in in_bytes
     assert in_bytes.endswith("on 1 data set comes from logitB.")
-    assert memory_sentences(table.iloc[:0], display) == []
+    assert told(table.iloc[:0]) == []
 
 
 def gridded():
@@ -90,38 +99,38 @@ def gridded():
     return points
 
 
-def test_settings_of_a_grid_are_lines_and_rivals_of_their_own(display):
+def test_settings_of_a_grid_are_lines_and_rivals_of_their_own():
     table = size_table(gridded(), COMPETITORS)
     assert table["variant"].tolist() == ["depth=1"] * 4 + ["depth=2"] * 4
     assert table["n_nodes"].tolist() == [10, 20, 30, 40] * 2
-    figure = memory_figure(table, display, "wine", "random")
+    figure = drawn(table)
     labels = [text.get_text() for text in figure.axes[-1].texts]
     assert labels == ["msB, depth=1", "msB, depth=2"]
     assert len({container.lines[0].get_color() for container in figure.axes[0].containers}) == 2
-    for sentence in memory_sentences(table, display):
+    for sentence in told(table):
         assert sentence.endswith("on 1 data set comes from depth=2.")
 
 
-def test_many_settings_of_a_grid_are_points(display):
+def test_many_settings_of_a_grid_are_points():
     table = size_table(gridded(), COMPETITORS)
     many = pd.concat([table.assign(variant=f"depth={depth}") for depth in range(6)])
-    (container,) = memory_figure(many, display, "wine", "random").axes[0].containers
+    (container,) = drawn(many).axes[0].containers
     assert container.lines[0].get_linestyle() == "None"
 
 
-def test_a_method_alone_has_no_sentence(display):
-    assert memory_sentences(size_table(sized(["msb"]), COMPETITORS), display) == []
+def test_a_method_alone_has_no_sentence():
+    assert told(size_table(sized(["msb"]), COMPETITORS)) == []
 
 
-def test_axes_of_nodes_and_bytes_are_logarithmic(display):
+def test_axes_of_nodes_and_bytes_are_logarithmic():
     table = size_table(sized(), COMPETITORS)
-    figure = memory_figure(table, display, "wine", "random")
+    figure = drawn(table)
     nodes, stored = figure.axes
     assert nodes.get_xscale() == stored.get_xscale() == "log"
     assert nodes.get_ylabel() == "test error"
-    drawn = [axes.containers[0].lines[0].get_xdata(orig=False) for axes in (nodes, stored)]
-    np.testing.assert_allclose(drawn[1], 0.064 + 0.008 * drawn[0])  # kB
-    unknown = memory_figure(table.assign(n_bytes=np.nan), display, "wine", "random")
+    places = [axes.containers[0].lines[0].get_xdata(orig=False) for axes in (nodes, stored)]
+    np.testing.assert_allclose(places[1], 0.064 + 0.008 * places[0])  # kB
+    unknown = drawn(table.assign(n_bytes=np.nan))
     assert [axes.get_xlabel() for axes in unknown.axes] == ["nodes of the model"]
 
 
@@ -151,10 +160,10 @@ def test_what_a_method_tries_is_one_line_chosen_on_validation_data(tmp_path):
     assert table["setting"].str.fullmatch(r"≤ \d+ nodes").all()
 
 
-def test_labels_of_many_sizes_are_plain_numbers_side_by_side(display):
+def test_labels_of_many_sizes_are_plain_numbers_side_by_side():
     table = size_table(sized(), COMPETITORS)
     table["n_nodes"] *= np.geomspace(0.1, 3e4, len(table))
-    figure = memory_figure(table, display, "wine", "random")
+    figure = drawn(table)
     figure.draw_without_rendering()
     for axes in figure.axes:
         low, high = axes.get_xlim()

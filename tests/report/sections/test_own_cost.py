@@ -1,8 +1,10 @@
 """Methods beside what others reach at their cost."""
 
+from types import SimpleNamespace
+
 from budgetbench.analysis.budgets import own_cost_table
 from budgetbench.analysis.schedules import compressed_points
-from budgetbench.report.sections.inside_msb import own_cost_rows
+from budgetbench.report.sections.inside_msb import OwnCost
 from tests.analysis.test_within_cost import stopping_early
 from tests.factories import make_display, make_points, make_report, make_study
 from tests.report.writing import write_page
@@ -13,7 +15,9 @@ def test_runs_in_which_a_rival_affords_nothing_are_noted():
     display = make_display()
     table = own_cost_table(points, compressed_points(points), ["logitb"], display)
     n_affording = table.set_index("rival").loc["msb", "n_affording"]
-    notes = {row[4]: row[5]["note"] for row in own_cost_rows(table, display)}
+    report = SimpleNamespace(tables={"own_cost": table}, display=display)
+    rows = OwnCost(make_study(own_cost=["logitb"])).context(report)["rows"]
+    notes = {row[4]: row[5]["note"] for row in rows}
     assert notes == {"msB": f"{n_affording} of 5 runs afford a model", "all features": ""}
 
 

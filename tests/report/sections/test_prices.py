@@ -1,16 +1,24 @@
 """What the features cost: over all runs, and in all."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from budgetbench.report.sections.about import price_summary
+from budgetbench.report.sections.about import Prices
 from budgetbench.report.sheets import prices_of as prices_of_run
-from tests.factories import make_points, make_prices, make_report, prices_of
+from tests.factories import make_points, make_prices, make_report, make_study, prices_of
 from tests.report.writing import write_page
 
 
+def row_of(prices):
+    """The row of wine in the table of these prices."""
+    tables = Prices(make_study()).tables(SimpleNamespace(prices=prices))
+    return tables["prices"].set_index("dataset").loc["wine"]
+
+
 def test_prices_are_summed_within_runs_and_averaged_over_them():
-    row = price_summary(make_prices()).set_index("dataset").loc["wine"]
+    row = row_of(make_prices())
     runs = [prices_of("wine", run) for run in range(5)]
     assert row["least"] == min(prices.min() for prices in runs)
     assert row["most"] == max(prices.max() for prices in runs)
@@ -21,9 +29,7 @@ def test_what_features_share_is_counted_once():
     prices = make_prices()
     shared = prices["feature"].isin([f"wine measurement {place}" for place in (3, 4, 7)])
     prices.loc[shared, ["group", "group_cost"]] = ["blood", 12.5]
-    row, before = (
-        price_summary(table).set_index("dataset").loc["wine"] for table in (prices, make_prices())
-    )
+    row, before = row_of(prices), row_of(make_prices())
     assert row["full"] == pytest.approx(before["full"] + 12.5)
     assert row["most"] == before["most"]
 

@@ -1,12 +1,14 @@
 """What the page's slider works from: recommendations with the models of single runs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from budgetbench.analysis.recommendations import recommendations
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.report.sections import what_to_buy
-from tests.factories import METHODS, make_points, make_prices, make_report, prices_of
+from tests.factories import METHODS, make_points, make_prices, make_report, make_study, prices_of
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +18,10 @@ def kept():
 
 def offers(kept):
     table = recommendations(kept, METHODS, "wine", "random", ratio=1 / 3, bounded=True)
-    return what_to_buy.offers_of(table, kept, make_prices(), "wine", "random")
+    table = table.assign(dataset="wine", costs="random")
+    results = SimpleNamespace(recommendations=table, schedules=kept)
+    report = SimpleNamespace(results=results, prices=make_prices())
+    return what_to_buy.WhatToBuy(make_study()).script_data(report, "wine", "random")
 
 
 def intervals_in(data):

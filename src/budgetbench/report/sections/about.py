@@ -115,24 +115,20 @@ class Prices(Section):
     names = ("prices",)
 
     def tables(self, report):
-        return {"prices": price_summary(report.prices)}
+        prices = report.prices
+        # A charge is paid once for all features of its group.
+        again = prices.duplicated([*CASE, "run", "group"])
+        charges = prices["group_cost"].mask(again).fillna(0.0)
+        # Each run draws its own prices, so the sums are taken within runs and then averaged.
+        paid = (prices["cost"] + charges).groupby(columns_of(prices, [*CASE, "run"])).sum()
+        table = prices.groupby(CASE)["cost"].agg(least="min", median="median", most="max")
+        return {"prices": table.assign(full=paid.groupby(CASE).mean()).reset_index()}
 
     def context(self, report):
         known, display = report.tables["prices"].set_index(CASE), report.display
         forms, cases = ("{:g}", "{:g}", "{:g}", "{:.6g}"), display.cases(known.reset_index())
         rows = [[display.case_title(*c), *map(str.format, forms, known.loc[c])] for c in cases]
         return {"rows": rows}
-
-
-def price_summary(prices):
-    """Return the least, median and largest price of each case, and its mean full cost."""
-    groups = prices.groupby(CASE)["cost"]
-    # A charge is paid once for all features of its group.
-    charges = prices["group_cost"].mask(prices.duplicated([*CASE, "run", "group"])).fillna(0.0)
-    # Each run draws its own prices, so the sums are taken within runs and then averaged.
-    paid = (prices["cost"] + charges).groupby(columns_of(prices, [*CASE, "run"])).sum()
-    full = paid.groupby(CASE).mean()
-    return groups.agg(least="min", median="median", most="max").assign(full=full).reset_index()
 
 
 class DataSets(Section):

@@ -39,8 +39,31 @@ class CostCurves(Section):
                 frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
         return {"curves": pd.concat(frames, ignore_index=True)[columns]}
 
-    def draw(self, report, *case):
-        return curve_figure(report.results.schedules, report.display, *case)
+    def draw(self, report, dataset, costs):
+        """Draw the curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
+
+        If prices differ between runs, the axis shows shares of the full cost: their square root if
+        most models are cheap, otherwise the first fifth takes half of the axis. If prices are the
+        same in all runs, it shows costs in their own unit, logarithmic over more than two decades.
+        """
+        frame, display = of_case(report.results.schedules, dataset, costs), report.display
+        if frame.empty:
+            return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
+        score = display.score(dataset)
+        with style.drawing(6.4, 4.4) as (figure, axes):
+            # The axis comes first, as the smooth mean is taken in its coordinates.
+            frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
+            for method in display.methods.values():
+                own = frame[frame["method"] == method.id]
+                if len(own):
+                    (_draw_control if method.control else _draw_curve)(axes, own, method)
+            axes.set(ylabel=f"test {score}", title=fill(display.case_title(dataset, costs), 56))
+            # Papers with given costs print errors, papers with random costs print accuracies.
+            if score == "accuracy" and costs != "random":
+                errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)
+                errors.set_ylabel("test error")
+            style.legend_below(figure, *axes.get_legend_handles_labels())
+        return figure
 
     def context(self, report):
         display = report.display
@@ -48,39 +71,47 @@ class CostCurves(Section):
         return {"score": display.score(), "cases": list(names)}
 
     def script_data(self, report, *case):
-        results, display = report.results, report.display
-        uneven = [name for name, kind in results.budget_kinds.items() if kind == MEAN]
-        # If all examples cost the same, hard and mean budgets share a curve, which is sent once.
-        hard = results.hard_schedules[results.hard_schedules["method"].isin(uneven)]
-        curves = case_curves(results.schedules, display, *case, hard)
-        return curves | {"absent": _absent(of_case(results.coverage, *case), display)}
+        """Return the curves of a case, and the models of its first `runs_shown` runs as points.
 
-
-def curve_figure(schedules, display, dataset, costs):
-    """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
-
-    If prices differ between runs, the axis shows shares of the full cost: their square root if most
-    models are cheap, otherwise the first fifth takes half of the axis. If prices are the same in
-    all runs, it shows costs in their own unit, logarithmic over more than two decades.
-    """
-    frame = of_case(schedules, dataset, costs)
-    if frame.empty:
-        return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
-    score = display.score(dataset)
-    with style.drawing(6.4, 4.4) as (figure, axes):
-        # The axis comes first, as the smooth mean is taken in its coordinates.
-        frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
+        If examples differ in cost, `hard` is the curve that charges the most expensive example.
+        """
+        results, display, curves = report.results, report.display, []
+        frame, hard = of_case(results.schedules, *case), of_case(results.hard_schedules, *case)
+        baselines = free_scores(frame)
         for method in display.methods.values():
-            own = frame[frame["method"] == method.id]
-            if len(own):
-                (_draw_control if method.control else _draw_curve)(axes, own, method)
-        axes.set(ylabel=f"test {score}", title=fill(display.case_title(dataset, costs), 56))
-        # Papers with given costs print errors, papers with random costs print accuracies.
-        if score == "accuracy" and costs != "random":
-            errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)
-            errors.set_ylabel("test error")
-        style.legend_below(figure, *axes.get_legend_handles_labels())
-    return figure
+            own, charged = (part[part["method"] == method.id] for part in (frame, hard))
+            if own.empty:
+                continue
+            units = {"share": (own, "cost_fraction"), "cost": (own, "cost")}
+            if method.control:
+                # A control has one model, so there is no curve to draw.
+                kind = "level" if (own["cost"] == 0).all() else "point"
+                found = {name: control_point(*unit) for name, unit in units.items()}
+            else:
+                kind = "curve"
+                # If all examples cost the same, both budgets share a curve, which is sent once.
+                if results.budget_kinds.get(method.id) == MEAN and len(charged):
+                    units["hard"] = charged, "cost_fraction"
+                found = {name: mean_curve(*unit, baselines) for name, unit in units.items()}
+            entry = {"method": method.id, "kind": kind}
+            for name, curve in found.items():
+                entry[name] = {column: _digits(curve[column]) for column in curve}
+            curves.append(entry)
+        # The points of all runs would take most of the page's bytes. Whole runs are kept, at least
+        # one, as a random choice of points would look like other schedules.
+        shown = frame[frame["method"].isin(display.competitors)]
+        sizes = shown.groupby("run").size().cumsum()
+        most = max(int((sizes <= MOST_POINTS).sum()), 1)
+        shown = shown[shown["run"].isin(sizes.index[:most])]
+        points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
+        points = {name: _digits(shown[column]) for name, column in points.items()}
+        return {
+            "curves": curves,
+            "points": {"method": list(shown["method"])} | points,
+            "runs_shown": shown["run"].nunique(),
+            "n_runs": frame["run"].nunique(),
+            "absent": _absent(of_case(results.coverage, *case), display),
+        }
 
 
 def _draw_cost_axis(axes, points, costs):
@@ -146,48 +177,6 @@ def _absent(coverage, display):
         f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
         for row in absent.itertuples()
     ]
-
-
-def case_curves(schedules, display, dataset, costs, hard):
-    """Return the curves of a case and the points of its runs, as the page embeds them.
-
-    `hard` are the schedules of the methods whose examples differ in cost, charged for the most
-    expensive example; their curve is over shares, too. points are the models of the first
-    `runs_shown` of the `n_runs` runs.
-    """
-    frame, hard = of_case(schedules, dataset, costs), of_case(hard, dataset, costs)
-    baselines, curves = free_scores(frame), []
-    for method in display.methods.values():
-        own, charged = (part[part["method"] == method.id] for part in (frame, hard))
-        if own.empty:
-            continue
-        units = {"share": (own, "cost_fraction"), "cost": (own, "cost")}
-        if method.control:
-            # A control has one model, so there is no curve to draw.
-            kind = "level" if (own["cost"] == 0).all() else "point"
-            found = {name: control_point(*unit) for name, unit in units.items()}
-        else:
-            kind = "curve"
-            units |= {"hard": (charged, "cost_fraction")} if len(charged) else {}
-            found = {name: mean_curve(*unit, baselines) for name, unit in units.items()}
-        entry = {"method": method.id, "kind": kind}
-        for name, curve in found.items():
-            entry[name] = {column: _digits(curve[column]) for column in curve}
-        curves.append(entry)
-    # The points of all runs would take most of the page's bytes. Whole runs are kept, at least one,
-    # as a random choice of points would look like other schedules.
-    shown = frame[frame["method"].isin(display.competitors)]
-    sizes = shown.groupby("run").size().cumsum()
-    most = max(int((sizes <= MOST_POINTS).sum()), 1)
-    shown = shown[shown["run"].isin(sizes.index[:most])]
-    points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
-    return {
-        "curves": curves,
-        "points": {"method": list(shown["method"])}
-        | {name: _digits(shown[column]) for name, column in points.items()},
-        "runs_shown": shown["run"].nunique(),
-        "n_runs": frame["run"].nunique(),
-    }
 
 
 def _digits(values):

@@ -90,32 +90,27 @@ class VariableImportance(_OnRequest):
     def draw(self, report, dataset):
         # A failed run is a row without a variable.
         importance = _read(self._files(dataset), _IMPORTANCE).dropna(subset="variable")
+        title, score = report.display.case_title(dataset), report.display.score(dataset)
+        if importance.empty:
+            return style.message_figure(f"{title}: no importance was computed.")
         # Every run lists the features in the same order.
         features = report.prices.loc[report.prices["dataset"] == dataset, "feature"]
-        names, display = dict(enumerate(features.drop_duplicates())), report.display
-        title, score = display.case_title(dataset), display.score(dataset)
-        return importance_figure(importance, names, title, score)
-
-
-def importance_figure(importance, names, title, score):
-    """Draw the importance of each variable (run, variable, importance), the largest first."""
-    if importance.empty:
-        return style.message_figure(f"{title}: no importance was computed.")
-    groups = importance.groupby("variable")["importance"]
-    table = groups.agg(["mean", "std", "count"]).sort_values("mean", ascending=False, kind="stable")
-    shown = table.head(_MOST_VARIABLES)
-    with style.drawing(6.4, 1.2 + 0.2 * len(shown)) as (figure, axes):
-        places = range(len(shown))
-        # Error bars for some variables only would suggest that the others do not vary.
-        spread = shown["std"] if (shown["count"] > 1).all() else None
-        axes.barh(places, shown["mean"], xerr=spread, color="#0072b2", height=0.7)
-        axes.set_yticks(places, [names.get(v, f"x{v}") for v in shown.index])
-        axes.set_ylim(len(shown) - 0.4, -0.6)
-        axes.grid(axis="y", visible=False)
-        more = len(table) - len(shown)
-        omitted = f" ({more} less important variables omitted)" if more else ""
-        axes.set(xlabel=f"fall in validation {score} when shuffled{omitted}", title=title)
-    return figure
+        names = dict(enumerate(features.drop_duplicates()))
+        table = importance.groupby("variable")["importance"].agg(["mean", "std", "count"])
+        table = table.sort_values("mean", ascending=False, kind="stable")
+        shown = table.head(_MOST_VARIABLES)
+        with style.drawing(6.4, 1.2 + 0.2 * len(shown)) as (figure, axes):
+            places = range(len(shown))
+            # Error bars for some variables only would suggest that the others do not vary.
+            spread = shown["std"] if (shown["count"] > 1).all() else None
+            axes.barh(places, shown["mean"], xerr=spread, color="#0072b2", height=0.7)
+            axes.set_yticks(places, [names.get(v, f"x{v}") for v in shown.index])
+            axes.set_ylim(len(shown) - 0.4, -0.6)
+            axes.grid(axis="y", visible=False)
+            more = len(table) - len(shown)
+            omitted = f" ({more} less important variables omitted)" if more else ""
+            axes.set(xlabel=f"fall in validation {score} when shuffled{omitted}", title=title)
+        return figure
 
 
 class Staircases(_OnRequest):
@@ -138,37 +133,30 @@ class Staircases(_OnRequest):
         return [case for case in super().cases if {(case, method) for method in shown} <= there]
 
     def draw(self, report, *case):
-        panels = self.study.config["staircases"]
-        return staircase_figure(report.results.schedules, report.display, panels, *case)
-
-
-def staircase_figure(schedules, display, panels, dataset, costs):
-    """Draw the schedules of the first run that all compared methods completed.
-
-    `panels` maps the title of each comparison to its methods.
-    """
-    case = of_case(schedules, dataset, costs)
-    compared = set().union(*panels.values())
-    # The same run for all methods, as each run has its own prices and split.
-    done = case[case["method"].isin(compared)].groupby("run")["method"].nunique()
-    complete = done.index[done == len(compared)]
-    if not len(complete):
-        return style.message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
-    run = case[case["run"] == complete.min()]
-    with style.drawing(0.6 + 4.4 * len(panels), 4.8, len(panels)) as (figure, grid):
-        for axes, (title, methods) in zip(grid, panels.items(), strict=True):
-            for method in map(display.methods.get, methods):
-                own = run.loc[run["method"] == method.id, ["valid_cost", "valid_score"]]
-                cost, score = own.to_numpy(dtype=float).T
-                # All lines end at the same budget, so that none looks better for being longer.
-                look = {"color": method.colour, "linestyle": method.line, "label": method.label}
-                style.draw_steps(axes, cost, score, run["valid_cost"].max(), linewidth=1.6, **look)
-                axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
-            axes.set(title=title, xlabel="budget")
-            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
-        grid[0].set_ylabel(f"validation {display.score(dataset)}")
-        figure.suptitle(f"{display.case_title(dataset, costs)}, run {complete.min()}")
-    return figure
+        schedules, name = of_case(report.results.schedules, *case), report.display.case_title(*case)
+        panels = self.study.config["staircases"]  # title of each comparison → its methods
+        compared = set().union(*panels.values())
+        # The same run for all methods, as each run has its own prices and split.
+        done = schedules[schedules["method"].isin(compared)].groupby("run")["method"].nunique()
+        complete = done.index[done == len(compared)]
+        if not len(complete):
+            return style.message_figure(f"{name}: no run completed.")
+        run = schedules[schedules["run"] == complete.min()]
+        with style.drawing(0.6 + 4.4 * len(panels), 4.8, len(panels)) as (figure, grid):
+            for axes, (title, methods) in zip(grid, panels.items(), strict=True):
+                for method in map(report.display.methods.get, methods):
+                    own = run.loc[run["method"] == method.id, ["valid_cost", "valid_score"]]
+                    cost, score = own.to_numpy(dtype=float).T
+                    # All lines end at the same budget, so that none looks better for being longer.
+                    look = {"color": method.colour, "linestyle": method.line, "linewidth": 1.6}
+                    look |= {"label": method.label}
+                    style.draw_steps(axes, cost, score, run["valid_cost"].max(), **look)
+                    axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
+                axes.set(title=title, xlabel="budget")
+                axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
+            grid[0].set_ylabel(f"validation {report.display.score(case[0])}")
+            figure.suptitle(f"{name}, run {complete.min()}")
+        return figure
 
 
 class SolutionSpace(_OnRequest):
@@ -204,38 +192,35 @@ class SolutionSpace(_OnRequest):
         return [path for space, visited in files for path in (*space, *visited)]
 
     def draw(self, report, *case):
-        space, visited = self._files(*case)
-        titles = report.display.case_title(*case), report.display.score(case[0])
-        return space_figure(_read(space, _SUBSETS), _read(visited, _VISITED), *titles)
-
-
-def space_figure(space, visited, title, score):
-    """Draw cost and validation score of every subset, and number the steps of two sequences."""
-    if space.empty:
-        return style.message_figure(f"{title}: no search completed.")
-    # Costs differ between runs, so a figure shows only one.
-    run = space["run"].min()
-    space = space[space["run"] == run]
-    visited = visited[visited["run"] == run]
-    with style.drawing(7.2, 5.4) as (figure, axes):
-        axes.scatter(
-            space["cost"], space["score"], s=14, color="#bbbbbb", linewidths=0,
-            rasterized=len(space) > style.MANY_POINTS, label=f"all {len(space):,} subsets",
-        )  # fmt: skip
-        # The best schedule of all subsets bounds every search.
-        best = space.iloc[pareto_indices(space["cost"], space["score"])]
-        look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
-        style.draw_steps(axes, best["cost"], best["score"], space["cost"].max(), **look)
-        # Only two sequences are numbered, as more labels would overlap.
-        others = visited[~visited["sequence"].isin(_NUMBERED)]
-        look = {"marker": "x", "s": 30, "color": "#009e73", "linewidths": 1.2}
-        axes.scatter(others["cost"], others["score"], label="other sequences", **look)
-        for sequence, (colour, marks) in _NUMBERED.items():
-            _number(axes, visited[visited["sequence"] == sequence], sequence, colour, marks)
-        share = f"run {run}: msB visits {visited['variables'].nunique()} of {len(space):,} subsets"
-        axes.set(xlabel="cost", ylabel=f"validation {score}", title=f"{title}\n{share}")
-        axes.legend(loc="lower right")
-    return figure
+        subsets, models = self._files(*case)
+        space, visited = _read(subsets, _SUBSETS), _read(models, _VISITED)
+        title, score = report.display.case_title(*case), report.display.score(case[0])
+        if space.empty:
+            return style.message_figure(f"{title}: no search completed.")
+        # Costs differ between runs, so a figure shows only one.
+        run = space["run"].min()
+        space = space[space["run"] == run]
+        visited = visited[visited["run"] == run]
+        with style.drawing(7.2, 5.4) as (figure, axes):
+            axes.scatter(
+                space["cost"], space["score"], s=14, color="#bbbbbb", linewidths=0,
+                rasterized=len(space) > style.MANY_POINTS, label=f"all {len(space):,} subsets",
+            )  # fmt: skip
+            # The best schedule of all subsets bounds every search.
+            best = space.iloc[pareto_indices(space["cost"], space["score"])]
+            look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
+            style.draw_steps(axes, best["cost"], best["score"], space["cost"].max(), **look)
+            # Only two sequences are numbered, as more labels would overlap.
+            others = visited[~visited["sequence"].isin(_NUMBERED)]
+            look = {"marker": "x", "s": 30, "color": "#009e73", "linewidths": 1.2}
+            axes.scatter(others["cost"], others["score"], label="other sequences", **look)
+            for sequence, (colour, marks) in _NUMBERED.items():
+                _number(axes, visited[visited["sequence"] == sequence], sequence, colour, marks)
+            n_visited = visited["variables"].nunique()
+            share = f"run {run}: msB visits {n_visited} of {len(space):,} subsets"
+            axes.set(xlabel="cost", ylabel=f"validation {score}", title=f"{title}\n{share}")
+            axes.legend(loc="lower right")
+        return figure
 
 
 def _number(axes, models, sequence, colour, marks):
@@ -288,7 +273,23 @@ class OwnCost(Section):
         return {"own_cost": figure}
 
     def context(self, report):
-        return {"rows": own_cost_rows(report.tables["own_cost"], report.display)}
+        table, display, rows = report.tables["own_cost"], report.display, []
+        for case in display.cases(table):
+            for row in of_case(table, *case).itertuples():
+                some = f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model"
+                note = "" if row.n_affording == row.n_runs else some
+                rows.append(
+                    [
+                        display.case_title(*case),
+                        display.label(row.method),
+                        f"{100 * row.cost_fraction:.1f} %",
+                        plus_minus(row.score, row.score_sd),
+                        display.label(row.rival),
+                        {"text": plus_minus(row.rival_score, row.rival_sd), "note": note},
+                        f"{row.wins} of {row.n_runs}",
+                    ]
+                )
+        return {"rows": rows}
 
 
 def _draw_panel(axes, part, display, cases):
@@ -306,20 +307,3 @@ def _draw_panel(axes, part, display, cases):
         method = display.methods[name]
         label = method.label + note
         style.draw_spread(axes, rows[score], places, rows[spread], span, method, label)
-
-
-def own_cost_rows(table, display):
-    """Yield the rows of the page's table, one for each data set, method and rival."""
-    ordered = [row for case in display.cases(table) for row in of_case(table, *case).itertuples()]
-    for row in ordered:
-        some = f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model"
-        note = "" if row.n_affording == row.n_runs else some
-        yield [
-            display.case_title(row.dataset, row.costs),
-            display.label(row.method),
-            f"{100 * row.cost_fraction:.1f} %",
-            plus_minus(row.score, row.score_sd),
-            display.label(row.rival),
-            {"text": plus_minus(row.rival_score, row.rival_sd), "note": note},
-            f"{row.wins} of {row.n_runs}",
-        ]

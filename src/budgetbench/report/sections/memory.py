@@ -36,10 +36,44 @@ class Memory(Section):
         return {"memory": size_table(points, report.display.competitors, tuned)}
 
     def draw(self, report, *case):
-        return memory_figure(report.tables["memory"], report.display, *case)
+        frame, display = of_case(report.tables["memory"], *case), report.display
+        if frame.empty:
+            return message_figure(f"{display.case_title(*case)}: no model has nodes.")
+        # Not every method reports bytes.
+        sizes = [size for size in _SIZES if frame[size].notna().any()]
+        with drawing(6.4, 4.4, len(sizes)) as (figure, grid):
+            for axes, size in zip(grid, sizes, strict=True):
+                scale, name = _SIZES[size]
+                drawn = frame.assign(size=scale * frame[size]).dropna(subset=["size"])
+                ends = [
+                    end
+                    for method in display.methods.values()
+                    for end in _draw_method(axes, drawn[drawn["method"] == method.id], method)
+                ]
+                axes.set(xscale="log", xlabel=name)
+                plain_decades(axes.xaxis, drawn["size"])
+            grid[0].set_ylabel(_error_name(display, case[0]))
+            figure.suptitle(display.case_title(*case))
+            # Names stand beside the line ends of the last panel.
+            label_ends(grid[-1], ends)
+        return figure
 
     def summary(self, report):
-        return memory_sentences(report.tables["memory"], report.display)
+        table, display, found = report.tables["memory"], report.display, {}
+        labels = {name: method.label for name, method in display.methods.items()}
+        for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
+            best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
+            # With a single method its variants compete; they have no label.
+            counts = counts_of(best).rename(lambda name: labels.get(name, name))
+            alone = len(best) == 1  # no count after the winner of a single data set
+            winners = ", ".join(name if alone else f"{name} ({n})" for name, n in counts.items())
+            if winners:
+                found.setdefault((counted(len(best), "data set"), winners), []).append(unit)
+        return [
+            f"In the fewest {' or '.join(units)} in which every method has a model, the lowest "
+            f"mean test error on {cases} comes from {winners}."
+            for (cases, winners), units in found.items()
+        ]
 
     def context(self, report):
         table, display = report.tables["memory"], report.display
@@ -49,31 +83,6 @@ class Memory(Section):
 def _error_name(display, dataset):
     score = display.score(dataset)
     return _ERRORS.get(score, f"1 − test {score}")
-
-
-def memory_figure(table, display, dataset, costs):
-    """Draw test error against nodes and, where known, bytes, a line for each variant."""
-    frame = of_case(table, dataset, costs)
-    if frame.empty:
-        return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
-    # Not every method reports bytes.
-    sizes = [size for size in _SIZES if frame[size].notna().any()]
-    with drawing(6.4, 4.4, len(sizes)) as (figure, grid):
-        for axes, size in zip(grid, sizes, strict=True):
-            scale, name = _SIZES[size]
-            drawn = frame.assign(size=scale * frame[size]).dropna(subset=["size"])
-            ends = [
-                end
-                for method in display.methods.values()
-                for end in _draw_method(axes, drawn[drawn["method"] == method.id], method)
-            ]
-            axes.set(xscale="log", xlabel=name)
-            plain_decades(axes.xaxis, drawn["size"])
-        grid[0].set_ylabel(_error_name(display, dataset))
-        figure.suptitle(display.case_title(dataset, costs))
-        # Names stand beside the line ends of the last panel.
-        label_ends(grid[-1], ends)
-    return figure
 
 
 def _draw_method(axes, own, method):
@@ -99,24 +108,6 @@ def _draw_method(axes, own, method):
         # In full colour, as the pale shades are too faint for text.
         ends += [(label, error, method.colour) for error in line.nlargest(1, "size")["error"]]
     return ends
-
-
-def memory_sentences(table, display):
-    """Return sentences on the methods of lowest mean test error with few nodes and few bytes."""
-    labels, found = {name: method.label for name, method in display.methods.items()}, {}
-    for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
-        best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
-        # With a single method its variants compete; they have no label.
-        counts = counts_of(best).rename(lambda name: labels.get(name, name))
-        alone = len(best) == 1  # no count after the winner of a single data set
-        winners = ", ".join(name if alone else f"{name} ({n})" for name, n in counts.items())
-        if winners:
-            found.setdefault((counted(len(best), "data set"), winners), []).append(unit)
-    return [
-        f"In the fewest {' or '.join(units)} in which every method has a model, the lowest mean "
-        f"test error on {cases} comes from {winners}."
-        for (cases, winners), units in found.items()
-    ]
 
 
 def _case(table, case, display):

@@ -35,39 +35,35 @@ class WhatToBuy(Section):
         return {"recommendations": found.assign(runners_up=named)}
 
     def script_data(self, report, *case):
+        """Return the recommendations of a case with their models.
+
+        An offer's `models` are indices into the list of models, one for each of the shown `runs`
+        (at most ten, to keep the page small). `full` is the cost of all features in a run. `bought`
+        lists pairs of a feature's index and the share of examples that acquire it, most frequent
+        first.
+        """
         table = of_case(report.results.recommendations, *case)
-        return offers_of(table, report.results.schedules, report.prices, *case)
-
-
-def offers_of(table, schedules, prices, dataset, costs):
-    """Return the recommendations of a case with their models, for the page's script.
-
-    An offer's `models` are indices into the list of models, one for each of the shown `runs` (at
-    most ten, to keep the page small). `full` is the cost of all features in a run. `bought` lists
-    pairs of a feature's index and the share of examples that acquire it, most frequent first.
-    """
-    case = of_case(schedules, dataset, costs)
-    compared = table["models"].iloc[0] if len(table) else case.index  # one model of each run
-    runs = sorted(case.loc[compared, "run"].unique())[:MOST_RUNS]
-    # Each model is sent once, even if several budgets lead to it.
-    used = sorted({model for models in table["models"] for model in models[: len(runs)]})
-    place = {model: turn for turn, model in enumerate(used)}
-    lists = [prices_of(prices, dataset, costs, run) for run in runs]
-    # The full cost includes the charges of cost groups.
-    full = dict(zip(case["run"], full_costs(case), strict=True))
-    offers = [
-        row | {"models": [place[model] for model in row["models"][: len(runs)]]}
-        for row in table.drop(columns=CASE, errors="ignore").to_dict("records")
-    ]
-    return {
-        "offers": offers,
-        "runs": [
-            {"run": int(run), "full": full[run], "prices": priced["cost"].tolist()}
-            for run, priced in zip(runs, lists, strict=True)
-        ],
-        "names": lists[0]["feature"].tolist() if lists else [],
-        "models": [_model(row) for row in schedules.loc[used].itertuples()],
-    }
+        schedules = of_case(report.results.schedules, *case)
+        compared = table["models"].iloc[0] if len(table) else schedules.index  # one of each run
+        runs = sorted(schedules.loc[compared, "run"].unique())[:MOST_RUNS]
+        # Each model is sent once, even if several budgets lead to it.
+        used = sorted({model for models in table["models"] for model in models[: len(runs)]})
+        place = {model: turn for turn, model in enumerate(used)}
+        lists = [prices_of(report.prices, *case, run) for run in runs]
+        # The full cost includes the charges of cost groups.
+        full = dict(zip(schedules["run"], full_costs(schedules), strict=True))
+        return {
+            "offers": [
+                row | {"models": [place[model] for model in row["models"][: len(runs)]]}
+                for row in table.drop(columns=CASE).to_dict("records")
+            ],
+            "runs": [
+                {"run": int(run), "full": full[run], "prices": priced["cost"].tolist()}
+                for run, priced in zip(runs, lists, strict=True)
+            ],
+            "names": lists[0]["feature"].tolist() if lists else [],
+            "models": [_model(row) for row in schedules.loc[used].itertuples()],
+        }
 
 
 def _model(row):
