@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.reproduction import MOST, agreement_table, printed_error
+from budgetbench.analysis.reproduction import MOST, agreement_table
 
 
 def judged(**changes):
@@ -65,10 +65,11 @@ def test_success_needs_interval_and_margin(changes, verdict):
 
 
 def test_the_margin_is_a_tenth_of_the_error():
-    assert printed_error("test_score", 0.9) == pytest.approx(0.1)
-    assert printed_error("aup_paper", 0.9723) == pytest.approx(0.0277)
-    assert printed_error("entropy_percent", 99.0) == 1.0
-    assert printed_error("error_percent", 3.5) == printed_error("cost_percent", 3.5) == 3.5
+    errors = {"test_score": 0.1, "aup_paper": 0.1, "entropy_percent": 99.1}
+    errors |= {"error_percent": 0.9, "cost_percent": 0.9}
+    for quantity, error in errors.items():
+        found = judged(quantity=quantity, value=0.9)["margin"]
+        assert found == pytest.approx(error / 10), quantity
     near = judged(quantity="test_score", value=0.9, ours=0.911, unit=0.001)
     assert not near["in_margin"]
     assert judged(quantity="test_score", value=0.9, ours=0.909, unit=0.001)["in_margin"]

@@ -214,5 +214,4 @@ def horizon_areas(points, schedules, expected=None):
 def horizon_table(areas):
     """Return mean_test, sd_test and n_runs of `horizon_areas` over runs."""
     groups = areas.groupby([*GROUP, "horizon"], sort=False)["aup"]
-    found = {"mean_test": groups.mean(), "sd_test": groups.std(), "n_runs": groups.count()}
-    return pd.DataFrame(found).reset_index()
+    return groups.agg(mean_test="mean", sd_test="std", n_runs="count").reset_index()

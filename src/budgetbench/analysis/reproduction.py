@@ -176,11 +176,6 @@ SUPPORTED, NOT_SUPPORTED, UNTESTABLE = "supported", "not supported", "untestable
 FEWEST, FEWEST_AT_FIRST = 5, 2
 
 
-def printed_error(quantity, value):
-    """Return the error that a printed number states; the margin is a share of it."""
-    return abs(QUANTITIES[quantity].best - value)
-
-
 def agreement_table(table):
     """Return `published_table` with verdicts on the rerun numbers and other columns.
 
@@ -192,7 +187,9 @@ def agreement_table(table):
     ours = own.fillna(printed) ** 2 / table["n_runs"].clip(lower=1)
     theirs = printed.fillna(own) ** 2 / table["printed_runs"]
     se = np.sqrt(ours + theirs + table["unit"] ** 2 / 12)  # with the variance of a rounding error
-    error = np.array([*map(printed_error, table["quantity"], table["value"])], dtype=float)
+    # The error that a printed number states; the margin is a share of it.
+    best = np.array([QUANTITIES[name].best for name in table["quantity"]], dtype=float)
+    error = np.abs(best - table["value"].to_numpy(dtype=float))
     difference = table["difference"].to_numpy(dtype=float)
     share = difference / np.where(error == 0, np.nan, error)
     slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1

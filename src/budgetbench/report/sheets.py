@@ -52,9 +52,9 @@ def prices_of(prices, dataset, costs, run):
     """Return the price list of a run: columns feature (the name) and cost, indexed from 0."""
     case = of_case(prices, dataset, costs)
     own = case[case["run"] == run].reset_index(drop=True)
-    shared = own[own["group"].notna()]
-    if len(shared):  # as text with the charge, without which prices do not sum to a model's cost
-        own["cost"] = own["cost"].astype(object)
-        for row in shared.itertuples():
-            own.loc[row.Index, "cost"] = f"{row.cost:g} + {row.group_cost:g} for {row.group}"
+    # As text with the charge, without which prices do not sum to a model's cost.
+    own["cost"] = [
+        row.cost if pd.isna(row.group) else f"{row.cost:g} + {row.group_cost:g} for {row.group}"
+        for row in own.itertuples()
+    ]
     return own[["feature", "cost"]]

@@ -165,7 +165,7 @@ def refitted(model, run):
 
 
 def _sees_validation(model, run):
-    if scores_out_of_fold(model) and not trains_on_validation(model, run):
+    if run.task == "ranking" and scores_out_of_fold(model):
         return False
     chooses = getattr(get_tags(model), "chooses_on_validation", True)
     return chooses and "X_val" in inspect.signature(model.fit).parameters

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -138,13 +137,8 @@ def table(rows):
     if unknown:
         raise RecordError(f"operating points have unknown columns {unknown}.")
     defaults = {"status": OK, "format_version": FORMAT_VERSION, "stage": 0, "fit": 0}
-    for name, dtype in COLUMNS.items():
-        if name not in frame:
-            missing = {"float64": np.nan, "object": None}.get(dtype, pd.NA)
-            frame[name] = defaults.get(name, missing)
-        elif name in defaults:
-            frame[name] = frame[name].where(frame[name].notna(), defaults[name])
-    return frame[list(COLUMNS)].astype(COLUMNS).reset_index(drop=True)
+    frame = frame.reindex(columns=list(COLUMNS)).astype({"status": "string"}).fillna(defaults)
+    return frame.astype(COLUMNS).reset_index(drop=True)
 
 
 def write(rows, path, origins=(), sources=None):
