@@ -109,7 +109,7 @@ def own(function, *arguments):
 
 def _data_set(table, task, rule, about):
     done, names = make_target(table, task, rule)
-    Dataset(about, about, task, done.X, done.y, done.feature_names, names, done.groups, done.part)
+    Dataset(**vars(done), id=about, title=about, task=task, class_names=names)
 
 
 def read_tables(paths):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from budgetbench.datasets.dataset import Table
 from budgetbench.datasets.preparing import make_target
-from budgetbench.datasets.table_files import Table
 from budgetlearn.exceptions import DatasetError
 
 

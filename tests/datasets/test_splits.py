@@ -13,22 +13,26 @@ from budgetlearn.exceptions import ConfigError, DatasetError
 from budgetlearn.validation import ParameterError
 
 
+def toy(task, X, y, **more):
+    return Dataset(X, y, ("a",), id="toy", title="Toy", task=task, **more)
+
+
 def classes(counts, part=None):
     y = np.random.default_rng(0).permutation(np.repeat(np.arange(len(counts)), counts))
     names = tuple(f"c{i}" for i in range(len(counts)))
     X = np.zeros((y.size, 1))
-    return Dataset("toy", "Toy", "classification", X, y, ("a",), names, part=part)
+    return toy("classification", X, y, class_names=names, part=part)
 
 
 def numbers(n_samples):
     X = np.zeros((n_samples, 1))
-    return Dataset("toy", "Toy", "regression", X, np.zeros(n_samples), ("a",))
+    return toy("regression", X, np.zeros(n_samples))
 
 
 def queries(lengths):
     groups = np.repeat(np.arange(len(lengths)), lengths)
     X = np.zeros((groups.size, 1))
-    return Dataset("toy", "Toy", "ranking", X, np.zeros(groups.size), ("a",), groups=groups)
+    return toy("ranking", X, np.zeros(groups.size), groups=groups)
 
 
 def sizes_of(part):

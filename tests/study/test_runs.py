@@ -67,9 +67,7 @@ def test_a_given_validation_part_stays(wine):
 def test_held_out_queries_stay_whole():
     table = generate("yahoo_like", n_samples=600, seed=1)
     groups = table.groups
-    data = Dataset(
-        "documents", "Documents", "ranking", table.X, table.y, table.feature_names, groups=groups
-    )
+    data = Dataset(**vars(table), id="documents", title="Documents", task="ranking")
     data = replace(data, part=np.where(groups < np.median(groups), 0, 2))
     part = draw_splits(data, [0], 5, "given")["0"]
     assert set(part) == {0, 1, 2}
@@ -97,8 +95,7 @@ def test_no_method_can_change_the_data_of_a_run(wine):
 
 def test_whole_queries_choose_between_methods():
     table = generate("yahoo_like", n_samples=600, seed=1)
-    names, kind = table.feature_names, "ranking"
-    data = Dataset("d", "D", kind, table.X, table.y, names, groups=table.groups)
+    data = Dataset(**vars(table), id="documents", title="Documents", task="ranking")
     choosing = choosing_rows(data, 5)
     sides = [set(table.groups[side]) for side in (choosing, ~choosing)]
     assert not sides[0] & sides[1]

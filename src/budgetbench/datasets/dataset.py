@@ -29,22 +29,30 @@ _ABOUT = (
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
-    """A table of examples with its target."""
+class Table:
+    """Output of a reader: features as numbers, and the target as it is in the files."""
+
+    X: np.ndarray
+    y: np.ndarray | None  # with one or many columns; None if the order of rows implies it
+    feature_names: tuple[str, ...]
+    part: np.ndarray | None = None  # split that came with the data: `TRAIN`, … for each row
+    groups: np.ndarray | None = None  # group of each row (in ranking its query); None: no groups
+    # {feature: its words in the order of their codes 0, 1, …} for features that were text. The
+    # codes are those before any standardisation.
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Dataset(Table):
+    """A checked table with its target: `y` has class codes 0, 1, …, relevance (intp) or floats.
+
+    `X` is float64, or float32 for big tables, and column-major, as the tree kernels read it.
+    """
 
     id: str  # as in the registry
     title: str
     task: str  # "classification", "regression" or "ranking"
-    X: np.ndarray  # float64, or float32 for big tables; column-major, as the tree kernels read it
-    # Class codes 0, 1, … in classification, relevance in ranking (intp); floats in regression.
-    y: np.ndarray
-    feature_names: tuple[str, ...]
     class_names: tuple[str, ...] = ()  # one for each class code; empty in regression
-    groups: np.ndarray | None = None  # group of each row (in ranking its query); None: no groups
-    part: np.ndarray | None = None  # split that came with the data: `TRAIN`, … for each row
-    # {feature: its words in the order of their codes 0, 1, …} for features that were text. The
-    # codes are those before any standardisation.
-    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # Whether X may have missing cells (NaN), which each run fills from its training rows.
     gaps: bool = False
     source: str = ""  # `DatasetSpec.digest` of the entry that it was prepared from

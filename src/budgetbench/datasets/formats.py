@@ -12,7 +12,8 @@ from budgetlearn.exceptions import DatasetError
 from budgetlearn.parallel import Bar
 from budgetlearn.preprocessing.reading import reading
 
-from .table_files import Table, parts_of
+from .dataset import Table
+from .table_files import parts_of
 
 CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
 

@@ -11,12 +11,12 @@ from budgetlearn.exceptions import DatasetError
 from budgetlearn.preprocessing.categories import MEDIAN, as_word, refuse_blank_twins
 from budgetlearn.preprocessing.reading import DAMAGE
 
-from .dataset import Dataset
+from .dataset import Dataset, Table
 from .fetching import check_file, fetch, pin, pinned, refuse_changed
 from .formats import read_cifar, read_idx, read_svmlight
 from .registry import Registry, load_registry
 from .synthetic import generate, read_embedded
-from .table_files import Table, read_excel, read_own, read_paired, read_table
+from .table_files import read_excel, read_own, read_paired, read_table
 
 _READERS = {
     "table": read_table,
@@ -142,7 +142,8 @@ def target_of(spec, y):
     """Return a `Dataset` with this target and one column of zeros, which is enough for a split."""
     table = Table(np.zeros((len(y), 1)), y, ("any",))
     table, names = make_target(table, spec.task, spec.labels)
-    return Dataset(spec.id, spec.title, spec.task, **vars(table), class_names=names)
+    about = {"id": spec.id, "title": spec.title, "task": spec.task}
+    return Dataset(**about, **vars(table), class_names=names)
 
 
 def make_target(table, task, rules):

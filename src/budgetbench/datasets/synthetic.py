@@ -5,7 +5,7 @@ import numpy as np
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import DatasetError
 
-from .table_files import Table
+from .dataset import Table
 
 
 def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):

@@ -2,7 +2,6 @@
 
 import io
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,21 +13,10 @@ from budgetlearn.preprocessing.categories import INDICATOR, MEDIAN, refuse_blank
 from budgetlearn.preprocessing.reading import read_frame, reading
 from budgetlearn.preprocessing.reading import read_table as read_user_table
 
+from .dataset import Table
 from .fetching import refuse_changed
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
-
-
-@dataclass(frozen=True)
-class Table:
-    """Output of a reader: features as numbers, and the target as it is in the files."""
-
-    X: np.ndarray
-    y: np.ndarray | None  # raw, with one or many columns; None if the order of rows implies it
-    feature_names: tuple[str, ...]
-    part: np.ndarray | None = None  # given split: part of each row
-    groups: np.ndarray | None = None  # group or query of each row
-    categories: dict = field(default_factory=dict)  # {coded column: words in the order of codes}
 
 
 def parts_of(parts, lengths):

@@ -51,7 +51,25 @@ class Display:
     """The methods (entries of the methods file) and data sets (`DataSheet`) of a report."""
 
     def __init__(self, methods, datasets, ranked=()):
-        self.methods, self.datasets = _styled(methods, ranked), datasets
+        self.datasets, taken, styled = datasets, {True: 0, False: 0}, {}
+        # The best are styled first, so that the lines readers compare most look least alike.
+        for name in dict.fromkeys([*ranked, *methods]):
+            given = methods[name]
+            control = bool(given.get("control", False))
+            colours, markers = (CONTROL_COLOURS, CONTROL_MARKERS) if control else (PALETTE, MARKERS)
+            again, turn = divmod(taken[control], len(colours))
+            taken[control] += 1
+            styled[name] = Method(
+                id=name,
+                label=given.get("label", name),
+                colour=colours[turn],
+                # Shifted by three, so that a repeated colour gets another marker.
+                marker=markers[(turn + 3 * again) % len(markers)],
+                line=LINES[again % len(LINES)],
+                control=control,
+                peer=bool(given.get("peer", False)),
+            )
+        self.methods = {name: styled[name] for name in methods}
 
     @property
     def competitors(self):
@@ -121,25 +139,3 @@ class Display:
         """Return the lowest and the best possible score on the data sets of a frame."""
         spans = [self.datasets[name].span for name in set(frame["dataset"])]
         return min(spans)[0], max(best for _, best in spans)
-
-
-def _styled(methods, ranked):
-    taken, styled = {True: 0, False: 0}, {}
-    # The best methods are styled first, so that the lines readers compare most look least alike.
-    for name in dict.fromkeys([*ranked, *methods]):
-        given = methods[name]
-        control = bool(given.get("control", False))
-        colours, markers = (CONTROL_COLOURS, CONTROL_MARKERS) if control else (PALETTE, MARKERS)
-        again, turn = divmod(taken[control], len(colours))
-        taken[control] += 1
-        styled[name] = Method(
-            id=name,
-            label=given.get("label", name),
-            colour=colours[turn],
-            # Shifted by three, so that a repeated colour gets another marker.
-            marker=markers[(turn + 3 * again) % len(markers)],
-            line=LINES[again % len(LINES)],
-            control=control,
-            peer=bool(given.get("peer", False)),
-        )
-    return {name: styled[name] for name in methods}

@@ -62,7 +62,7 @@ def write_report(report, folder):
         report = build_tables(sections, report)
         figures = collected(sections, report, "figures").items()
         drawn = {name: svg_bytes(figure) for name, figure in figures}
-        page = render_page(sections, report, drawn, build_cases(sections, report), library.result())
+        page = render_page(sections, report, drawn, library.result())
     for name, svg in drawn.items():
         write_whole(folder / "figures" / f"{name}.svg", svg)
     for name, frame in report.tables.items():
@@ -87,41 +87,36 @@ def collected(sections, report, kind):
     return {name: product for products in made for name, product in products.items()}
 
 
-def build_cases(sections, report):
-    """Return the data of each case for the page's scripts, in the form `script_data` expects."""
-    scripted, display = [section for section in sections if section.script], report.display
-    cases = {}
-    for dataset, costs in report.cases:
-        cases[case_name(dataset, costs)] = {
-            "title": display.case_title(dataset, costs),
-            "score": display.score(dataset),
-            "bounded": dataset in display.bounded,  # JSON has no infinity
-            "best": display.datasets[dataset].span[1],
-            **{section.id: section.script_data(report, dataset, costs) for section in scripted},
-        }
-    return cases
-
-
-def render_page(sections, report, drawings, cases, library):
+def render_page(sections, report, drawings, library):
     """Return the report as one HTML document that works offline and loads nothing.
 
-    `drawings` maps names to figures as SVG, `cases` holds the data that the scripts show, and
-    `library` is the script that draws them.
+    `drawings` maps names to figures as SVG, and `library` is the script that draws the others.
     """
-    environment = template_environment()
+    environment, display = template_environment(), report.display
     # Separate images, so that ids in one drawing cannot clash with those in another.
     images = {name: data_uri(svg) for name, svg in drawings.items()}
     known = {"report": report, "images": images}
     bodies = [s.render(environment, section=s, **known, **s.context(report)) for s in sections]
     coverage = report.results.coverage
+    scripted = [section for section in sections if section.script]
+    cases = {
+        case_name(*case): {
+            "title": display.case_title(*case),
+            "score": display.score(case[0]),
+            "bounded": case[0] in display.bounded,  # JSON has no infinity
+            "best": display.datasets[case[0]].span[1],
+            **{section.id: section.script_data(report, *case) for section in scripted},
+        }
+        for case in report.cases
+    }
     return environment.get_template("page.html.j2").render(
         study=report.study,
         sections=list(zip(sections, bodies, strict=True)),
         bought=bool(report.study.cases_under(ACQUISITION)),
         summary=[sentence for section in sections for sentence in section.summary(report)],
         complete=not coverage[["n_partial", "n_failed", "n_missing"]].to_numpy().any(),
-        scripts=[section.script for section in sections if section.script] if cases else [],
-        script_data=script_data(cases, report.display),
+        scripts=[section.script for section in scripted] if cases else [],
+        script_data=script_data(cases, display),
         library=library,
     )
 

@@ -52,7 +52,19 @@ def keep(study, root="."):
         fresh = pd.concat([kept[stays], fresh], ignore_index=True)
         sources = before["sources"] | sources
         origins = _joined(before["origins"], origins)
-    _write(folder, fresh, study, {"origins": origins, "sources": sources})
+    points = fresh.sort_values([*_PLACE, "stage"])[list(KEPT)]
+    settings = {key: value for key, value in study.config.items() if key not in _LOCAL}
+    provenance = {"origins": origins, "sources": sources}
+    text = io.BytesIO()
+    with gzip.GzipFile(fileobj=text, mode="wb", mtime=0) as packed:  # equal points, equal bytes
+        packed.write(points.to_csv(index=False, lineterminator="\n", na_rep="NA").encode())
+    contents = {
+        POINTS: text.getvalue(),
+        SETTINGS: yaml.safe_dump(settings, sort_keys=True, allow_unicode=True),
+        PROVENANCE: json.dumps(provenance, indent=1, sort_keys=True) + "\n",
+    }
+    for name, content in contents.items():
+        write_whole(folder / name, content)
     return folder
 
 
@@ -82,22 +94,6 @@ def _joined(before, now):
         same = {name: one[name] for name in one if name not in records.SUMMED}
         known[json.dumps(same, sort_keys=True)] = one
     return [known[key] for key in sorted(known)]
-
-
-def _write(folder, points, study, provenance):
-    """Write the three files of a kept rerun; equal results give equal bytes."""
-    points = points.sort_values([*_PLACE, "stage"])[list(KEPT)]
-    config = {key: value for key, value in study.config.items() if key not in _LOCAL}
-    text = io.BytesIO()
-    with gzip.GzipFile(fileobj=text, mode="wb", mtime=0) as packed:
-        packed.write(points.to_csv(index=False, lineterminator="\n", na_rep="NA").encode())
-    contents = {
-        POINTS: text.getvalue(),
-        SETTINGS: yaml.safe_dump(config, sort_keys=True, allow_unicode=True),
-        PROVENANCE: json.dumps(provenance, indent=1, sort_keys=True) + "\n",
-    }
-    for name, content in contents.items():
-        write_whole(folder / name, content)
 
 
 def read_kept(folder):

@@ -178,8 +178,17 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self._number_or("joint_fit", self._regressions, low=0, integer=True)
         self._check_combinations(loss)
         fixed = self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto"
-        if fixed and self.forest is None:
-            self._warn_of_few_nodes()
+        n_nodes = self.node_budget * self.prune_factor
+        # The budget leaves some trees without a node besides their root.
+        if fixed and self.forest is None and n_nodes < 2 * self.n_estimators:
+            warnings.warn(
+                f"node_budget={self.node_budget} is less than two nodes for each of "
+                f"n_estimators={self.n_estimators} trees: the model will have roots with a single "
+                f"node, and few steps of learning_rate={self.learning_rate:.4g}. Fewer trees, a "
+                "larger learning_rate, or both usually predict better with this budget.",
+                BudgetlearnWarning,
+                stacklevel=6,
+            )
 
     def _number_or(self, name, words, **limits):
         """Check a parameter that is a number or one of the words, and return it."""
@@ -236,18 +245,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if self.n_estimators != "auto":
             return self.n_estimators
         return int(np.clip(self.node_budget * self.prune_factor // NODES_PER_TREE, 10, MOST_TREES))
-
-    def _warn_of_few_nodes(self):
-        """Warn if the budget leaves some trees without a node besides their root."""
-        if self.node_budget * self.prune_factor < 2 * self.n_estimators:
-            warnings.warn(
-                f"node_budget={self.node_budget} is less than two nodes for each of "
-                f"n_estimators={self.n_estimators} trees: the model will have roots with a single "
-                f"node, and few steps of learning_rate={self.learning_rate:.4g}. Fewer trees, a "
-                "larger learning_rate, or both usually predict better with this budget.",
-                BudgetlearnWarning,
-                stacklevel=7,
-            )
 
     @abstractmethod
     def _answer(self, scores):

@@ -266,7 +266,13 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     validation data are tested in order of decreasing margin to the limits there, until one fails.
     `outcomes` are all stages applied to the calibration data, `y` its targets.
     """
-    _check_limits(estimator, cost, error, confidence)
+    if cost is None and error is None:
+        raise ParameterError("certify needs a limit: give cost, error or both.")
+    check_number(cost, "cost", low=0, none=True)
+    check_number(error, "error", low=0, high=1, none=True)
+    if error is not None and not is_classifier(estimator):
+        raise ParameterError("error limits the error rate of classifiers: give cost instead.")
+    check_number(confidence, "confidence", low=0, high=1, low_open=True)
     points = estimator.operating_points_
     front = points.iloc[pareto_indices(points["cost"], points["score"])]
     calibrated = _p_values(estimator, outcomes, y, cost, error).loc[front.index]
@@ -328,17 +334,6 @@ def _warn_of_nothing(sure, costs, limit, n):
         text = f"with {n} examples, only points that acquire nothing are sure to cost at most"
         text = f"{text} {limit:g} on average: give more examples, or a larger limit."
         warnings.warn(text, BudgetlearnWarning, stacklevel=2)
-
-
-def _check_limits(estimator, cost, error, confidence):
-    if cost is None and error is None:
-        raise ParameterError("certify needs a limit: give cost, error or both.")
-    check_number(cost, "cost", low=0, none=True)
-    if error is not None:
-        check_number(error, "error", low=0, high=1)
-        if not is_classifier(estimator):
-            raise ParameterError("error limits the error rate of classifiers: give cost instead.")
-    check_number(confidence, "confidence", low=0, high=1, low_open=True)
 
 
 def _p_values(estimator, outcomes, y, cost, error):

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 from budgetbench.datasets import load_dataset
+from budgetbench.report.sections.about import Settings
 from budgetbench.report.sheets import read_sheets
 from tests.factories import make_points, make_report, make_sheets, make_study
 from tests.report.writing import write_page
@@ -32,3 +33,10 @@ def test_numbers_have_no_classes(tmp_path):
     )  # fmt: skip
     (sheet,) = read_sheets(study, [tmp_path / "friedman1.parquet"], {}).values()
     assert (sheet.rows, sheet.classes) == (2300, None)
+
+
+def test_methods_that_are_left_out_are_among_the_settings():
+    study = make_study(2, left_out={"mine": "needs the package no_such_package"})
+    settings = Settings(study).context(make_report(make_points(2), study))["settings"]
+    assert settings["left out"] == {"mine": "needs the package no_such_package"}
+    assert next(iter(settings)) == "runs"

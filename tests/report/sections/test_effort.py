@@ -1,5 +1,6 @@
 """What it took: default and tuned side by side, and who is beaten in both time and score."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.report.page import build_tables
-from budgetbench.report.sections.effort import Effort, effort_figure, straw_man_sentences
+from budgetbench.report.sections.effort import Effort, straw_man_sentences
 from tests.factories import METHODS, fail, make_display, make_points, make_report, make_study
 from tests.report.writing import write_page
 
@@ -32,18 +33,25 @@ def test_default_and_tuned_stand_side_by_side(report):
     assert len(set(rows["logitB"][-2:])) == 1
 
 
-def test_the_line_joins_who_is_not_beaten_in_both():
-    means = pd.DataFrame({"method": ["msb", "logitb"], "seconds": [1.0, 2.0], "aup": [0.9, 0.8]})
-    front = effort_figure(means, make_display()).axes[0].get_lines()[0]
-    np.testing.assert_array_equal(front.get_xydata(), [[1.0, 0.9]])
-    means["aup"] = [0.8, 0.9]
-    front = effort_figure(means, make_display()).axes[0].get_lines()[0]
+def drawn(report, seconds, aup):
+    """The figure of a report with these seconds and areas by method, the same on all data sets."""
+    section = Effort(report.study)
+    table = build_tables([section], report).tables["effort"]
+    method = table["method"]
+    table = table.assign(seconds=method.map(seconds), aup=method.map(aup))
+    return section.figures(replace(report, tables={"effort": table}))["effort"]
+
+
+def test_the_line_joins_who_is_not_beaten_in_both(report):
+    seconds = {"msb": 1.0, "logitb": 2.0}
+    front = drawn(report, seconds, {"msb": 0.9, "logitb": 0.8}).axes[0].get_lines()[0]
+    np.testing.assert_allclose(front.get_xydata(), [[1.0, 0.9]])
+    front = drawn(report, seconds, {"msb": 0.8, "logitb": 0.9}).axes[0].get_lines()[0]
     assert front.get_xdata().max() == 2
 
 
-def test_nothing_completed_is_said():
-    empty = pd.DataFrame(columns=["method", "seconds", "aup"])
-    assert "No run completed" in effort_figure(empty, make_display()).texts[0].get_text()
+def test_nothing_completed_is_said(report):
+    assert "No run completed" in drawn(report, {}, {}).texts[0].get_text()
 
 
 def test_means_are_over_the_same_data_sets_for_all():

@@ -50,9 +50,13 @@ class Settings(Section):
     place = 100
 
     def context(self, report):
-        number, given = offered(report.results.times), self.study.methods
+        study, given = self.study, self.study.methods
+        # Models offered in a run, as a range over the data sets.
+        spans = report.results.times.groupby("method")["n_points"].agg(["min", "max"])
+        spans = spans.round().astype(int).itertuples()
+        number = {name: "–".join(map(str, dict.fromkeys(ends))) for name, *ends in spans}
         # The specification on the first data set of each method, with its space or grid.
-        spec = {name: self.study.spec(name, data) for data, _, name in self.study.cells[::-1]}
+        spec = {name: study.spec(name, data) for data, _, name in study.cells[::-1]}
         rows = [
             [
                 {"text": method.label, "note": "control" if method.control else ""},
@@ -64,28 +68,21 @@ class Settings(Section):
             for method in report.display.methods.values()
         ]
         scores = {name: sheet.score for name, sheet in report.display.datasets.items()}
-        settings = study_settings(self.study) | {"score": _same_or_each(scores)}
-        return {"settings": settings, "rows": rows}
-
-
-def study_settings(study):
-    """Return the study's settings, the most important first."""
-    config = study.config
-    splits = {data: _split(study.sizes(data)) for data in study.datasets}
-    profiles = {d: ", ".join(c for name, c in study.cases if name == d) for d in splits}
-    settings = {
-        "runs": config["runs"],
-        "split": _same_or_each(splits),
-        "cost profiles": _same_or_each(profiles),
-        "seed": study.seed,
-    }
-    for data in splits:
-        # Settings that differ on a data set are listed too.
-        if own := config.get("by_dataset", {}).get(data, {}).get("overrides"):
-            settings[f"only on {data}"] = own
-    if "left_out" in config:
-        settings["left out"] = config["left_out"]
-    return settings
+        splits = {data: _split(study.sizes(data)) for data in study.datasets}
+        profiles = {d: ", ".join(c for name, c in study.cases if name == d) for d in splits}
+        settings = {
+            "runs": study.config["runs"],
+            "split": _same_or_each(splits),
+            "cost profiles": _same_or_each(profiles),
+            "seed": study.seed,
+        }
+        for data in splits:
+            # Settings that differ on a data set are listed too.
+            if own := study.config.get("by_dataset", {}).get(data, {}).get("overrides"):
+                settings[f"only on {data}"] = own
+        if "left_out" in study.config:
+            settings["left out"] = study.config["left_out"]
+        return {"settings": settings | {"score": _same_or_each(scores)}, "rows": rows}
 
 
 def _same_or_each(settings):
@@ -98,12 +95,6 @@ def _split(sizes):
     if isinstance(sizes, dict):
         return f"{_split(sizes['per_class'])} of each class"
     return " / ".join(map(str, sizes))
-
-
-def offered(times):
-    """Return {method: number of models that it offers in a run, as a range over the data sets}."""
-    spans = times.groupby("method")["n_points"].agg(["min", "max"]).round().astype(int)
-    return {name: "–".join(map(str, dict.fromkeys(ends))) for name, *ends in spans.itertuples()}
 
 
 class Prices(Section):

@@ -51,7 +51,25 @@ class Effort(Section):
         return [warning] if found else []
 
     def figures(self, report):
-        return {"effort": effort_figure(_over_data_sets(report), report.display)}
+        """Draw mean AUP against median seconds to fit, and the front not beaten in both."""
+        means, display = _over_data_sets(report), report.display
+        shown = means[means["method"].isin(display.competitors)].dropna(subset=["seconds", "aup"])
+        if shown.empty:
+            return {"effort": message_figure("No run completed.")}
+        shown = shown.assign(seconds=shown["seconds"].clip(lower=_SHORTEST))
+        with drawing(6.4, 4.2) as (figure, axes):
+            # Seconds as a cost: less time and more area are both better.
+            front = shown.iloc[pareto_indices(shown["seconds"], shown["aup"])]
+            axes.step(front["seconds"], front["aup"], where="post", color="#777777", linewidth=1.2)
+            for row in shown.itertuples():
+                method = display.methods[row.method]
+                look = {"color": method.colour, "markersize": 8, "label": method.label}
+                axes.plot(row.seconds, row.aup, method.marker, **look)
+            axes.set(xscale="log", xlabel="seconds to fit a run, all tries")
+            axes.set_ylabel("mean AUP, test data")
+            plain_decades(axes.xaxis, shown["seconds"])
+            legend_below(figure, *axes.get_legend_handles_labels())
+        return {"effort": figure}
 
     def context(self, report):
         display, n_cases = report.display, len(report.cases)
@@ -136,27 +154,6 @@ def straw_man_sentences(found, display):
         areas = f"mean AUP {row.aup:.3f} against {row.other_aup:.3f}"
         sentences.append(f"{where} {said[row.below]} in {runs} ({areas}).")
     return sentences
-
-
-def effort_figure(means, display):
-    """Draw mean AUP against median seconds to fit, and the front of methods not beaten in both."""
-    shown = means[means["method"].isin(display.competitors)].dropna(subset=["seconds", "aup"])
-    if shown.empty:
-        return message_figure("No run completed.")
-    shown = shown.assign(seconds=shown["seconds"].clip(lower=_SHORTEST))
-    with drawing(6.4, 4.2) as (figure, axes):
-        # Seconds as a cost: less time and more area are both better.
-        front = shown.iloc[pareto_indices(shown["seconds"], shown["aup"])]
-        axes.step(front["seconds"], front["aup"], where="post", color="#777777", linewidth=1.2)
-        for row in shown.itertuples():
-            method = display.methods[row.method]
-            look = {"color": method.colour, "markersize": 8, "label": method.label}
-            axes.plot(row.seconds, row.aup, method.marker, **look)
-        axes.set(xscale="log", xlabel="seconds to fit a run, all tries")
-        axes.set_ylabel("mean AUP, test data")
-        plain_decades(axes.xaxis, shown["seconds"])
-        legend_below(figure, *axes.get_legend_handles_labels())
-    return figure
 
 
 class Times(Section):
