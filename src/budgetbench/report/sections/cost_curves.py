@@ -105,12 +105,17 @@ class CostCurves(Section):
         shown = shown[shown["run"].isin(sizes.index[:most])]
         points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
         points = {name: _digits(shown[column]) for name, column in points.items()}
+        runs = of_case(results.coverage, *case)
+        absent = runs[runs["n_ok"] + runs["n_partial"] == 0].itertuples()
         return {
             "curves": curves,
             "points": {"method": list(shown["method"])} | points,
             "runs_shown": shown["run"].nunique(),
             "n_runs": frame["run"].nunique(),
-            "absent": _absent(of_case(results.coverage, *case), display),
+            "absent": [
+                f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
+                for row in absent
+            ],
         }
 
 
@@ -168,15 +173,6 @@ def _draw_control(axes, points, method):
         fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
         zorder=5,
     )  # fmt: skip
-
-
-def _absent(coverage, display):
-    """Return the labels of the methods without any completed run, with the reasons."""
-    absent = coverage[coverage["n_ok"] + coverage["n_partial"] == 0]
-    return [
-        f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
-        for row in absent.itertuples()
-    ]
 
 
 def _digits(values):

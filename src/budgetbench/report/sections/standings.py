@@ -48,14 +48,24 @@ class Standings(Section):
     def context(self, report):
         results, display = report.results, report.display
         summary, ranking = results.summary, results.ranking
+        _, controls = display.matrix(
+            report.tables["controls"],
+            display.controls,
+            lambda row: plus_minus(row.get("mean"), row.get("sd")),
+        )
+        score, leads = first_upper(display.score()), report.tables["leads"]
         return {
             "score": display.score(),
             "best": " or ".join(sorted({f"{s.span[1]:g}" for s in display.datasets.values()})),
             "standings": standings(summary, ranking, display),
             "ranked": ranking.pairs is not None and len(ranking.ranks) >= FEWEST_CASES,
             "rank_sentences": rank_sentences(ranking, display),
-            "control_rows": control_rows(report.tables["controls"], display),
-            "lead_rows": lead_rows(report.tables["leads"], display),
+            "control_rows": [[f"{score}, {label}", "", *cells] for label, *cells in controls],
+            "lead_rows": [
+                _lead_row(row, display)
+                for case in display.cases(leads)
+                for row in of_case(leads, *case).itertuples()
+            ],
         }
 
 
@@ -86,26 +96,13 @@ def _area_cell(row):
     return {"text": plus_minus(row["mean_test"], row["sd_test"]), "best": row["best"], "note": note}
 
 
-def control_rows(scores, display):
-    """Return a row of mean test scores for each control."""
-    score = first_upper(display.score())
-    _, rows = display.matrix(
-        scores, display.controls, lambda row: plus_minus(row.get("mean"), row.get("sd"))
-    )
-    return [[f"{score}, {label}", "", *cells] for label, *cells in rows]
-
-
-def lead_rows(table, display):
-    """Return the rows of `lead_table` as texts, in the order of the data sets."""
-    rows = []
-    for case, row in table.set_index(CASE).loc[display.cases(table)].iterrows():
-        best, lead = display.label(row["best"]), interval(row["lead"], row["low"], row["high"])
-        second, wins = DASH, DASH  # a single method has no lead
-        if pd.notna(row["runner_up"]):
-            second = display.label(row["runner_up"])
-            wins = f"{row['wins']:.0f} of {row['n_runs']:.0f}"
-        rows.append([display.case_title(*case), best, second, lead, wins])
-    return rows
+def _lead_row(row, display):
+    """Return a row of `lead_table` as texts."""
+    second, wins = DASH, DASH  # a single method has no lead
+    if pd.notna(row.runner_up):
+        second, wins = display.label(row.runner_up), f"{row.wins:.0f} of {row.n_runs:.0f}"
+    lead = interval(row.lead, row.low, row.high)
+    return [display.case_title(row.dataset, row.costs), display.label(row.best), second, lead, wins]
 
 
 def lead_sentences(leads, display):
