@@ -83,33 +83,21 @@ def size_table(points, competitors, tuned=()):
 def _within_budgets(points):
     """Return the best point of each run on validation data within budgets that all runs afford."""
     frames = [points.iloc[:0]]
-    for _, own in points.groupby(GROUP):
+    # Among equals, the smallest comes first.
+    ranked = points.sort_values(["valid_score", "n_nodes"], ascending=[False, True])
+    for _, own in ranked.groupby(GROUP):
         decades = 10 ** np.arange(np.floor(np.log10(max(own["n_nodes"].max(), 1))) + 2)
         steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
         # Only the budgets that span the sizes.
         first, last = np.searchsorted(steps, [own["n_nodes"].min(), own["n_nodes"].max()])
-        budgets = steps[first : last + 1]
-        runs = [_best_within(part, budgets) for _, part in own.groupby(RUN)]
-        # Means must be over the same runs at every budget.
-        afforded = np.logical_and.reduce([rows >= 0 for rows, _ in runs])
-        rows = np.array([rows[afforded] for rows, _ in runs])
-        # Budgets that change no choice would repeat a point.
-        new = np.append(True, (np.diff(rows) != 0).any(axis=0))[: rows.shape[1]]
-        names = [f"≤ {budget:,} nodes" for budget in budgets[afforded][new]]
-        frames += [
-            part.iloc[kept].assign(setting=names, fit=0)
-            for kept, (_, part) in zip(rows[:, new], runs, strict=True)
-        ]
+        before = None
+        for budget in steps[first : last + 1]:
+            best = own[own["n_nodes"] <= budget].drop_duplicates("run").sort_values("run")
+            # Means must be over the same runs at every budget, and equal choices would repeat one.
+            if len(best) == own["run"].nunique() and not best.index.equals(before):
+                frames.append(best.assign(setting=f"≤ {budget:,} nodes", fit=0))
+                before = best.index
     return pd.concat(frames)
-
-
-def _best_within(points, budgets):
-    """Return the best row on validation data within each budget (−1 for none), and the rows."""
-    rows = points.sort_values("n_nodes", kind="stable")
-    scores = rows["valid_score"].to_numpy(dtype=float)
-    fitting = np.searchsorted(rows["n_nodes"], budgets, side="right")
-    # Among equals, argmax takes the first, which is the smallest.
-    return np.array([scores[:n].argmax() if n else -1 for n in fitting]), rows
 
 
 def _variants(points):
