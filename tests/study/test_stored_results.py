@@ -46,8 +46,9 @@ def test_what_is_kept_comes_back_to_the_last_bit(study, tmp_path):
     folder = stored_results.keep(study)
     assert stored_results.kept_studies() == {"generated": folder}
     assert kept_differences(points, stored_results.read_kept(folder)).empty
-    assert stored_results.kept_settings(folder)["seed"] == study.seed
-    assert stored_results.kept_provenance(folder)["origins"][0]["commit"] == "abc"
+    settings, provenance = stored_results.kept_facts(folder)
+    assert settings["seed"] == study.seed
+    assert provenance["origins"][0]["commit"] == "abc"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     stored_results.keep(study)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -172,4 +173,4 @@ def test_all_kept_reruns_are_small_and_readable():
     for folder in kept.values():
         points = stored_results.read_kept(folder)
         assert np.isfinite(points.loc[points["status"] == records.OK, "test_score"]).all()
-        assert stored_results.kept_provenance(folder)["origins"]
+        assert stored_results.kept_facts(folder)[1]["origins"]

@@ -243,8 +243,8 @@ class Kept:
     @classmethod
     def of(cls, folder):
         """Read a kept rerun from its folder."""
-        origins = stored_results.kept_provenance(folder)["origins"]
-        return cls(stored_results.read_kept(folder), stored_results.kept_settings(folder), origins)
+        settings, provenance = stored_results.kept_facts(folder)
+        return cls(stored_results.read_kept(folder), settings, provenance["origins"])
 
     @cached_property
     def ours(self):

@@ -44,9 +44,8 @@ def keep(study, root="."):
     fresh, sources = records.read(files), records.sources_of(files)
     origins = records.origins_of(files)
     if (folder / POINTS).exists():
-        kept, before = read_kept(folder), kept_provenance(folder)
+        kept, (config, before) = read_kept(folder), kept_facts(folder)
         stays = _stays(kept, fresh, before["sources"], sources)
-        config = kept_settings(folder)
         same = kept["dataset"].map(lambda d: _split_of(config, d) == _split_of(study.config, d))
         stays &= same.to_numpy(dtype=bool)
         fresh = pd.concat([kept[stays], fresh], ignore_index=True)
@@ -111,14 +110,10 @@ def read_kept(folder):
     return records.table(frame)
 
 
-def kept_settings(folder):
-    """Return the study settings of a kept rerun."""
-    return read_yaml(Path(folder) / SETTINGS)
-
-
-def kept_provenance(folder):
-    """Return {"origins": code and machine of the points, "sources": hashes of their data}."""
-    return json.loads((Path(folder) / PROVENANCE).read_text(encoding="utf-8"))
+def kept_facts(folder):
+    """Return a kept rerun's settings, and {"origins": code and machine, "sources": data hashes}."""
+    provenance = (Path(folder) / PROVENANCE).read_text(encoding="utf-8")
+    return read_yaml(Path(folder) / SETTINGS), json.loads(provenance)
 
 
 def kept_studies(root="."):
