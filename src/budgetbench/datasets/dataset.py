@@ -3,7 +3,7 @@
 import hashlib
 import json
 import numbers
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +40,11 @@ class Table:
     # {feature: its words in the order of their codes 0, 1, …} for features that were text. The
     # codes are those before any standardisation.
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def take(self, rows):
+        """Return the table with only some rows (indices or a mask)."""
+        parts = {name: getattr(self, name) for name in ("X", "y", "part", "groups")}
+        return replace(self, **{n: each[rows] for n, each in parts.items() if each is not None})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -100,7 +100,7 @@ def _prepared(spec, folder):
         table, class_names = make_target(table, spec.task, spec.labels)
         # After the target, because label rules that count rows need all rows.
         if spec.unmeasured is not None:
-            table = with_rows(table, np.not_equal(table.X, spec.unmeasured).any(axis=1))
+            table = table.take(np.not_equal(table.X, spec.unmeasured).any(axis=1))
     except DatasetError as error:
         raise DatasetError(f"Data set {spec.id!r}: {error}") from error
     except DAMAGE as error:
@@ -156,7 +156,7 @@ def make_target(table, task, rules):
     rules = dict(rules)
     # Before the rule, which must see only the kept rows.
     if "keep" in rules:
-        table = with_rows(table, np.isin(table.y, rules.pop("keep")))
+        table = table.take(np.isin(table.y, rules.pop("keep")))
     if not len(table.X):
         raise DatasetError("No row is left: all have a missing value or a class not in `keep`.")
     missing = 0 if table.y is None else pd.isna(table.y).reshape(len(table.X), -1).any(axis=1).sum()
@@ -174,12 +174,6 @@ def make_target(table, task, rules):
     else:
         y, names = _as_numbers(table.y, task), ()
     return replace(table, y=y), tuple(names) if task == "classification" else ()
-
-
-def with_rows(table, chosen):
-    """Return the table with only the chosen rows (a boolean mask)."""
-    parts = {name: getattr(table, name) for name in ("X", "y", "part", "groups")}
-    return replace(table, **{n: part[chosen] for n, part in parts.items() if part is not None})
 
 
 def _classes(raw):

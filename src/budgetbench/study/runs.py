@@ -1,6 +1,6 @@
 """Runs: the repetitions of a study, each with its own split, cost profile and seed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -53,10 +53,8 @@ def _draw_split(dataset, run, study_seed, sizes):
     if (part == VALID).any():
         return part
     rows = np.flatnonzero(part == TRAIN)
-    queries = None if dataset.groups is None else dataset.groups[rows]
-    training = replace(dataset, X=dataset.X[rows], y=dataset.y[rows], groups=queries, part=None)
     seed = derive_seed(study_seed, dataset.id, run, "validation")
-    part[rows] = split(training, seed, (1 - HELD_OUT, HELD_OUT, 0))
+    part[rows] = split(dataset.take(rows), seed, (1 - HELD_OUT, HELD_OUT, 0))
     return part
 
 
