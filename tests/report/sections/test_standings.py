@@ -6,7 +6,9 @@ import pytest
 
 from budgetbench.analysis.ranks import critical_difference, ranking_of
 from budgetbench.report.labels import Display
+from budgetbench.report.page import build_tables
 from budgetbench.report.sections.standings import (
+    Standings,
     area_figure,
     peers_ahead,
     rank_figure,
@@ -134,6 +136,8 @@ def test_few_data_sets_make_no_claim_of_rank(display):
     (sentence,) = rank_sentences(ranking, display)
     assert sentence.startswith("8 data sets are too few")
     assert "10 data sets" in rank_figure(ranking, display).texts[0].get_text()
+    one = ranking_of(summary[summary["dataset"] == "wine 0"], ["msb", "logitb"])
+    assert rank_sentences(one, display)[0].startswith("1 data set is too few for a general claim")
     twice = pd.concat([summary, summary.assign(costs="unit")], ignore_index=True)
     ranking = ranking_of(twice, ["msb", "logitb", "all_features"])
     assert len(ranking.means) == 16
@@ -141,10 +145,13 @@ def test_few_data_sets_make_no_claim_of_rank(display):
     assert "10 data sets" in rank_figure(ranking, display).texts[0].get_text()
 
 
-def test_one_data_set_is_too_few(summary, display):
-    alone = summary[summary["dataset"] == "wine"]
-    (sentence,) = rank_sentences(ranking_of(alone, ["msb", "logitb"]), display)
-    assert sentence.startswith("1 data set is too few for a general claim about ranks")
+def test_a_method_alone_has_no_lead():
+    methods = {name: spec for name, spec in METHODS.items() if name != "logitb"}
+    points = make_points(n_runs=2).query("method != 'logitb'")
+    report = make_report(points, make_study(2, methods=methods))
+    section = Standings(report.study)
+    wine, _ = section.context(build_tables([section], report))["lead_rows"]
+    assert wine == ["Wine", "msB", "–", "–", "–"]
 
 
 def test_many_data_sets_tell_the_critical_difference(display):
