@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, make_classification
+from sklearn.datasets import load_digits, make_classification, make_friedman1
 from sklearn.ensemble import RandomForestClassifier as Peer
+from sklearn.ensemble import RandomForestRegressor as NumbersPeer
 
-from budgetlearn.forests.random_forest import RandomForestClassifier
+from budgetlearn.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from budgetlearn.tree.binning import bin_features
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions
@@ -32,7 +33,8 @@ def test_as_accurate_as_the_peer(digits, parameters):
 
 def test_without_bootstrap_the_training_data_are_learnt(digits):
     X, y, _, _ = digits
-    assert RandomForestClassifier(n_estimators=3, bootstrap=False).fit(X, y).score(X, y) == 1
+    for kind in (RandomForestClassifier, RandomForestRegressor):
+        assert kind(n_estimators=3, bootstrap=False, random_state=0).fit(X, y).score(X, y) == 1
 
 
 def test_n_jobs_does_not_matter(digits):
@@ -51,6 +53,13 @@ def test_oob_score_estimates_the_test_score():
     forest.fit(X[:1500], y[:1500])
     assert forest.oob_score_ == pytest.approx(forest.score(X[1500:], y[1500:]), abs=0.03)
     assert np.isfinite(forest.oob_decision_function_).all()
+    X, y = make_friedman1(3000, noise=1.0, random_state=0)
+    known, unseen = (X[:600], y[:600]), (X[600:], y[600:])
+    forest = RandomForestRegressor(n_estimators=100, oob_score=True, random_state=0).fit(*known)
+    peer = NumbersPeer(100, max_features=1 / 3, oob_score=True, random_state=0).fit(*known)
+    assert forest.score(*unseen) == pytest.approx(peer.score(*unseen), abs=0.01)
+    assert forest.oob_score_ == pytest.approx(peer.oob_score_, abs=0.02)
+    assert np.isfinite(forest.oob_prediction_).all()
 
 
 def test_examples_that_no_tree_left_out_have_no_oob_estimate(digits):

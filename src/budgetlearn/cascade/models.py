@@ -5,10 +5,11 @@ from functools import cached_property, partial
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestRegressor
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from ..fit_counts import fit_counted, fit_weighed
 from ..forests import RandomForestClassifier
+from ..forests.random_forest import RandomForestRegressor
 from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
 from ..protocol.feature_requests import in_all_classes
@@ -25,7 +26,7 @@ N_TREES = 100
 N_LEAVES = 15
 # Bins of boosting in classification: 255 take half as long again without being better.
 N_CLASS_BINS = 63
-# Bins of all forests, and of boosting in regression, where fewer are worse.
+# Bins of forests in classification and of boosting in regression, where fewer are worse.
 MAX_BINS = 255
 # Boosting grows a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
@@ -87,8 +88,8 @@ class Table:
 
     @cached_property
     def codes(self):
-        """Codes of X, shared by all forests."""
-        return bin_features(self.without_gaps, MAX_BINS)
+        """Codes of X, shared by all forests: of all values in regression, where bins are worse."""
+        return bin_features(self.without_gaps, None if self.n_classes is None else MAX_BINS)
 
     @cached_property
     def coded(self):
@@ -241,22 +242,16 @@ class ForestKind(Kind):
         """Return the out-of-bag predictions and the forest."""
         X = np.ascontiguousarray(table.without_gaps[:, features])
         below = None if table.below is None else table.below[features]
-        if table.n_classes is None:
-            forest = RandomForestRegressor(
-                self.n_trees, max_features=1 / 3, oob_score=True, random_state=seed
-            )
-            fit_counted(forest, X, table.y, sample_weight=table.weight)
-            trees = ForestPredictor(from_sklearn(forest), len(features))
-            return forest.oob_prediction_[:, None], ForestModel(trees, np.float32, False, below)
-        forest = RandomForestClassifier(
-            n_estimators=self.n_trees, max_bins=MAX_BINS, oob_score=True, random_state=seed
+        numbers = table.n_classes is None
+        forest = (RandomForestRegressor if numbers else RandomForestClassifier)(
+            n_estimators=self.n_trees, oob_score=True, random_state=seed
         )
         forest.fit(X, table.y, sample_weight=table.weight, binned=table.codes.take(features))
-        left_out = forest.oob_decision_function_
-        # A row that is in every bootstrap sample has no out-of-bag vote, so it gets class shares.
+        left_out = forest.oob_prediction_[:, None] if numbers else forest.oob_decision_function_
+        # A row that is in every bootstrap sample has no out-of-bag prediction.
         left_out[np.isnan(left_out[:, 0])] = table.constant
-        trees = ForestPredictor(forest.trees_, len(features), shares=True)
-        return left_out, ForestModel(trees, np.float64, True, below)
+        trees = ForestPredictor(forest.trees_, len(features), shares=not numbers)
+        return left_out, ForestModel(trees, np.float64, not numbers, below)
 
 
 def boosting_rounds(n_classes):

@@ -1,21 +1,27 @@
 """Random forests on our tree kernels: Breiman's, and rfB, which draws cheap features more often."""
 
+from typing import Any
+
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
 from ..protocol.documenting import estimator_class
 from ..tree.growth import TreeGrower
-from ..tree.impurity import Entropy, Gini
+from ..tree.impurity import Entropy, Gini, Variance
 from ..validation import check_choice
-from .base import CodedFit, ForestClassifier, UsedFeaturesForest, gini_importance
+from .base import CodedFit, ForestClassifier, ForestRegressor, UsedFeaturesForest, gini_importance
 
 CRITERIA = {"gini": Gini, "entropy": Entropy}
 
 
 def grown(forest, data, train, rule, seeds, features=None):
     """Return a tree for each seed, grown on the seed's bootstrap sample."""
-    grower = TreeGrower(data, train.y.astype(np.int32), forest.classes_.size, rule, features)
+    labels, n_classes = train.y, 1
+    if is_classifier(forest):
+        labels, n_classes = train.y.astype(np.int32), forest.classes_.size
+    grower = TreeGrower(data, labels, n_classes, rule, features)
     prices = np.zeros(data.n_features)
 
     def grow(seed):
@@ -23,6 +29,18 @@ def grown(forest, data, train, rule, seeds, features=None):
         return grower.tree(forest._drawn(train, seed), prices, seed)
 
     return thread_map(grow, seeds, forest.n_jobs, "trees")
+
+
+def fit_drawn(forest, train, seeds, impurity):
+    """Grow the trees of a forest on bootstrap samples, and predict out of bag if it asks for it."""
+    # Constant features count as drawn, as in Breiman's and scikit-learn's forests.
+    rule = forest._rule(train.X.shape[1], impurity=impurity)
+    data = forest._codes(train.X, forest._binned)
+    # Drawn before the trees grow, so that threads do not change the forest.
+    forest.tree_seeds_ = forest._tree_seeds(seeds)
+    forest._set_trees(grown(forest, data, train, rule, forest.tree_seeds_))
+    if forest.oob_score:
+        forest._set_oob(forest.trees_, forest.tree_seeds_, train)
 
 
 @estimator_class
@@ -62,14 +80,36 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
 
     def _fit(self, train, valid, seeds):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))
-        # Constant features count as drawn, as in Breiman's and scikit-learn's forests.
-        rule = self._rule(train.X.shape[1], impurity=CRITERIA[self.criterion]())
-        data = self._codes(train.X, self._binned)
-        # Drawn before the trees grow, so that threads do not change the forest.
-        self.tree_seeds_ = self._tree_seeds(seeds)
-        self._set_trees(grown(self, data, train, rule, self.tree_seeds_))
-        if self.oob_score:
-            self._set_oob(self.trees_, self.tree_seeds_, train)
+        fit_drawn(self, train, seeds, CRITERIA[self.criterion]())
+
+
+@estimator_class
+class RandomForestRegressor(CodedFit, ForestRegressor):
+    """Random forest for numbers: splits lower the variance, leaves predict means.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Prices for `acquisition_cost`, which do not change the trees. None: 1 each.
+    max_features : {"sqrt"}, int, float or None, default=1/3
+        As in `RandomForestClassifier`.
+    bootstrap, oob_score : bool, default=True, False
+        As in `RandomForestClassifier`; the score is R².
+
+    Attributes
+    ----------
+    tree_seeds_ : list of int
+        Seed of each tree, which also determines its bootstrap sample.
+    oob_prediction_ : ndarray of shape (n_samples,)
+        Mean out-of-bag prediction; NaN if no tree left an example out.
+    """
+
+    max_features: Any = 1 / 3
+    bootstrap: bool = True
+    oob_score: bool = False
+
+    def _fit(self, train, valid, seeds):
+        fit_drawn(self, train, seeds, Variance())
 
 
 # Minimum price in the draw, as a share of the highest. 1/0 is no probability, and with larger
