@@ -9,17 +9,16 @@ from functools import cache
 from itertools import accumulate
 
 import numpy as np
-from sklearn.ensemble import RandomForestRegressor
 
 from ..costs import spendable
-from ..fit_counts import fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
+from ..forests.random_forest import RandomForestRegressor
 from ..parallel import thread_map
 from ..protocol.checked_data import Examples
 from ..tree.boosting import Boosting
 from ..validation import INT32_MAX, ParameterError, derive_seed, is_flag
-from .models import MAX_BINS, as_kind, ascending
+from .models import as_kind, ascending
 from .pool import LEAST_ERRORS, MOST_PILOT_ROWS
 
 # Weights of the prices in "boosted_path", with the meaning of `LightGBMCostClassifier.tradeoff`.
@@ -92,14 +91,16 @@ def _price(price):
 
 def _importance(table, features, seed, n_jobs):
     """Return the importance of some features in a forest of these features, above 0."""
-    X, weight = table.without_gaps[:, features], table.weight
+    X, numbers = table.without_gaps[:, features], table.n_classes is None
     how = {"random_state": seed, "n_jobs": n_jobs}
-    if table.n_classes is None:
-        forest = RandomForestRegressor(N_TREES, min_samples_leaf=5, max_features=1 / 3, **how)
-        importance = fit_counted(forest, X, table.y, sample_weight=weight).feature_importances_
+    if numbers:
+        forest = RandomForestRegressor(n_estimators=N_TREES, min_samples_leaf=5, **how)
     else:
-        forest = RandomForestClassifier(n_estimators=N_TREES, max_bins=MAX_BINS, **how)
-        forest.fit(X, table.y, sample_weight=weight, binned=table.codes.take(features))
+        forest = RandomForestClassifier(n_estimators=N_TREES, **how)
+    forest.fit(X, table.y, sample_weight=table.weight, binned=table.codes.take(features))
+    if numbers:
+        importance = forest.feature_importances_
+    else:
         importance = oob_permutation_importance(forest, X, table.y, **how)
     # Permutation importance may be 0 or negative; a worth per price must be above 0.
     return np.maximum(importance, 1e-3 * (max(importance.max(), 0.0) or 1.0))

@@ -70,13 +70,16 @@ def variance_importance(trees, n_features):
     total = np.zeros(n_features)
     for tree in trees:
         weight, mean = np.ones(tree.node_count), tree.value[:, 0]
-        for node in np.flatnonzero(~tree.is_leaf):  # parents come before their children
-            left, right = tree.children_left[node], tree.children_right[node]
+        level = np.zeros(1, dtype=np.intp)  # the nodes of one depth
+        while (level := level[~tree.is_leaf[level]]).size:
+            left, right = tree.children_left[level], tree.children_right[level]
             # A node's mean is the weighted mean of its sides', which gives their weights.
-            apart = mean[right] - mean[left]
-            share = (mean[right] - mean[node]) / apart if apart else 0.5
-            weight[left], weight[right] = share * weight[node], (1 - share) * weight[node]
-            total[tree.feature[node]] += weight[node] * share * (1 - share) * apart**2
+            apart, above = mean[right] - mean[left], mean[right] - mean[level]
+            share = np.divide(above, apart, out=np.full(level.size, 0.5), where=apart != 0)
+            weight[left], weight[right] = share * weight[level], (1 - share) * weight[level]
+            drop = weight[level] * share * (1 - share) * apart**2
+            total += np.bincount(tree.feature[level], drop, minlength=n_features)
+            level = np.concatenate([left, right])
     return total / len(trees)
 
 

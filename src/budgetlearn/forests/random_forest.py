@@ -93,6 +93,8 @@ class RandomForestRegressor(CodedFit, ForestRegressor):
         Prices for `acquisition_cost`, which do not change the trees. None: 1 each.
     max_features : {"sqrt"}, int, float or None, default=1/3
         As in `RandomForestClassifier`.
+    min_samples_leaf : int, default=1
+        Minimum number of examples on each side of a split.
     bootstrap, oob_score : bool, default=True, False
         As in `RandomForestClassifier`; the score is R².
 
@@ -105,6 +107,7 @@ class RandomForestRegressor(CodedFit, ForestRegressor):
     """
 
     max_features: Any = 1 / 3
+    min_samples_leaf: int = 1
     bootstrap: bool = True
     oob_score: bool = False
 
