@@ -178,11 +178,13 @@ def test_a_checkpoint_changes_no_count(tmp_path, wine_runs):
     assert 26 < search.n_models_fitted_ <= first  # 26 subsets; what is timed is not timed again
 
 
-def test_what_counts_nothing_is_one_model(wine):
+def test_what_counts_nothing_is_one_model_each_time_it_is_fitted(wine, wine_runs):
     with counting_fits() as outer:
         fit_counted(DummyClassifier(), wine.X, wine.y)
         fit_counted(RandomForestClassifier(n_estimators=2), wine.X, wine.y)
     assert sum(outer) == 2
+    spec = {"class": "tests.study.test_experiment.Constant", "refit": True}
+    assert [row["n_fitted"] for row in run_method("m", spec, wine_runs[0])] == [2]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -18,7 +18,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning, heard
-from budgetlearn.fit_counts import counting_fits
+from budgetlearn.fit_counts import counting_fits, fit_counted
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.protocol import Stage
 from budgetlearn.protocol.scoring import SCORES, scores_of, stage_scorer
@@ -153,7 +153,7 @@ def _points_of(model, spec, run, setting):
 def fit(model, run):
     """Fit on the training part, and pass the validation part to a `fit` that uses it."""
     extra = {"X_val": run.valid[0], "y_val": run.valid[1]} if _sees_validation(model, run) else {}
-    model.fit(*run.train, **extra)
+    fit_counted(model, *run.train, **extra)
 
 
 def refitted(model, run):
@@ -161,7 +161,9 @@ def refitted(model, run):
     if _sees_validation(model, run) or scores_out_of_fold(model):
         return None
     both = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
-    return clone(model).fit(*both)
+    again = clone(model)
+    fit_counted(again, *both)  # its return value may be None, as users forget `return self`
+    return again
 
 
 def _sees_validation(model, run):
