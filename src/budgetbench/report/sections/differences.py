@@ -20,8 +20,7 @@ class Differences(Section):
         methods, reference = display.rivals(results.summary), self._reference(report)
         known = display.test_ratios, display.bounded
         each = paired.difference_table(results.areas, methods, reference, *known)
-        overall = paired.overall_table(results.areas, each, reference)
-        return {"differences": each, "differences_overall": overall}
+        return {"differences": each, "differences_overall": paired.overall_table(each)}
 
     @staticmethod
     def _reference(report):
