@@ -48,6 +48,9 @@ def test_one_run_and_equal_runs():
     assert mean == 0.1
     assert np.isnan(rest).all()
     assert corrected_interval(np.zeros(3), 0.25) == (0, 0, 0, 1)
+    # Nor do two or three that agree show how much others would differ.
+    for gaps in ([0.3, 0.3], [0.1, 0.4 - 0.3, 0.1]):
+        assert np.isnan(corrected_interval(np.array(gaps), 0.25)[1:]).all()
 
 
 def test_differences_are_taken_within_runs_and_corrected_for_their_number():

@@ -29,9 +29,11 @@ def test_unbounded_scores_keep_the_plain_interval():
     assert score_interval(scores, 0.25, bounded=False) == corrected_interval(scores, 0.25)[:3]
 
 
-@pytest.mark.parametrize("scores", [[1.0, 1.0, 1.0], [0.0, 0.0], [0.4, 0.4]])
-def test_equal_scores_have_no_width(scores):
-    assert score_interval(np.array(scores), 0.25, bounded=True) == (scores[0],) * 3
+@pytest.mark.parametrize("scores", [[1.0, 1.0, 1.0], [0.7, 0.7, 0.7], [0.4, 0.4]])
+def test_equal_scores_have_no_interval(scores):
+    mean, *bounds = score_interval(np.array(scores), 0.25, bounded=True)
+    assert mean == pytest.approx(scores[0])
+    assert np.isnan(bounds).all()
 
 
 def test_one_run_has_no_interval():

@@ -50,7 +50,7 @@ def test_the_summary_admits_what_it_cannot_say(display):
     once = lead_sentences(leads(("wine", "msb", "logitb", 0.03, np.nan, 1, 1)), display)
     assert once == [
         "msB has the best mean AUP on the one data set compared.",
-        "Every method has a single run, so the spread between runs is unknown.",
+        "Every method has a single run or equal runs, so the spread between runs is unknown.",
     ]
 
 

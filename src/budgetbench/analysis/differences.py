@@ -12,6 +12,7 @@ from .schedules import CASE
 
 LEVEL = 0.05
 FEWEST_CASES = 10  # with fewer data sets there are no general claims about data sets
+SAME = 1e-12  # scores that differ by less are equal but for rounding
 
 
 def reference_of(ranking, methods):
@@ -97,7 +98,7 @@ def lead_table(areas, methods, ratios, bounded=()):
             # Bonferroni over all others, as the same runs choose the leader.
             known = {"level": LEVEL / (len(ranked) - 1), "bounded": case[0] in bounded}
             bounds = [corrected_interval(gap, ratios[case[0]], **known)[1:3] for gap in gaps]
-            low, high = np.min(bounds, axis=0)
+            low, high = np.fmin.reduce(bounds)
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
             row |= {"low": low, "high": high, "wins": int((lead > 0).sum()), "n_runs": len(lead)}
         rows.append(row)
@@ -110,18 +111,19 @@ def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
 
     `ratio` is the number of test rows divided by that of training rows, and `level` the error rate
     of the interval. Differences of scores in [0, 1] are `bounded`: their interval is cut at -1 and
-    1. With one run all values but the mean are NaN. (C. Nadeau and Y. Bengio. Inference for the
-    generalization error. Machine Learning 52, 2003.)
+    1. With one run, or equal runs other than 0, all values but the mean are NaN. (C. Nadeau and
+    Y. Bengio. Inference for the generalization error. Machine Learning 52, 2003.)
     """
     from scipy import stats  # here, to keep planning a report fast
 
     n_runs, mean = len(differences), float(np.mean(differences))
-    if n_runs < 2:
+    if n_runs > 1 and not np.any(differences):
+        return 0.0, 0.0, 0.0, 1.0  # the same predictions
+    # Scores of few rows often agree by chance, which says nothing about other splits.
+    if np.ptp(differences) < SAME:
         return mean, np.nan, np.nan, np.nan
     # The corrected variance adds the ratio of test rows to training rows to 1 / n.
     error = float(np.sqrt((1 / n_runs + ratio) * np.var(differences, ddof=1)))
-    if error == 0:
-        return mean, mean, mean, float(mean == 0)
     reach = stats.t.ppf(1 - level / 2, n_runs - 1) * error
     p = 2 * stats.t.sf(abs(mean) / error, n_runs - 1)
     # With two runs the t interval may be wider than the scale.
@@ -134,7 +136,7 @@ def score_interval(scores, ratio, bounded):
     """Return mean, low and high of the 95 % interval of a score over runs that share examples.
 
     If the score is `bounded`, in [0, 1] by definition, the interval is computed on the logit scale
-    (by the delta method), so that it stays inside. With one run it is NaN.
+    (by the delta method), so that it stays inside. With one run, or equal runs, it is NaN.
     """
     from scipy.special import expit, logit
 

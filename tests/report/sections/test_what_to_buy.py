@@ -60,6 +60,7 @@ def test_every_interval_of_accuracy_is_within_its_bounds(n_runs):
     found = np.array(list(intervals_in(shown)))
     table = section.tables(report)["recommendations"][["low", "test", "high"]]
     found = np.r_[found, table.to_numpy(dtype=float)]
+    found = found[~np.isnan(found).any(axis=1)]  # runs that are clipped to the same score have none
     assert len(found) > 10
     assert ((found >= 0) & (found <= 1)).all()
     assert (np.diff(found, axis=1) >= 0).all()

@@ -134,10 +134,10 @@ def _who_wins(leads, display):
 
 
 def _how_sure(leads):
-    # A single run has no interval.
+    # A single run has no interval, nor have equal runs.
     measured = leads.dropna(subset="low")
     if measured.empty:
-        return "Every method has a single run, so the spread between runs is unknown."
+        return "Every method has a single run or equal runs, so the spread between runs is unknown."
     clear, n_cases = int((measured["low"] > 0).sum()), len(measured)
     if clear < n_cases == 1:
         return "Other splits may well put another method first: the lead may be chance (95 %)."

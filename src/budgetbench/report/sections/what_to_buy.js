@@ -27,10 +27,11 @@ function gainText(offer) {
 // The facts about an offer, by the name of their place on the page.
 function facts(offer, full) {
   const { method, cost, n_runs: count, valid, valid_sd: sd } = offer;
+  const spread = offer.low === null ? "; equal runs have no interval" : " with its 95 % interval";
   const others = offer.runners_up.map((one) => `${labels.get(one.method)} ${expected(one)} for ${percent(one.cost)}`);
   return {
     method: labels.get(method),
-    test: `${expected(offer)}, ${count === 1 ? "one run" : `mean of ${count} runs with its 95 % interval`}`,
+    test: `${expected(offer)}, ${count === 1 ? "one run" : `mean of ${count} runs${spread}`}`,
     gain: gainText(offer),
     cost: full === null ? percent(cost) : `${percent(cost)}, ${unit(cost * full)} of ${unit(full)}`,
     others: others.join("; ") || "none beyond chance",
