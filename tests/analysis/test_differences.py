@@ -28,7 +28,7 @@ def areas_of(gaps, n_runs=5, spread=0.0, seed=0):
     return pd.DataFrame(rows, columns=["dataset", "costs", "method", "run", "aup_test"])
 
 
-def test_the_interval_by_hand():
+def test_the_interval_by_hand_and_without_shared_examples():
     gaps = np.array([0.01, 0.03, 0.02])
     mean, low, high, p = corrected_interval(gaps, 0.25)
     error = np.sqrt((1 / 3 + 0.25) * 0.0001)
@@ -36,9 +36,6 @@ def test_the_interval_by_hand():
     assert high - mean == pytest.approx(4.302653 * error)  # t of 2 degrees of freedom
     assert mean - low == pytest.approx(high - mean)
     assert p == pytest.approx(2 * stats.t.sf(0.02 / error, 2))
-
-
-def test_without_shared_examples_it_is_the_plain_t_test():
     gaps = np.random.default_rng(0).normal(0.01, 0.02, 12)
     assert corrected_interval(gaps, 0.0)[3] == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
 

@@ -116,6 +116,7 @@ WRONG = {
     "a class less": ("probabilities", lambda a: a[:, 1:], "of shape (36, 2), not (36, 3)"),
     "not known": ("probabilities", lambda a: a * np.nan, "do not sum to 1"),
     "too much": ("probabilities", lambda a: a * 5, "do not sum to 1"),
+    "from nothing": ("output", lambda a: np.arange(len(a)) % 3, "differs between rows that acq"),
     "some rows": ("acquired", lambda a: a[:5], "acquired of shape (5, 13), not (36, 13)"),
     "numbers of columns": ("acquired", numbered, "values other than true and false"),
 }

@@ -324,6 +324,9 @@ def _check_stage(model, scoring, stage, part, shape):
         raise ConfigError(f"{who} gives probabilities that do not sum to 1.")
     if np.asarray(found).dtype != bool and not np.isin(found, (0, 1)).all():
         raise ConfigError(f"{who} gives acquired with values other than true and false.")
+    alike = np.asarray(predicted)[~np.asarray(found, dtype=bool).any(axis=1)]
+    if alike.dtype.kind in "biuf" and not np.allclose(alike, alike[:1]):
+        raise ConfigError(f"{who} gives {part} that differs between rows that acquire nothing.")
 
 
 def _scorer(model, scoring, stage, y, queries):
