@@ -82,6 +82,6 @@ def test_the_closing_message_names_every_run_of_the_study():
     assert closing_message(study) == ""
     keep("failed: ValueError: x")
     told = closing_message(study)
-    assert "1 run has no result" in told
+    assert "1 run did not complete" in told
     assert "msb on wine, random costs, run 1: failed: ValueError: x" in told
     assert "retry_failed=true" in told

@@ -85,7 +85,7 @@ def keep_failures(config, output, statuses, job_memory=None):
 
 
 def closing_message(study, place_of=str):
-    """Return the final message of a call, which lists runs without a result; "" if none."""
+    """Return the final message of a call, which lists incomplete runs; "" if there are none."""
     lines = []
     for dataset, costs, method in study.cells:
         for chunk in study.chunks:
@@ -96,8 +96,8 @@ def closing_message(study, place_of=str):
     if not lines:
         return ""
     first = (
-        f"{len(lines)} {'run has' if len(lines) == 1 else 'runs have'} no result (the report's "
-        "table of coverage lists them too):"
+        f"{len(lines)} run{'s' if len(lines) > 1 else ''} did not complete (the report's table of "
+        "coverage lists them too):"
     )
     last = (
         "The next call repeats the runs that failed or died; runs over a limit are repeated "

@@ -75,6 +75,7 @@ class Settings(Section):
             "split": _same_or_each(splits),
             "cost profiles": _same_or_each(profiles),
             "seed": study.seed,
+            "refit on training and validation data": study.config.get("refit", False),
         }
         for data in splits:
             # Settings that differ on a data set are listed too.
