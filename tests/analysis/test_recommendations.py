@@ -109,11 +109,7 @@ def test_a_run_without_scores_of_a_half_tells_nothing(kept):
     assert (table["n_runs"] == kept["run"].nunique() - 1).all()
     cut["choice_score"] = np.nan
     assert recommendations(cut, METHODS, "wine", "random").empty
-
-
-def test_nothing_completed_recommends_nothing(kept):
-    empty = kept.iloc[:0]
-    assert recommendations(empty, METHODS, "wine", "random").empty
+    assert recommendations(kept.iloc[:0], METHODS, "wine", "random").empty  # nothing completed
 
 
 def test_all_cases_stand_in_one_table(kept):
@@ -121,6 +117,20 @@ def test_all_cases_stand_in_one_table(kept):
     assert list(table["dataset"].unique()) == ["wine", "breast_cancer"]
     alone = recommendations(kept, METHODS, "wine", "random")
     assert table.query("dataset == 'wine'")["models"].tolist() == alone["models"].tolist()
+
+
+def test_a_method_is_not_as_good_as_the_best_because_its_two_runs_differ():
+    scores = {"constant": [0.4, 0.4], "good": [0.9, 0.91], "fair": [0.88, 0.9], "odd": [0.9, 0.6]}
+    paid = {"constant": [0.0, 0.0], "good": [0.3, 0.3], "fair": [0.4, 0.4], "odd": [0.1, 0.4]}
+    rows = [
+        {"dataset": "d", "costs": "random", "method": name, "run": run, "valid_score": 0.9}
+        | dict.fromkeys(("cost", "cost_fraction", "valid_fraction"), paid[name][run])
+        | dict.fromkeys(("choice_score", "held_out_score"), scores[name][run])
+        for name in scores
+        for run in (0, 1)
+    ]
+    table = recommendations(pd.DataFrame(rows), [*scores], "d", "random")
+    assert table["method"].tolist() == ["constant", "good"]  # though "odd" costs less on average
 
 
 N_RUNS, N_NOISE, N_TRIES = 5, 50, 1000

@@ -155,16 +155,10 @@ class _Chooser:
         return sorted(offers, key=lambda one: (-one.choice.mean(), one.paid.mean()))
 
     def _least_gain(self, gains):
-        """Return the mean gain that the best of equally many useless methods hardly exceeds.
-
-        The spread over runs is the median over all methods, as few runs estimate each one poorly.
-        """
+        """Return the mean gain that the best of equally many useless methods hardly exceeds."""
         from scipy.special import ndtri  # here, to keep planning a report fast
 
-        if not gains or len(gains[0]) < 2:
-            return 0.0
-        spread = np.median(np.var(gains, axis=1, ddof=1))
-        return -ndtri(LEVEL / len(gains)) * self._error(spread, len(gains[0]))
+        return -ndtri(LEVEL / len(gains)) * self._error(gains) if gains else 0.0
 
     def _chosen(self, ranked, current):
         """Return the cheapest offer within one standard error of the best."""
@@ -172,16 +166,21 @@ class _Chooser:
             return current
         offers = ranked if current is None else [current, *ranked]
         best = max(offers, key=lambda one: round(one.choice.mean(), 12))
-        within = [one for one in offers if self._within_one_error(best.choice - one.choice)]
+        error = self._error([best.choice - one.choice for one in offers if one is not best])
+        least = best.choice.mean() - error - 1e-12
+        within = [one for one in offers if one.choice.mean() >= least]
         return min(within, key=lambda one: round(one.paid.mean(), 12))
 
-    def _within_one_error(self, gap):
-        error = self._error(np.var(gap, ddof=1), len(gap)) if len(gap) > 1 else 0.0
-        return gap.mean() <= error + 1e-12
+    def _error(self, differences):
+        """Return the standard error of mean differences over runs that share examples.
 
-    def _error(self, spread, n_runs):
-        """Return the standard error of a mean over runs that share examples, given the variance."""
-        return np.sqrt(spread * (1 / n_runs + self.ratio))
+        The spread over runs is the median over all differences, as few runs estimate each one
+        poorly. With a single run it is taken for 0.
+        """
+        if not differences or len(differences[0]) < 2:
+            return 0.0
+        spread = np.median(np.var(differences, axis=1, ddof=1))
+        return np.sqrt(spread * (1 / len(differences[0]) + self.ratio))
 
     def _row(self, budget, chosen, ranked, free):
         n_runs = len(chosen.test)
