@@ -40,3 +40,7 @@ def test_methods_that_are_left_out_are_among_the_settings():
     settings = Settings(study).context(make_report(make_points(2), study))["settings"]
     assert settings["left out"] == {"mine": "needs the package no_such_package"}
     assert next(iter(settings)) == "runs"
+    for refit in (True, False):
+        study = make_study(2, refit=refit)
+        settings = Settings(study).context(make_report(make_points(2), study))["settings"]
+        assert settings["refit on training and validation data"] is refit
