@@ -91,8 +91,29 @@ def test_nothing_is_measured_before_a_budget_is_named(table):
     assert Memory.fits == 6
 
 
-def test_a_fixed_cost_is_that_of_the_model_itself(table):
+class Thorough(SignOfFirst):
+    """Also looks at the last feature of some examples, if it learned from all 90 rows."""
+
+    def _fit(self, train, valid, seeds):
+        super()._fit(train, valid, seeds)
+        self._all = len(train.y) == 90
+
+    def fixed_costs(self):
+        return None
+
+    def _stages(self, X, which, want):
+        for stage in super()._stages(X, which, want):
+            stage.acquired = stage.acquired.copy()
+            stage.acquired[:, 3] = self._all & (X[:, 3] > 0)
+            yield stage
+
+
+def test_a_cost_is_that_of_the_model_itself(table):
     X, y = table
+    points = Thorough(COSTS).fit(X, y).operating_points_
+    looks = 8 * (X["drinks"] > 0).mean()
+    np.testing.assert_allclose(points["cost"], [looks, 1 + looks, 3 + looks])
+    assert points["variables"][2] == ("age", "mcv", "drinks")
     model = SignOfFirst(COSTS).fit(X, y)
     assert model.operating_points_["cost"].tolist() == [0.0, 1.0, 3.0]
     expected = [np.mean(stage.output == y) for stage in model.stages(X)]

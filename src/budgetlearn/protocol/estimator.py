@@ -280,9 +280,10 @@ class BudgetedEstimator(BaseEstimator):
         """Cost and score of each operating point, a DataFrame with one row per stage.
 
         If there are validation data, `fit` measures the points on them. Otherwise they are measured
-        out of fold, by five refits, when this attribute is first read or a budget is first used.
-        This takes about four times as long as `fit`. Until then the estimator refers to the
-        training rows, which are not pickled with it.
+        out of fold, by five refits, when this attribute is first read or a budget is first used:
+        scores are those of the refits, costs those of the estimator itself, corrected for rows that
+        it has not seen. This takes about four times as long as `fit`. Until then the estimator
+        refers to the training rows, which are not pickled with it.
         """
         check_is_fitted(self)
         examples = vars(self).get("_unmeasured")

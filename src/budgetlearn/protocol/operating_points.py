@@ -158,13 +158,20 @@ def measured_out_of_fold(estimator, examples):
     tested = examples.take(np.concatenate(held_out))
     refuse_alike(estimator, examples, tested)
     parts, want = [], scored_parts(estimator)
-    for rows in held_out:
+    # Each refit also predicts the rows of the next fold, which it has seen.
+    for rows, seen in zip(held_out, [*held_out[1:], held_out[0]], strict=True):
         with one_thread():
             refit = _refitted(estimator, examples, np.setdiff1d(np.arange(len(folds)), rows))
-        table = table_for(refit, estimator, examples.X[rows])
+        table = table_for(refit, estimator, examples.X[np.append(rows, seen)])
         parts.append(_aligned(refit, table, estimator.n_stages_, want))
-    stages = _joined(estimator, parts, tested.X)
-    return refuse_unscored(measured(estimator, stages, tested.targets), len(tested.y))
+    ratios = []
+    stages = _joined(estimator, parts, tested.X, [rows.size for rows in held_out], ratios)
+    points = refuse_unscored(measured(estimator, stages, tested.targets), len(tested.y))
+    # The ratio comes from other models, so half of the correction counts as its error.
+    correction = points["cost"] * np.subtract(ratios, 1.0)
+    points["cost"] = np.minimum(points["cost"] + correction, estimator.feature_costs_.full)
+    points["cost_se"] = np.hypot(points["cost_se"] * ratios, correction / 2)
+    return points
 
 
 def _folds(estimator, examples):
@@ -192,18 +199,23 @@ def _refitted(estimator, examples, rows):
     return refit
 
 
-def _joined(estimator, others, X):
-    """Yield each stage of the estimator, with the refits' predictions of their held-out rows."""
-    fixed = estimator.fixed_costs() is not None
+def _joined(estimator, others, X, sizes, ratios):
+    """Yield each stage of the estimator, with the refits' predictions of their held-out rows.
+
+    Acquisitions are those of the estimator, as refits may choose other features, of rows that it
+    has seen. `ratios` get the refits' cost of unseen rows divided by that of the same rows as seen.
+    """
+    costs, fixed = estimator.feature_costs_, estimator.fixed_costs() is not None
     own = estimator._stages(X, range(estimator.n_stages_), frozenset({"acquired"}))
     for stage, *parts in zip(own, *others, strict=True):
-        joined = Stage(stage.setting, nodes=stage.nodes)
-        joined.output = np.concatenate([part.output for part in parts])
+        joined = Stage(stage.setting, nodes=stage.nodes, acquired=stage.acquired)
+        pairs = list(zip(parts, sizes, strict=True))
+        joined.output = np.concatenate([part.output[:n] for part, n in pairs])
         if parts[0].probabilities is not None:
-            joined.probabilities = np.concatenate([part.probabilities for part in parts])
-        # Fixed costs are those of the final model.
-        acquired = [stage.acquired] if fixed else [part.acquired for part in parts]
-        joined.acquired = np.concatenate(acquired)
+            joined.probabilities = np.concatenate([part.probabilities[:n] for part, n in pairs])
+        unseen = sum(costs.total(part.acquired[:n]).sum() for part, n in pairs)
+        seen = sum(costs.total(part.acquired[n:]).sum() for part, n in pairs)
+        ratios.append(1.0 if fixed or not seen else unseen / seen or 1.0)
         yield joined
 
 
@@ -307,10 +319,7 @@ def most_costs(estimator):
 
 
 def surely_within(estimator, costs, budget):
-    """Return the mask of operating points whose mean cost is within a budget with confidence.
-
-    If the `costs` were measured out of fold, the bound is about the refits.
-    """
+    """Return the mask of operating points whose mean cost is within a budget with confidence."""
     full = estimator.feature_costs_.full
     # Fixed costs are exact, and no cost exceeds that of all features.
     if estimator.fixed_costs() is not None or budget >= full:

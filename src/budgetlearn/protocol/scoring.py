@@ -44,9 +44,8 @@ SCORES = {
     "f1_macro": Score("macro F1", CLASSES),
     "r2": Score("R²", NUMBERS, (-np.inf, 1.0)),
     "neg_mean_absolute_error": Score("−MAE", NUMBERS, LOSS),
-    "average_precision_at_5": Score(
-        "AP@5", "ranking", probabilities=True
-    ),  # from `budgetlearn.metrics`
+    # From `budgetlearn.metrics`.
+    "average_precision_at_5": Score("AP@5", "ranking", probabilities=True),
 }
 
 
