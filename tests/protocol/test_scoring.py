@@ -8,8 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss, r2_score, roc_auc_score
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    get_scorer,
+    log_loss,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -29,7 +39,7 @@ from budgetlearn.protocol import Stage
 from budgetlearn.protocol.scoring import r2_rows, score_and_error, score_outcome, standard_error
 from budgetlearn.validation import ParameterError
 from tests.protocol.conftest import COSTS, fit
-from tests.protocol.estimators import NeverFree
+from tests.protocol.estimators import NeverFree, SignOfFirst
 
 SEARCHES = [
     (BudgetRFClassifier(n_estimators=4, random_state=0), {"alpha": [0.0, 4.0]}),
@@ -54,6 +64,23 @@ def test_cross_validation_has_a_number_for_each_fold(model, table):
     made = cross_validate(model.set_params(feature_costs=COSTS), *table, scoring=scoring, cv=3)
     assert np.isfinite(made["test_roc_auc"]).all()
     assert np.isfinite(made["test_neg_log_loss"]).all()
+    _check_routing(clone(model), *table)
+
+
+def _check_routing(model, X, y):
+    """Weights of examples reach scorers that ask for them, and budgets the model's own score."""
+    weight, scorer = np.where(y == "ill", 1.0, 0.0), make_budget_scorer("accuracy", budget=15)
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(sample_weight=False).set_score_request(budget=True)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            cross_validate(model, X, y, scoring=scorer, params={"sample_weight": weight})
+        scorer.set_score_request(sample_weight=True)
+        weighed = {"params": {"sample_weight": weight}, "scoring": scorer}
+        recall = {"scoring": make_budget_scorer(partial(recall_score, pos_label="ill"), budget=15)}
+        scores = [cross_validate(model, X, y, **each)["test_score"] for each in (weighed, recall)]
+        np.testing.assert_allclose(*scores)
+        for each in (model, SignOfFirst(COSTS).set_score_request(budget=True)):
+            assert cross_validate(each, X, y, params={"budget": 15})["test_score"].min() > 0.5
 
 
 @pytest.mark.parametrize("scoring", [None, "f1_macro", "neg_log_loss", "roc_auc"])

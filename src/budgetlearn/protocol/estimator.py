@@ -49,10 +49,10 @@ class BudgetedEstimator(BaseEstimator):
     feature_costs: Any = None
 
     def __init_subclass__(cls, **named):
-        super().__init_subclass__(**named)
         # scikit-learn's mixins come first and would hide the `score` that accepts a budget.
         if cls.score in (ClassifierMixin.score, RegressorMixin.score):
             cls.score = BudgetedEstimator.score
+        super().__init_subclass__(**named)  # reads the parameters of `score`, to route metadata
 
     @classmethod
     @cache

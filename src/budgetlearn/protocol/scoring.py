@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +69,15 @@ class BudgetScorer:
         weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
         made = Substitute(estimator, lambda name, X: getattr(estimator, name)(X, **self.limits))
         return float(self.scorer(made, X, y, **weight))
+
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Request metadata as scikit-learn's scorers do: `sample_weight=True`."""
+        self.scorer.set_score_request(**requests)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return the request, without which scikit-learn refuses to score with weights."""
+        return self.scorer.get_metadata_routing()
 
 
 @described
