@@ -89,7 +89,8 @@ def check_budgeted_estimator(estimator):
     check_untouched_cells(model, X)
     if tags.lazy:
         check_caps(model, X, costs)
-        check_acquiring(model, X)
+        for budget in (None, *np.unique(model.operating_points_["cost"])):
+            check_acquiring(model, X, budget)
         _check_session(model, X)
 
 
@@ -111,9 +112,13 @@ def _check_stages(model, X):
     points = model.operating_points_
     assert len(stages) == model.n_stages_ == len(points), "one operating point for each stage"
     assert points["cost"].between(0, model.feature_costs_.full + 1e-9).all()
-    for stage, output in zip(stages, model.staged_predict(X), strict=True):
-        np.testing.assert_allclose(stage.cost, model.feature_costs_.total(stage.acquired))
-        np.testing.assert_array_equal(stage.output, output)
+    fixed = model.fixed_costs()
+    for place, output in enumerate(model.staged_predict(X)):
+        cost = model.feature_costs_.total(stages[place].acquired)
+        np.testing.assert_allclose(stages[place].cost, cost)
+        np.testing.assert_array_equal(stages[place].output, output)
+        if fixed is not None:
+            np.testing.assert_allclose(cost, fixed[place], err_msg="not the cost of fixed_costs")
     output, cost = model.predict_with_cost(X)
     np.testing.assert_array_equal(output, model.predict(X))
     np.testing.assert_array_equal(cost, model.acquisition_cost(X))
@@ -184,9 +189,9 @@ def check_caps(model, X, costs):
         model.predict(X, max_cost=cap, fallback=True)
 
 
-def check_acquiring(model, X):
+def check_acquiring(model, X, budget=None):
     """Check that predicting from a source acquires the same as predicting from the table."""
-    acquired = model.acquired_features(X)
+    acquired = model.acquired_features(X, budget)
     # The source keeps its own record, independent of the ledger.
     asked = np.zeros(X.shape, dtype=bool)
 
@@ -195,13 +200,13 @@ def check_acquiring(model, X):
         asked[rows, feature] = True
         return X[rows, feature]
 
-    made = model.predict_acquiring(source, len(X))
-    np.testing.assert_array_equal(made.prediction, model.predict(X))
+    made = model.predict_acquiring(source, len(X), budget)
+    np.testing.assert_array_equal(made.prediction, model.predict(X, budget))
     np.testing.assert_array_equal(made.acquired, acquired)
     assert not (asked & ~acquired).any(), "requested features must be acquired"
-    np.testing.assert_allclose(made.cost, model.acquisition_cost(X))
+    np.testing.assert_allclose(made.cost, model.acquisition_cost(X, budget))
     if made.probabilities is not None:
-        np.testing.assert_allclose(made.probabilities, model.predict_proba(X), rtol=1e-12)
+        np.testing.assert_allclose(made.probabilities, model.predict_proba(X, budget), rtol=1e-12)
     np.testing.assert_array_equal((made.order >= 0).sum(axis=1), acquired.sum(axis=1))
 
 
