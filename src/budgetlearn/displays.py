@@ -108,14 +108,8 @@ class CostAccuracyDisplay:
         style = {"marker": "o", "markersize": 4, "label": self.estimator_name, **kwargs}
         (self.line_,) = ax.step(self.costs[line], self.scores[line], where="post", **style)
         others = np.setdiff1d(np.arange(len(self.costs)), self.chosen)
-        (self.points_,) = ax.plot(
-            self.costs[others],
-            self.scores[others],
-            linestyle="none",
-            marker=".",
-            color=self.line_.get_color(),
-            alpha=0.3,
-        )
+        dots = {"linestyle": "none", "marker": ".", "alpha": 0.3, "color": self.line_.get_color()}
+        (self.points_,) = ax.plot(self.costs[others], self.scores[others], **dots)
         ax.set(xlabel="mean acquisition cost of an example", ylabel=self.score_name)
         if self.estimator_name is not None:
             ax.legend(loc="lower right")

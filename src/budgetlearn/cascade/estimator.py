@@ -15,6 +15,7 @@ from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import refuse_unknown_score, score_outcome, stage_scorer, standard_error
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
+from . import pool
 from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
 from .fixed_order import Answers, Cascade, walk
 from .mixture import Mixture, origin_and_unit
@@ -32,21 +33,6 @@ from .models import (
     models_between,
 )
 from .orders import ORDERS, acquisitions_of, confirmed_share, geometric_stages, nested_stages
-from .pool import (
-    ROUNDING,
-    Trace,
-    above_constant,
-    best_at_each_cost,
-    best_informed,
-    between,
-    candidates,
-    class_evidence,
-    cost_of_rows,
-    exit_stages,
-    number_evidence,
-    settled_in_cells,
-    under_cap,
-)
 
 # Most units (stretches of an order) that are hidden in the training examples of the fallback.
 MOST_UNITS = 16
@@ -184,12 +170,12 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         models = self._models(table, ends, sets, kinds, seed)
         models.medians = medians(table.X)
         self._errors = {}  # by id of a cascade: function that measures a score's standard error
-        pool = self._pool(orders, units, table, models, seed)
-        pool = self._at_own_cost(pool, table)
+        entries = self._pool(orders, units, table, models, seed)
+        entries = self._at_own_cost(entries, table)
         # A cap may select a route that is not optimal for any mean budget.
-        stop_all = [each for each in pool if np.isnan(each.tradeoff)]
+        stop_all = [each for each in entries if np.isnan(each.tradeoff)]
         self._routes = [each for each in stop_all if each.n_features > 0]
-        front = best_at_each_cost(pool)
+        front = pool.best_at_each_cost(entries)
         cascades = [each.cascade for each in (*self._routes, *front) if not each.cascade.dynamic]
         models.between = models_between(table, kinds, seed, cascades)
         # Each error takes a hundred scores, so measure it for operating points only.
@@ -228,19 +214,19 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         self._say("the share of the gain that is not chance")
         share = confirmed_share(table, self.feature_costs_, fixed, reference, seed, self.n_jobs)
         stages = (stage for each in traces for stage in each.predictions)
-        reference = best_informed(table, reference, stages, share)
-        pool = []
+        reference = pool.best_informed(table, reference, stages, share)
+        entries = []
         for trace in traces:
             self._say(f"the points of {trace.route.name}")
             evidence = self._evidence(trace, reference, table, models, seed)
-            found = candidates(evidence, self.feature_costs_.full)
+            found = pool.candidates(evidence, self.feature_costs_.full)
             # Points between the steps of a dynamic order would hardly keep their budgets.
             if not trace.route.dynamic:
-                found += between(found, evidence, self.feature_costs_.full)
-            pool += self._scored(found, evidence, leans=table.n_classes is not None)
-        return above_constant(pool, self._constant(reference, table, models, seed), share)
+                found += pool.between(found, evidence, self.feature_costs_.full)
+            entries += self._scored(found, evidence, leans=table.n_classes is not None)
+        return pool.above_constant(entries, self._constant(reference, table, models, seed), share)
 
-    def _at_own_cost(self, pool, table):
+    def _at_own_cost(self, entries, table):
         """Return the candidates, those of the dynamic order with the cost of its final trees.
 
         Trees of the folds learn from fewer examples and so acquire more, by a quarter on small
@@ -249,7 +235,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         """
         table = table.thinned(MOST_WALKED)
         reader_of = cache(lambda order: order.reader(None, table.X, None))
-        others = best_at_each_cost([each for each in pool if each.cascade.name != FORESEEN])
+        others = pool.best_at_each_cost([each for each in entries if each.cascade.name != FORESEEN])
 
         def own_cost(point):
             less = [each for each in others if each.cost <= SURELY_LESS * point.cost]
@@ -258,12 +244,12 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             reader = reader_of(point.cascade)
             acquired = reader.acquired(walk(point, reader, len(table.X))[0])
             paid = self.feature_costs_.total(acquired), acquired.sum(axis=1)
-            own = cost_of_rows(*paid, table.counted, table.groups)
+            own = pool.cost_of_rows(*paid, table.counted, table.groups)
             # The out-of-fold score does not hold for a walk that acquires far less.
-            score = point.score if own["cost"] >= SURELY_LESS * point.cost else pool[0].score
+            score = point.score if own["cost"] >= SURELY_LESS * point.cost else entries[0].score
             return replace(point, score=score, **own)
 
-        return [own_cost(each) if each.cascade.name == FORESEEN else each for each in pool]
+        return [own_cost(each) if each.cascade.name == FORESEEN else each for each in entries]
 
     def _foreseen(self, units, table, reference, rivals, seed):
         """Return the traces of a dynamic order, if any, and the predictions from all features."""
@@ -295,16 +281,16 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         mixtures = tuple(models.mixture(features, table) for features in stages)
         route = Cascade(name, tuple(stages), costs, mixtures, None)
         held_out = models.held_out_stages(stages, mixtures)
-        return Trace(route, held_out, costs[:, None], route.sizes[:, None])
+        return pool.Trace(route, held_out, costs[:, None], route.sizes[:, None])
 
     def _evidence(self, trace, reference, table, models, seed):
         """Return the `Evidence` of a trace, with losses relative to a reference."""
         if table.n_classes is not None:
-            evidence = class_evidence(trace, table, reference)
+            evidence = pool.class_evidence(trace, table, reference)
         else:
             squares = ((reference - trace.predictions) ** 2)[:, :, 0]
             changes = _changes(trace.route, squares, table, models, seed)
-            evidence = number_evidence(trace, changes, table, reference[:, 0])
+            evidence = pool.number_evidence(trace, changes, table, reference[:, 0])
         if trace.route.dynamic:
             return evidence
         reader = trace.route.reader(models, table.X, Answers(len(table.y)))
@@ -313,7 +299,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             return reader.confidence(stage, reader.predict(stage, rows), rows)
 
         said = evidence.confidence, trace.route.stages, table.without_gaps
-        return replace(evidence, confidence=settled_in_cells(*said, final))
+        return replace(evidence, confidence=pool.settled_in_cells(*said, final))
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""
@@ -324,9 +310,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         ones = None if table.n_classes is None else np.ones(1)
         mixture = Mixture(("constant",), np.ones(1), ones)
         route = Cascade("constant", ((),), free[0], (mixture,), ones)
-        trace = Trace(route, predictions, free, free)
+        trace = pool.Trace(route, predictions, free, free)
         evidence = self._evidence(trace, reference, table, models, seed)
-        found = candidates(evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
+        found = pool.candidates(evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
         return self._scored(found, evidence)[0]
 
     def _scored(self, found, evidence, leans=False):
@@ -341,10 +327,10 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         leanings = [None]
         if leans:
             shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
-            leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
+            leanings += [np.maximum(shares, pool.ROUNDING) ** -power for power in LEANINGS]
 
         def made(point, leaning):
-            stops = exit_stages(evidence.confidence, point.thresholds)
+            stops = pool.exit_stages(evidence.confidence, point.thresholds)
             found = evidence.trace.predictions[stops, np.arange(stops.size)]
             return Stage({}, self._label(found, leaning), found if classifies else None)
 
@@ -507,7 +493,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         blank = Outcome.constant(self, n_samples)
         point = self.points_[stage]
         if ledger.max_cost < np.inf:
-            point = under_cap(point, self._routes, ledger.costs, ledger.max_cost)
+            point = pool.under_cap(point, self._routes, ledger.costs, ledger.max_cost)
         label = partial(self._label, leaning=point.leaning)
         acquisitions = point.cascade.acquisitions(point, self.models_, blank, label)
         return (yield from acquisitions.requests(ledger))

@@ -16,17 +16,8 @@ from itertools import chain, islice
 
 import pandas as pd
 
+from .. import files
 from ..exceptions import DatasetError, MissingExtraError, extra
-from ..files import (
-    PARQUET,
-    as_file,
-    encoding_of,
-    is_workbook,
-    opened,
-    separator_of,
-    starts_with,
-    workbook_as_csv,
-)
 from .categories import as_words
 
 # Errors that readers of zip, tar, gzip, lzma, idx, csv and SVMlight raise on damaged content.
@@ -94,11 +85,11 @@ def read_frame(
     marks = [*MISSING_MARKS, missing] if isinstance(missing, str) else list(marks)
     with reading(path, "a table"):
         # Checked first, as pandas would accept short rows and repeated names.
-        with opened(path, encoding) as stream:
+        with files.opened(path, encoding) as stream:
             # Skips lines rather than records, because they need not be a table.
             rows = _rows(path, islice(stream, skip_rows, None), separator, skip_rows)
             marks += _check_rows(path, rows, header, max_rows, {*marks})
-        with opened(path, encoding) as stream:
+        with files.opened(path, encoding) as stream:
             return pd.read_csv(
                 stream,
                 sep=r"\s+" if blanks else separator,
@@ -195,21 +186,21 @@ def read_table(
     kept. Neither applies to Parquet, whose columns have types. `part` may be `max_rows`, which
     Parquet ignores. Raises a `DatasetError` that names the line if the file cannot be read.
     """
-    path, named = as_file(path), marks_of(missing)
+    path, named = files.as_file(path), marks_of(missing)
     with reading(path, "a table"):
-        if path.suffix in (".parquet", ".pq") or starts_with(path, PARQUET):
+        if path.suffix in (".parquet", ".pq") or files.starts_with(path, files.PARQUET):
             return _read_parquet(path, named, columns)
-        workbook = is_workbook(path)
+        workbook = files.is_workbook(path)
     if workbook:
         with reading(path, "a workbook (.xlsx)"):
-            path, separator = workbook_as_csv(path, decimal or "."), ","
+            path, separator = files.workbook_as_csv(path, decimal or "."), ","
     with reading(path, "a table"):
-        encoding = encoding_of(path)
-        with opened(path, encoding) as stream:
+        encoding = files.encoding_of(path)
+        with files.opened(path, encoding) as stream:
             first = next(filter(str.strip, iter(partial(stream.readline, 1_000_000), "")), "")
         if separator is None and "\0" in first:
             raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
-        separator = separator or separator_of(first)
+        separator = separator or files.separator_of(first)
     marks = [*MISSING_MARKS, *named] if named or missing is None else named
     how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding} | part
     frame = _stripped(read_frame(path, separator, columns=columns, text=text, **how), path)
