@@ -47,7 +47,6 @@ PARAMETERS = {
     "get_params": "(self, deep: bool = ...) -> dict[str, Any]",
     "set_params": "(self, **params: Any) -> Self",
 }
-PREDICTED = "(self, X: ArrayLike, **params: Any) -> NDArray[Any]"
 INHERITED = {
     b.BudgetedEstimator: PARAMETERS,
     b.BudgetPreprocessor: PARAMETERS
@@ -55,7 +54,7 @@ INHERITED = {
         "fit_transform": "(self, X: Any, y: Any = ...) -> Any",
         "get_feature_names_out": "(self, input_features: Any = ...) -> Any",
     },
-    b.BudgetPipeline: PARAMETERS | {"predict": PREDICTED, "predict_proba": PREDICTED},
+    b.BudgetPipeline: PARAMETERS,
 }
 
 

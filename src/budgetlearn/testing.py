@@ -113,12 +113,11 @@ def _check_stages(model, X):
     assert len(stages) == model.n_stages_ == len(points), "one operating point for each stage"
     assert points["cost"].between(0, model.feature_costs_.full + 1e-9).all()
     fixed = model.fixed_costs()
-    for place, output in enumerate(model.staged_predict(X)):
-        cost = model.feature_costs_.total(stages[place].acquired)
-        np.testing.assert_allclose(stages[place].cost, cost)
-        np.testing.assert_array_equal(stages[place].output, output)
-        if fixed is not None:
-            np.testing.assert_allclose(cost, fixed[place], err_msg="not the cost of fixed_costs")
+    for place, (stage, output) in enumerate(zip(stages, model.staged_predict(X), strict=True)):
+        cost = model.feature_costs_.total(stage.acquired)
+        np.testing.assert_allclose(stage.cost, cost)
+        np.testing.assert_allclose(cost if fixed is None else fixed[place], cost, err_msg="fixed")
+        np.testing.assert_array_equal(stage.output, output)
     output, cost = model.predict_with_cost(X)
     np.testing.assert_array_equal(output, model.predict(X))
     np.testing.assert_array_equal(cost, model.acquisition_cost(X))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import cross_validate
@@ -13,6 +14,7 @@ from budgetlearn import (
     BudgetPreprocessor,
     BudgetRFClassifier,
     FMCCClassifier,
+    GIFRegressor,
     LogitPathClassifier,
     make_budget_scorer,
 )
@@ -61,7 +63,12 @@ def test_costs_are_those_of_original_columns(pipeline, table):
 def test_prediction_and_score_keep_the_budget(pipeline, table):
     X, y = table
     budget = float(pipeline.operating_points_["cost"].iloc[-1])
-    assert pipeline.score(X, y, budget=budget) == np.mean(pipeline.predict(X, budget=budget) == y)
+    with config_context(enable_metadata_routing=True):  # budgets need no request
+        made = pipeline.predict(X, budget)
+        shares = pipeline.predict_proba(X, budget)
+    assert pipeline.score(X, y, budget=budget) == np.mean(made == y)
+    np.testing.assert_array_equal(pipeline.classes_[shares.argmax(axis=1)], made)
+    assert not hasattr(BudgetPipeline([("model", GIFRegressor())]), "predict_proba")
 
 
 def test_a_session_asks_for_original_columns_each_once(pipeline, table):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
 
 from ..exceptions import ConfigError
 from ..preprocessing.categories import as_word
@@ -23,13 +24,23 @@ from .operating_points import Certificate
 from .prediction import Session, decided
 
 
+def _of_last_step(name):
+    """Return a method that passes encoded examples, and what else it gets, to the last step."""
+
+    @wraps(getattr(BudgetedEstimator, name))
+    def method(self, X, *given, **named):
+        return getattr(self._final_estimator, name)(self._encoded(X), *given, **named)
+
+    return method
+
+
 class BudgetPipeline(Pipeline):
     """Pipeline whose last step predicts under a budget, in terms of the original columns.
 
     `predict`, `predict_proba` and `score` take `budget`, `max_cost`, `fallback` and `budget_mode`
     like the last step, which also has the feature costs, by names of the original columns. Each
     column must remain one acquisition: put a `BudgetPreprocessor` first if there are words or gaps.
-    Transformers that keep columns and their names, such as `StandardScaler`, may follow it.
+    Steps that keep columns and names, such as `StandardScaler`, may follow; they need every column.
 
     Parameters
     ----------
@@ -91,6 +102,14 @@ class BudgetPipeline(Pipeline):
             )
         return self
 
+    predict = _of_last_step("predict")
+    acquisition_cost = _of_last_step("acquisition_cost")
+    score = _of_last_step("score")
+    measure = _of_last_step("measure")
+    predict_proba = available_if(lambda self: hasattr(self._final_estimator, "predict_proba"))(
+        _of_last_step("predict_proba")
+    )
+
     def _encoded(self, X):
         return self[:-1].transform(X) if len(self.steps) > 1 else X
 
@@ -150,18 +169,6 @@ class BudgetPipeline(Pipeline):
 
         model = self._final_estimator
         return self._in_columns(model.predict_acquiring(encoded, n_samples, *limits, **options))
-
-    @wraps(BudgetedEstimator.acquisition_cost)
-    def acquisition_cost(self, X: ArrayLike, *limits: Any, **options: Any) -> NDArray[np.float64]:
-        return self._final_estimator.acquisition_cost(self._encoded(X), *limits, **options)
-
-    @wraps(BudgetedEstimator.score)
-    def score(self, X: ArrayLike, y: ArrayLike, *limits: Any, **options: Any) -> float:
-        return self._final_estimator.score(self._encoded(X), y, *limits, **options)
-
-    @wraps(BudgetedEstimator.measure)
-    def measure(self, X: ArrayLike, y: ArrayLike, **weights: Any) -> pd.DataFrame:
-        return self._final_estimator.measure(self._encoded(X), y, **weights)
 
     @wraps(BudgetedEstimator.certify)
     def certify(self, X_cal: ArrayLike, y_cal: ArrayLike, **limits: Any) -> Certificate:
