@@ -17,9 +17,9 @@ import numpy as np
 from accuracy_cascade import area
 from sklearn.datasets import make_classification, make_friedman1
 
-from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, estimator
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, pool
 
-RULE, N_ROWS = estimator.best_informed, 6_000
+RULE, N_ROWS = pool.best_informed, 6_000
 
 
 def exclusive_or(seed):
@@ -100,11 +100,11 @@ def row(name, seed):
         judges.append(best is not last)
         return best
 
-    estimator.best_informed = watched
+    pool.best_informed = watched
     ours = measured(*parts)
     if not judges[0]:
         return False, ours, ours
-    estimator.best_informed = lambda table, last, stages, share: last
+    pool.best_informed = lambda table, last, stages, share: last
     return True, ours, measured(*parts)
 
 
