@@ -368,7 +368,7 @@ def _rare(labels):
 
 def _twins(column):
     """Return a note if two words of a column differ only in capitals."""
-    words = () if is_number(column) else sorted({*map(as_word, column.dropna())})
+    words = () if is_number(column) else sorted({*map(as_word, column.dropna().unique())})
     # Often a typing error, but both may be meant, so this is a note and not an error.
     seen = {}
     for word in words:

@@ -180,7 +180,7 @@ def holds_words(column, categorical):
         refuse_numbers(column)
     different = words.dropna().unique()
     # Checked on unstripped cells, as "a" and "a " may be meant to differ.
-    refuse_blank_twins(column.dropna().map(str).unique(), f"Column {column.name!r}")
+    refuse_blank_twins(map(str, column.dropna().unique()), f"Column {column.name!r}")
     n_words = int(words.notna().sum())
     each_its_own = different.size == n_words >= FEWEST_NAMES
     if not categorical and (each_its_own or different.size > max(MOST_WORDS, n_words / 2)):
@@ -205,7 +205,7 @@ def refuse_infinity(name, numbers):
 def _refuse_dates(column):
     kind = column.dtype
     typed = kind.kind in "Mm" or isinstance(kind, pd.PeriodDtype)
-    cells = column.dropna().map(str).str.strip().unique()
+    cells = pd.Series(column.dropna().unique()).map(str).str.strip().unique()
     if typed or len([cell for cell in cells if _DATE.fullmatch(cell)]) > len(cells) / 2:
         first = str(column.dropna().iloc[0])
         unit = "hours since midnight" if ":" in first[:3] else "days since a fixed date"
