@@ -1,9 +1,13 @@
 """The schedule: nothing below the constant, and no budget left unspent but for a good reason."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score
 
 from budgetlearn.auto.evidence import (
+    Comparison,
     Field,
     best_at_budgets,
     everything,
@@ -11,6 +15,8 @@ from budgetlearn.auto.evidence import (
     quoted_scores,
     surely_better,
 )
+from budgetlearn.auto.methods import Method
+from budgetlearn.auto.scores import Objective
 
 N = 400
 
@@ -26,12 +32,9 @@ def field(*policies):
     )
 
 
-def test_what_is_no_better_than_the_constant_is_not_bought():
+def test_what_the_constant_or_a_cheaper_one_equals_is_not_bought():
     bad = field(("constant", 0, 0.7), ("cascade", 0, 0.65), ("cascade", 1, 0.7))
     assert best_at_budgets(bad) == [0, 0]
-
-
-def test_what_a_cheaper_one_equals_is_not_bought():
     flat = field(("constant", 0, 0.5), ("cascade", 0, 0.8), ("cascade", 1, 0.8), ("msB", 2, 0.9))
     assert best_at_budgets(flat) == [1, 1, 3]
 
@@ -131,6 +134,29 @@ def test_policies_that_score_less_than_cheaper_ones_share_their_mean():
     # Where purchases are scored nothing is spent for its own sake.
     paid = Field(made.rows, made.names, made.places, made.everything, spends=False)
     assert quoted_scores(paid, [1, 2, 3, 4], flattery)[3] == pytest.approx(0.73)
+
+
+def test_folds_without_a_model_within_the_budget_do_not_count_in_the_quoted_score():
+    random, n = np.random.default_rng(0), 200
+    y = random.normal(size=n)
+    seen = np.ones((2, n))
+    seen[0, :100] = seen[1, 150:] = 0  # folds whose models have no stage within the budget
+    found = np.where(seen, y + 0.5 * random.normal(size=(2, n)), y.mean())[..., None]
+    for weight, groups in ((None, None), (1 + random.random(n), None), (None, np.arange(n) // 2)):
+        train = SimpleNamespace(y=y, weight=weight, groups=groups)
+        about = (Objective("r2"), 0, None, None, None, y.mean())
+        comparison = Comparison(train, None, None, [1.0], *about)
+        made = comparison._policy(Method("BudgetRF", None, {}), 0, found, seen, seen)
+        kept, shares = seen.ravel() > 0, None if weight is None else np.tile(weight, 2)
+        right = np.tile(y, 2)[kept], found.ravel()[kept], None if weight is None else shares[kept]
+        score = r2_score(right[0], right[1], sample_weight=right[2])
+        assert made.score == pytest.approx(score)
+        assert made.score > made.rows.mean() + 0.1
+        # As many rows as there are, though some were predicted twice.
+        assert 0.5 < made.score_se / (0.25 * np.sqrt(2 / n)) < 2
+        whole = comparison._policy(Method("BudgetRF", None, {}), 0, found, seen, seen + 1)
+        error = whole.rows.std() / np.sqrt(whole.rows.size)
+        assert (whole.score, whole.score_se) == pytest.approx((whole.rows.mean(), error))
 
 
 def test_everything_is_the_first_model_on_all_features_unless_another_is_surely_better():

@@ -154,37 +154,26 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
     def _keep(self, comparison, policies, train):
         """Fit the chosen methods on all rows and keep the schedule."""
-        field = evidence.Field(
-            np.array([policy.rows for policy in policies]),
-            [policy.method.name for policy in policies],
-            np.array([policy.place for policy in policies]),
-            np.array([policy.method.everything for policy in policies]),
-            spends=self.objective_.scoring != "total_cost",
-        )
+        methods = [policy.method for policy in policies]
+        rows, places = (np.array([getattr(p, x) for p in policies]) for x in ("rows", "place"))
+        whole, names = np.array([x.everything for x in methods]), [x.name for x in methods]
+        field = evidence.Field(rows, names, places, whole, self.objective_.scoring != "total_cost")
         chosen = evidence.best_at_budgets(field)
         flattery = evidence.optimism(field, comparison.seed)
+        flattery += [policies[k].rows.mean() - policies[k].score for k in chosen]
         quotes = evidence.quoted_scores(field, chosen, flattery)
-        self.comparison_ = pd.DataFrame(
-            {
-                "method": policy.method.name,
-                "budget": comparison.budgets[policy.place],
-                "cost": policy.spent.mean(),
-                "score": policy.rows.mean(),
-                "score_se": policy.rows.std() / np.sqrt(policy.rows.size),
-            }
-            for policy in policies
-        )
+        known = [(p.method.name, comparison.budgets[p.place], p.spent.mean()) for p in policies]
+        self.comparison_ = pd.DataFrame(known, columns=["method", "budget", "cost"])
+        self.comparison_[["score", "score_se"]] = [mean_and_error(each) for each in field.rows]
         fitted, found = {}, []
         last, sure = evidence.everything(field), evidence.surely_better(field, chosen, quotes)
         for k in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
             policy, method = policies[k], policies[k].method
-            score, error = mean_and_error(policy.rows)
-            if k and policy.rows.size == comparison.train.y.size:  # not one of each group
-                error = np.hypot(
-                    error, self.objective_.unseen_error(policy.rows, comparison.train.y)
-                )
+            error, y = policy.score_se, comparison.train.y
+            if k and policy.rows.size == y.size:  # not one of each group
+                error = np.hypot(error, self.objective_.unseen_error(policy.rows, y))
             error *= REFIT_ERROR if k else 1.0  # the constant is not refitted
-            entry = Entry(method.name, quotes.get(k, score), error, k in sure, k == last)
+            entry = Entry(method.name, quotes.get(k, policy.score), error, k in sure, k == last)
             if k:
                 if method.name not in fitted:
                     model = comparison.fitted(method, train)

@@ -17,7 +17,7 @@ from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.checked_data import stage_of, working_dtype
 from ..protocol.feature_requests import in_all_classes
-from ..protocol.scoring import sums_of_groups
+from ..protocol.scoring import mean_and_error, sums_of_groups
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
@@ -33,6 +33,10 @@ class Policy:
     method: Method
     place: int  # index of its budget
     rows: np.ndarray  # (n_samples,): contribution of each row to the score
+    # Score and its standard error in folds whose model has a stage within the budget, as the final
+    # model has. In other folds, the constant predicts.
+    score: float
+    score_se: float
     spent: np.ndarray  # (n_samples,): acquisition cost of each row
     temperature: float  # calibrates the probabilities
     # Ratio, at least 1, of the costs of unseen rows to those of training rows, about which models
@@ -93,9 +97,7 @@ class Comparison:
         n, n_outputs = len(self.train.y), self.n_classes or 1
         found = np.zeros((len(repeats), len(places), n, n_outputs))
         spent, seen = np.zeros((2, len(repeats), len(places), n))
-        left_out = [
-            (k, folds == fold) for k, folds in enumerate(repeats) for fold in np.unique(folds)
-        ]
+        left_out = [(k, folds == f) for k, folds in enumerate(repeats) for f in np.unique(folds)]
         budgets, start = [self.budgets[place] for place in places], monotonic()
         for done, (repeat, out) in enumerate(left_out):
             # Extrapolates the time to the fits of all folds and one final fit.
@@ -183,9 +185,22 @@ class Comparison:
             # Rows of a group are not independent: use a number for each group, with the same mean.
             moved = sums_of_groups(rows - rows.mean(), self.train.groups)
             rows = rows.mean() + moved * (moved.size / rows.size)
+        score, error = mean_and_error(rows)
+        if 0 < (kept := np.ravel(seen) > 0).mean() < 1:
+            score, error = self._score_of(kept, found, decided, spent)
         # Both are means over the same rows, so their ratio has little noise.
         inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
-        return Policy(method, place, rows, spent.mean(axis=0), temperature, inflation)
+        return Policy(method, place, rows, score, error, spent.mean(axis=0), temperature, inflation)
+
+    def _score_of(self, kept, found, decided, spent):
+        """Return the score of some rows of all repeats, and its standard error."""
+        y, weight, groups = self.train.y, self.train.weight, self.train.groups
+        known = y, weight, np.arange(y.size) if groups is None else groups
+        y, weight, names = (x if x is None else np.tile(x, len(found))[kept] for x in known)
+        decided = None if self.n_classes is None else np.ravel(decided)[kept]
+        made = np.concatenate(found)[kept], decided, np.ravel(spent)[kept]
+        rows = self.objective.unweighted(y, *made, weight)
+        return mean_and_error(rows, weight, names)  # repeats of a row are not independent
 
 
 def of_all_classes(probabilities, known, classes, factors=None):

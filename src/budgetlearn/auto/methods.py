@@ -44,6 +44,7 @@ class Method:
 
 _BOOSTING = {"cost_weights": None, "n_trees": (20, 40)}
 _GROWTH = Growth(max_depth=8, max_features=0.5, reuse_discount=0.5)
+_BY_ENTROPY = replace(_GROWTH, impurity="entropy", split="expected")
 _BUDGETRF = {
     "n_estimators": 40,
     "cost_exponent": 1,
@@ -53,11 +54,7 @@ _BUDGETRF = {
 CONSTANT = Method("constant", None, {})  # acquires nothing, and is never fitted
 _CLASSIFIERS = (
     Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),
-    Method(
-        "BudgetRF",
-        BudgetRFClassifier,
-        {**_BUDGETRF, "growth": replace(_GROWTH, impurity="entropy", split="expected")},
-    ),
+    Method("BudgetRF", BudgetRFClassifier, _BUDGETRF | {"growth": _BY_ENTROPY}),
     Method("filter + boosting", peers.FilterBoostingClassifier, {}),
     Method(DEFAULT, ScheduleCascadeClassifier, {}),
     Method("sparse linear", peers.SparseLinearClassifier, {}),

@@ -51,13 +51,13 @@ class Objective:
         predicted classes, and `spent` are the costs of the rows. With `weight`, 1 on average, the
         mean is the weighted score, and its standard error is that of a weighted mean.
         """
-        rows = self._rows(y, predictions, decided, spent, weight)
+        rows = self.unweighted(y, predictions, decided, spent, weight)
         if weight is None:
             return rows
         mean = np.average(rows, weights=weight)
         return mean + weight * (rows - mean)
 
-    def _rows(self, y, predictions, decided, spent, weight):
+    def unweighted(self, y, predictions, decided, spent, weight):
         """Return the contribution of each row before weighting."""
         match self.scoring:
             case "total_cost":

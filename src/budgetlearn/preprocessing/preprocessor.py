@@ -194,11 +194,10 @@ class BudgetPreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         dict of str to list of str
             Unknown words by column; columns without any are not included.
         """
-        frame, found = _named(X), {}
-        for name, known in self.categories_.items():
-            if name in frame.columns:
-                found[name] = sorted({*as_words(frame[name]).dropna()} - {*known})
-        return {name: words for name, words in found.items() if words}
+        frame = _named(X)
+        names = [name for name in self.categories_ if name in frame]
+        found = {x: {*as_words(frame[x]).dropna()} - {*self.categories_[x]} for x in names}
+        return {name: sorted(words) for name, words in found.items() if words}
 
 
 def _named(X):
