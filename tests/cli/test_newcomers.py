@@ -240,6 +240,7 @@ def test_columns_that_may_be_misread_are_told(folder, told):
         "dev": (1, "site, dev: the same value", "--drop dev\n"),
         "mood": (["Yes", "yes"], "mood: 'Yes' and 'yes' differ only in capitals and count as two"),
         "zip": (["01067", "30159"], "zip holds 01067, and is read as a number", "al zip\n"),
+        "day": ([20240331, 20231201], "day holds 20240331, and is read as a", "--date day\n"),
         "left": ([-1, *range(12)], "left holds -1 in 19 rows, and nothing else", "--na -1\n"),
     }
     plain = {
@@ -247,11 +248,12 @@ def test_columns_that_may_be_misread_are_told(folder, told):
         "change": [-1, -2, *range(20)],
         "gap": [None, 1],
         "part": ["0.5", "01.5"],
+        "code": [20241331, 20240101],
     }
     cells = {name: values for name, (values, *_) in odd.items()} | plain
     columns = {name: np.resize(np.array(each, object), 240) for name, each in cells.items()}
     status, _, err = of_table(told, lambda table: table.assign(**columns))
-    assert (status, err.count("Note: "), err.count("\n")) == (0, 4, 4)
+    assert (status, err.count("Note: "), err.count("\n")) == (0, 5, 5)
     assert all(words in err for _, *said in odd.values() for words in said)
     assert (
         "zip has the categories: 01067, 30159"
@@ -493,6 +495,9 @@ def test_small_parts_of_sentences():
     assert output.plus_minus(0.95, 0.00043) == "0.95000 ± .00043"
     assert output.plus_minus(0.5, 1e-17) == output.plus_minus(0.5, 0) == "0.500 ± .000"
     assert output.plus_minus(0.5, np.nan) == "0.500 ± ?"
+    assert output.plus_minus(-7.2494, 0.9999) == "-7.249 ± 1.000"
+    assert output.plus_minus(-7.2494, 1.5432) == "-7.2 ± 1.5"
+    assert output.plus_minus(-59424.022, 4230.7) == "-59424 ± 4231"
     assert output.spread({"cost": 3.0, "cost_se": np.nan}) == " ± ?"
     saved = SimpleNamespace(expected_cost=lambda stage, n_rows: (3.0, 1.0))
     said = [output.mean_cost(saved, 0, n_rows) for n_rows in (1, 2000)]

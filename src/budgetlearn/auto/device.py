@@ -70,20 +70,17 @@ def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=N
     for name, setting in TRIES:
         try:
             model, chosen = KINDS[name](*about, setting, X[train], y[train], X[valid], y[valid])
-            rows.append((name, chosen, model.nbytes, _error(model, X[valid], y[valid])))
-        except BudgetError as error:
-            least.append(error.cheapest)
+            predicted, truth = model.predict(X[valid]), y[valid]
+            error = np.mean(predicted != truth if classifies else (predicted - truth) ** 2)
+            rows.append((name, chosen, model.nbytes, error))
+        except BudgetError as too_small:
+            least.append(too_small.cheapest)
     if not rows:
         message = f"byte_budget={byte_budget}: the smallest model takes {min(least)} bytes."
         raise BudgetError(message, min(least))
     tried = pd.DataFrame(rows, columns=["model", "setting", "bytes", "error"])
     name, setting, *_ = min(rows, key=lambda row: (row[3], row[2]))
     return Recommended(name, KINDS[name](*about, setting, X, y)[0], tried)
-
-
-def _error(model, X, y):
-    predicted = model.predict(X)
-    return np.mean((predicted - y) ** 2 if model.classes is None else predicted != y)
 
 
 def _forest(byte_budget, task, seed, setting, X, y, *valid):

@@ -24,8 +24,9 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 80, 16, 48
 
 
 def scored(score, error):
-    """Return a score with three decimals, or more if its error is smaller than that."""
-    digits = 1 - floor(log10(error)) if max(1e-12, 1e-9 * abs(score)) < error < 0.0005 else 3
+    """Return a score with three decimals, more if its error is smaller, fewer if it is above 1."""
+    known = max(1e-12, 1e-9 * abs(score)) < error and not 0.0005 <= error < 1
+    digits = max(0, 1 - floor(log10(error))) if known else 3
     return f"{round(score, digits) + 0.0:.{digits}f}"
 
 
@@ -133,7 +134,10 @@ def print_schedule(saved):
         f"with a total cost of {saved.costs.full:.10g}."
     )
     if hasattr(saved.model, "classes_"):
-        click.echo(f"  {shown(saved.target)} is one of: {_classes(saved.model)}")
+        shares = zip(saved.model.classes_[:6], saved.model.constant_, strict=False)
+        text = ", ".join(f"{shown(label)} ({100 * share:.0f} %)" for label, share in shares)
+        text += " …" * (len(saved.model.classes_) > 6)
+        click.echo(f"  {shown(saved.target)} is one of: {text}")
     for name, words in list(saved.preprocessor.categories_.items())[:20]:
         known = ", ".join(map(shown, words[:6]))
         click.echo(f"  {shown(name)} has the categories: {known}{' …' if len(words) > 6 else ''}")
@@ -157,12 +161,6 @@ def print_schedule(saved):
             f"{shown(column)} alone predicts {shown(saved.target)} almost perfectly on the "
             f"held-out rows. If it is not known beforehand, use --drop {shlex.quote(column)}"
         )
-
-
-def _classes(model):
-    shares = zip(model.classes_[:6], model.constant_, strict=False)
-    text = ", ".join(f"{shown(label)} ({100 * share:.0f} %)" for label, share in shares)
-    return text + " …" * (len(model.classes_) > 6)
 
 
 def mean_cost(saved, stage, n_rows):

@@ -21,6 +21,7 @@ ISO = "ISO8601"
 DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y")
 FORMS = (ISO, *(day + hour for hour in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
 EXAMPLE = pd.Timestamp("2024-03-31 10:30")
+DAY = r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"  # 20240331
 
 
 # Names that end in the separate word id: patient_id, "Case ID", patientId; not paid or grid.
@@ -243,7 +244,7 @@ def _constants(X):
 
 
 def _codes(path, how, X, known):
-    """Yield notes on whole numbers with leading zeros, which may be codes."""
+    """Yield notes on whole numbers that may be codes (with leading zeros) or dates (20240331)."""
     names = [name for name in X if is_number(X[name]) and name not in known]
     written = read_table(path, *how.values(), columns=names, text=True, max_rows=10_000)
     for name in (name for name in names if not is_number(written[name])):
@@ -251,6 +252,9 @@ def _codes(path, how, X, known):
         if len(codes):
             what = f"{shown(name)} holds {codes.iloc[0]}, and is read as a number"
             yield f"{what}. If it holds codes, use --categorical {shlex.quote(name)}"
+        if written[name].dropna().str.fullmatch(DAY).all():
+            what = f"{shown(name)} holds {written[name].dropna().iloc[0]}, and is read as a number"
+            yield f"{what}. If it holds dates, use --date {shlex.quote(name)}"
 
 
 def _marks_of_gaps(X):
