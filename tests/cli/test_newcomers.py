@@ -19,6 +19,7 @@ from joblib import cpu_count
 from budgetlearn.cli import main, output
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import least, money
+from budgetlearn.cli.predict import _sure
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from budgetlearn.costs import affords
@@ -498,6 +499,8 @@ def test_small_parts_of_sentences():
     assert output.plus_minus(-7.2494, 0.9999) == "-7.249 ± 1.000"
     assert output.plus_minus(-7.2494, 1.5432) == "-7.2 ± 1.5"
     assert output.plus_minus(-59424.022, 4230.7) == "-59424 ± 4231"
+    known = [_sure({"prediction": "a", "probability": share}) for share in (0.994, 0.996, 1)]
+    assert known == ["a (99 % sure)", "a (99.6 % sure)", "a (100 % sure)"]
     assert output.spread({"cost": 3.0, "cost_se": np.nan}) == " ± ?"
     saved = SimpleNamespace(expected_cost=lambda stage, n_rows: (3.0, 1.0))
     said = [output.mean_cost(saved, 0, n_rows) for n_rows in (1, 2000)]

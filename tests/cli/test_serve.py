@@ -128,6 +128,8 @@ def test_the_page_asks_as_a_session_does(browser, served, cascade, lacking):
     assert f"{state['spent']:.2f} spent; the budget is 20.00" in text_of(browser, "money")
     paid = browser.find_elements("css selector", "#rows td.number")
     assert [cell.text for cell in paid] == prices
+    shares = browser.execute_script("return [0, 0.004, 0.25, 0.996, 1].map(percent)")
+    assert shares == [f"{share}\u00a0%" for share in ("0", "0.4", "25", "99.6", "100")]
     # Only this server is asked, and each step once.
     assert set(requests(browser)) == {f"{running.address}case"}
 

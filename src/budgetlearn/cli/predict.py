@@ -335,7 +335,8 @@ def ask(model, budget, max_cost, as_json, trust):
 def _sure(state):
     if state["probability"] is None:
         return amount(state["prediction"])
-    return f"{state['prediction']} ({100 * state['probability']:.0f} % sure)"
+    share = 100 * state["probability"]
+    return f"{state['prediction']} ({share:.{int(99.5 < share < 100)}f} % sure)"
 
 
 def _at_the_prompt(case):
