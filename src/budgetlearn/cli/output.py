@@ -135,7 +135,7 @@ def print_schedule(saved):
     )
     if hasattr(saved.model, "classes_"):
         shares = zip(saved.model.classes_[:6], saved.model.constant_, strict=False)
-        text = ", ".join(f"{shown(label)} ({100 * share:.0f} %)" for label, share in shares)
+        text = ", ".join(f"{shown(label)} ({percent(share)})" for label, share in shares)
         text += " …" * (len(saved.model.classes_) > 6)
         click.echo(f"  {shown(saved.target)} is one of: {text}")
     for name, words in list(saved.preprocessor.categories_.items())[:20]:
@@ -153,7 +153,7 @@ def print_schedule(saved):
         click.echo("→ is recommended: no more expensive line is surely better.")
     skipped = getattr(saved.model, "skipped_", {})
     for why in dict.fromkeys(skipped.values()):
-        names = ", ".join(name for name, own in skipped.items() if own == why)
+        names = ", ".join(shown(name) for name, own in skipped.items() if own == why)
         click.echo(f"Not compared: {names} ({why.replace('max_minutes', '--minutes')}).")
     click.echo(for_nothing(saved))
     for column in saved.held_out["telling"]:
