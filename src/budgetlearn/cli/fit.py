@@ -251,8 +251,10 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     if auto:
         says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
     else:
-        learned = *train_data, *validation
-        says, row = _constant(table.task, learned, test_data, **of(test, "groups"))
+        kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
+        constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train_data, *validation)
+        says = constant.predict(test_data[0])[0]
+        row = _curve(constant, *test_data, **of(test, "groups")).iloc[0]
     scored = ("score", "score_se", "test_score", "test_score_se")
     # Ranges are for measurements: codes have no unit, and new dates are later ones.
     others = {*encoder.categories_, *table.reading["dates"]}
@@ -276,20 +278,18 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     return saved
 
 
-def _constant(task, learned, test, **groups):
-    """Return the prediction of the free constant, and its row of the curve."""
-    kind = "Classifier" if task == CLASSIFICATION else "Regressor"
-    constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*learned)
-    return constant.predict(test[0])[0], _curve(constant, *test, **groups).iloc[0]
-
-
 def _curve(estimator, X_test, y_test, **about):
     points = estimator.operating_points_
     curve = points[["cost", "cost_se", "score", "score_se", "n_features", "variables"]].copy()
+    held_out = estimator.measure(X_test, y_test, **about)
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1
-    held_out = estimator.measure(X_test, y_test, **about)
+    elif hasattr(estimator, "classes_"):
+        # That n rows are all right does not show the error of n + 1 in n + 2 (Laplace).
+        n = pd.Series(about.get("groups", range(len(y_test)))).nunique(dropna=False)
+        unseen = {"score_se": {0.0: np.sqrt((n + 1) / n) / (n + 2)}}
+        curve, held_out = curve.replace(unseen), held_out.replace(unseen)
     for name in ("cost", "score", "score_se"):
         curve[f"test_{name}"] = held_out[name].to_numpy()
     curve["test_cost_sd"] = held_out["cost_se"].to_numpy() * np.sqrt(len(y_test))
