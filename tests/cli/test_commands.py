@@ -119,7 +119,8 @@ def test_ask_at_the_prompt_and_in_json_agree(folder, told, monkeypatch):
     )
     shown = CliRunner().invoke(cli, ["ask", "m.joblib"], input=typed)
     assert f"next: {steps[0]['next']}, {steps[0]['price']:.2f}; now" in shown.output
-    sure = f"{done['prediction']} ({100 * done['probability']:.0f} % sure)"
+    digits = int(0.995 < done["probability"] < 1)
+    sure = f"{done['prediction']} ({100 * done['probability']:.{digits}f} % sure)"
     assert f"prediction: {sure}, for {done['spent']:.2f}" in shown.output
 
 

@@ -247,13 +247,13 @@ def _codes(path, how, X, known):
     """Yield notes on whole numbers that may be codes (with leading zeros) or dates (20240331)."""
     names = [name for name in X if is_number(X[name]) and name not in known]
     written = read_table(path, *how.values(), columns=names, text=True, max_rows=10_000)
-    for name in (name for name in names if not is_number(written[name])):
-        codes = written[name][written[name].str.fullmatch(r"0\d+", na=False)]
+    for name, cells in written.select_dtypes(exclude="number").items():
+        codes, dates = (cells[cells.str.fullmatch(form, na=False)] for form in (r"0\d+", DAY))
         if len(codes):
             what = f"{shown(name)} holds {codes.iloc[0]}, and is read as a number"
             yield f"{what}. If it holds codes, use --categorical {shlex.quote(name)}"
-        if written[name].dropna().str.fullmatch(DAY).all():
-            what = f"{shown(name)} holds {written[name].dropna().iloc[0]}, and is read as a number"
+        if 0 < len(dates) == cells.count():
+            what = f"{shown(name)} holds {dates.iloc[0]}, and is read as a number"
             yield f"{what}. If it holds dates, use --date {shlex.quote(name)}"
 
 
