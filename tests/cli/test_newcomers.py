@@ -22,6 +22,7 @@ from budgetlearn.cli.output import least, money
 from budgetlearn.cli.predict import _sure
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
+from budgetlearn.cli.table import _numbers_rows
 from budgetlearn.costs import affords
 from tests.cli.conftest import FIT, PRICES, QUICK, patients
 from tests.looping import check_each
@@ -489,6 +490,10 @@ def test_a_budget_that_is_no_number_is_refused_before_any_work(folder, told, wor
 
 
 def test_small_parts_of_sentences():
+    amounts = pd.Series(np.random.default_rng(0).permutation(90_000)[:200], name="income")
+    assert not _numbers_rows(amounts)
+    for ids in (amounts.rename("Case ID"), amounts.sort_values(), amounts.rank()):
+        assert _numbers_rows(ids)
     assert [output.percent(share) for share in (0.005, 0.0051, 0.0149, 1)] == [
         *("<1 %", "1 %", "1 %", "100 %")
     ]

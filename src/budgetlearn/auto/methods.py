@@ -45,12 +45,8 @@ class Method:
 _BOOSTING = {"cost_weights": None, "n_trees": (20, 40)}
 _GROWTH = Growth(max_depth=8, max_features=0.5, reuse_discount=0.5)
 _BY_ENTROPY = replace(_GROWTH, impurity="entropy", split="expected")
-_BUDGETRF = {
-    "n_estimators": 40,
-    "cost_exponent": 1,
-    "growth": _GROWTH,
-    "leaves": Leaves(prune=1, joint_fit=10),
-}
+_LEAVES = Leaves(prune=1, joint_fit=10)
+_BUDGETRF = {"n_estimators": 40, "cost_exponent": 1, "growth": _GROWTH, "leaves": _LEAVES}
 CONSTANT = Method("constant", None, {})  # acquires nothing, and is never fitted
 _CLASSIFIERS = (
     Method("LightGBM costs", peers.LightGBMCostClassifier, _BOOSTING),

@@ -306,9 +306,13 @@ def _hint(frame):
 
 
 def _numbers_rows(column):
-    # Whole numbers, all different, without gaps: typical of identifiers, rare for measurements.
+    # Whole numbers, all different, without gaps: typical of identifiers. Few measurements in a wide
+    # range, such as populations, differ by chance, too: there, only their order or name tells.
     known = is_number(column) and column.notna().all() and column.is_unique
-    return bool(known and (column % 1 == 0).all())
+    if not known or (column % 1 != 0).any():
+        return False
+    dense = len(column) ** 2 > 6 * (1 + np.ptp(column.to_numpy(float)))  # by chance, 3 pairs equal
+    return bool(dense or column.is_monotonic_increasing or re.search(AN_ID, str(column.name)))
 
 
 def _target(column, task):
