@@ -154,12 +154,16 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
     def _keep(self, comparison, policies, train):
         """Fit the chosen methods on all rows and keep the schedule."""
-        methods = [policy.method for policy in policies]
-        rows, places = (np.array([getattr(p, x) for p in policies]) for x in ("rows", "place"))
-        whole, names = np.array([x.everything for x in methods]), [x.name for x in methods]
-        field = evidence.Field(rows, names, places, whole, self.objective_.scoring != "total_cost")
+        field = evidence.Field(
+            np.array([policy.rows for policy in policies]),
+            [policy.method.name for policy in policies],
+            np.array([policy.place for policy in policies]),
+            np.array([policy.method.everything for policy in policies]),
+            spends=self.objective_.scoring != "total_cost",
+        )
         chosen = evidence.best_at_budgets(field)
         flattery = evidence.optimism(field, comparison.seed)
+        # Folds without a model within the budget do not count in the quoted scores.
         flattery += [policies[k].rows.mean() - policies[k].score for k in chosen]
         quotes = evidence.quoted_scores(field, chosen, flattery)
         known = [(p.method.name, comparison.budgets[p.place], p.spent.mean()) for p in policies]
