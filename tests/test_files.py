@@ -1,5 +1,6 @@
 """Reading YAML strictly, and writing whole files."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -71,14 +72,20 @@ def test_files_that_cannot_be_read(tmp_path):
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
     path = tmp_path / "deep/a.txt"
 
-    def fail():
+    def fail(error):
         with whole_file(path) as partial:
             partial.write_text("half")
-            raise RuntimeError
+            raise error
 
-    with pytest.raises(RuntimeError):
-        fail()
-    assert list(path.parent.iterdir()) == []
+    full = OSError(errno.ENOSPC, "No space left on device")
+    for error, said in (
+        (RuntimeError(), ""),
+        (OSError("odd"), "^odd$"),
+        (full, r"device: .*a\.txt"),
+    ):
+        with pytest.raises(type(error), match=said):
+            fail(error)
+        assert list(path.parent.iterdir()) == []
     with whole_file(path) as partial:
         partial.write_text("all")
     assert [file.name for file in path.parent.iterdir()] == ["a.txt"]

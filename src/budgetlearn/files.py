@@ -272,6 +272,10 @@ def whole_file(path, through_links=False):
         yield partial
         # Atomic, because both files are in the same file system.
         os.replace(partial, path)
+    except OSError as error:
+        if error.errno and error.filename is None:  # a full disk is reported without a file
+            error.filename = str(named)
+        raise
     finally:
         partial.unlink(missing_ok=True)
 

@@ -468,7 +468,7 @@ def test_a_guarantee_that_cannot_be_given_is_refused(folder, told):
     status, out, err = told(*QUICK[:-1], "msb", "--guaranteed", "--budget", "0.5")
     assert (status, out) == (2, "")
     assert "no operating point keeps cost <= 0.5 with confidence 0.95" in err
-    assert err.endswith("Raise a limit, or give more rows.\n")
+    assert err.endswith("Raise the limit to 3, or give more rows.\n")
     patients(13).to_csv("few.csv", index=False)
     status, out, err = told("fit", "few.csv", *words[2:], "--budget", 1)
     assert (status, out) == (2, "")

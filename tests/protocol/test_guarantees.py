@@ -1,5 +1,7 @@
 """Learn then Test: p-values, refusals, and the promised confidence over many draws."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,6 +128,14 @@ def test_what_cannot_be_promised_is_refused():
     model = fitted(rng)
     with pytest.raises(GuaranteeError, match=r"cost <= 0.5 and error <= 0.01 with confidence"):
         model.certify(*draw(rng, 200), cost=0.5, error=0.01)
+    model.operating_points_ = model.operating_points_.iloc[1:]  # none is free
+    calibration = draw(rng, 200)
+    with pytest.raises(GuaranteeError, match=r"Raise the limit to") as refused:
+        model.certify(*calibration, cost=2.0)
+    limit = float(re.search(r"limit to ([\d.]+),", str(refused.value))[1])
+    assert model.certify(*calibration, cost=limit).stage == 1
+    with pytest.raises(GuaranteeError):
+        model.certify(*calibration, cost=0.98 * limit)
 
 
 def test_the_certified_budget_chooses_the_certified_stage():

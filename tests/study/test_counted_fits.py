@@ -26,6 +26,7 @@ from budgetlearn.forests import (
     CostWeightedRFClassifier,
     RandomForestClassifier,
 )
+from budgetlearn.forests.random_forest import RandomForestRegressor
 from budgetlearn.gif import fitting
 from budgetlearn.msb import ExhaustiveSearch
 from budgetlearn.parallel import task_threads, thread_map, threads_ahead
@@ -80,7 +81,8 @@ def watch(monkeypatch):
 
     for cls in scikit_learn_models():
         watched(cls, "fit")
-    for cls in (RandomForestClassifier, CostWeightedRFClassifier, CostSensitiveRFClassifier):
+    forests = CostWeightedRFClassifier, CostSensitiveRFClassifier
+    for cls in (RandomForestClassifier, RandomForestRegressor, *forests):
         watched(cls, "_fit")
     watched(lightgbm, "train")
     watched(lightgbm.LGBMModel, "fit")

@@ -298,10 +298,13 @@ def certified(estimator, outcomes, y, cost, error, confidence):
         first = tested.iloc[0]
         named = {"cost": cost, "error": error}
         limits = [f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None]
+        raised = "Raise a limit"
+        if error is None:
+            raised = f"Raise the limit to {_bound(estimator, first, len(y), confidence)}"
         raise GuaranteeError(
             f"no operating point keeps {' and '.join(limits)} with confidence {confidence:g}: the "
             f"most promising one has mean cost {first['cost']:.4g} and error {first['error']:.4g} "
-            f"on the calibration data (p = {first['p_value']:.3g}). Raise a limit, lower the "
+            f"on the calibration data (p = {first['p_value']:.3g}). {raised}, lower the "
             "confidence, or give more calibration data."
         )
     # With a limit of the cost, take the best score; with a limit of the error only, the least cost.
@@ -311,6 +314,16 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     return Certificate(
         int(best), float(points["cost"][best]), cost, error, confidence, tested[passed]
     )
+
+
+def _bound(estimator, point, n, confidence):
+    """Return the least limit that the mean cost of a tested point keeps, rounded up, as text."""
+    full, most = estimator.feature_costs_.full, most_costs(estimator)[int(point["stage"])]
+    shares = np.linspace(0, 1, 1001)[1:]
+    kept = [hoeffding_bentkus_p(point["cost"] / full, n, limit) for limit in shares]
+    limit = full * shares[np.argmax(np.array(kept) <= 1 - confidence)]
+    # No example costs more than `most`. Four digits must not round the limit down.
+    return f"{most if most <= limit else 1.001 * limit:.4g}"
 
 
 def most_costs(estimator):
