@@ -79,7 +79,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 
     full = OSError(errno.ENOSPC, "No space left on device")
     for error, said in (
-        (RuntimeError(), ""),
+        (RuntimeError("no"), "^no$"),
         (OSError("odd"), "^odd$"),
         (full, r"device: .*a\.txt"),
     ):
