@@ -12,9 +12,9 @@
 Each table has three splits with at most 1,200 rows to learn from and 1,500 to test, and random
 prices from 1 to 100. If it has more than 40 columns, 40 are drawn at random. LightGBM has 102
 settings (17 tradeoffs × 3 numbers of trees, with coupled and with lazy costs) and trees of 15
-leaves with a learning rate of .1. Five folds measure the score of each setting, which is then
-fitted again on all rows, where its cost is measured. Settings that are better than all cheaper ones
-are kept. The cascade chooses among its own candidates in the same way.
+leaves with a learning rate of .1. Five folds measure the cost and the score of each setting.
+Settings that are better than all cheaper ones are fitted again on all rows. The cascade chooses
+among its own candidates in the same way.
 
 `APART` lists tables, or targets of tables, that no comparison of the cascade had used before. None
 of its settings can have been chosen on them, except for the boosting rounds above 2,000 rows. (The
@@ -243,21 +243,17 @@ def lightgbm(train, test, costs, seed, size):
 
 
 def chosen_out_of_fold(fitted, points, train, test, seed):
-    """Return cost and score of the settings that are kept, as expected and on test rows.
+    """Return cost and score of the settings that five folds keep, out of fold and on test rows.
 
-    Scores are expected as five folds measure them. Costs are those of the models that predict, on
-    the rows that they learned from, as models of folds may acquire other features. `fitted(X, y)`
-    returns models and `points(models, X, y)` their cost and score, (n_settings, 2).
+    `fitted(X, y)` returns models and `points(models, X, y)` their cost and score, (n_settings, 2).
     """
     X, y = train
     kind = KFold if y.dtype.kind == "f" else StratifiedKFold
     folds = kind(FOLDS, shuffle=True, random_state=seed)
     parts = [(points(fitted(X[a], y[a]), X[b], y[b]), b.size) for a, b in folds.split(X, y)]
     found = np.average([each for each, _ in parts], axis=0, weights=[size for _, size in parts])
-    models = fitted(X, y)
-    found[:, 0] = points(models, X, y)[:, 0]
     kept = pareto_indices(*found.T)
-    return found[kept], points(models, *test)[kept]
+    return found[kept], points(fitted(X, y), *test)[kept]
 
 
 def cascade(train, test, costs, seed, _):
