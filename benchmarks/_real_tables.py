@@ -154,6 +154,14 @@ LATER_NUMBERS = {
     "wooldridge/wagepan": ("lwage", "nr expersq"),
 }
 ALL = CLASSES | NUMBERS | LATER_CLASSES | LATER_NUMBERS
+# Tables of at least 8,000 rows.
+_LARGE = """
+    DAAG/nassCDS modeldata/lending_club wooldridge/k401ksubs AER/HealthInsurance AER/SmokeBan
+    modeldata/check_times modeldata/taxi stevedata/TV16 stevedata/mm_nhis wooldridge/alcohol
+    wooldridge/labsup ggplot2/diamonds modeldata/deliveries modeldata/hotel_rates dplyr/storms
+    dslabs/gapminder openintro/loans_full_schema sampleSelection/nlswork
+"""
+LARGE = _LARGE.split()
 
 
 def real_table(name):

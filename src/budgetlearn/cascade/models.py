@@ -33,6 +33,9 @@ MOST_BOOSTED_TREES = 200
 # Rounds are added ROUNDS_AT_ONCE at a time while the out-of-fold loss falls, up to MOST_TIMES the
 # usual number: few features need few rounds. A pilot has a fixed number of rounds.
 ROUNDS_AT_ONCE, PILOT_ROUNDS, MOST_TIMES = 10, 30, 4
+# If a table of MANY_ROWS needs more than the usual number, FINER times as many leaves at a rate
+# divided by FINER may have less loss. With fewer rows they predict no better.
+MANY_ROWS, FINER, FINER_LESS = 5000, 2, 0.99
 # Smallest size of a leaf. Small leaves find sharp boundaries but overfit sooner, so they must have
 # a loss below CLEARLY_LESS times that of large ones.
 LARGE_LEAF, SMALL_LEAF, CLEARLY_LESS = 20, 5, 0.97
@@ -265,18 +268,26 @@ class BoostingKind:
     """Gradient boosting, with out-of-fold predictions."""
 
     min_leaf: int = LARGE_LEAF
+    finer: int = 1  # multiplies the number of leaves and divides the learning rate
 
     @classmethod
     def chosen(cls, table):
-        """Return the kind with the size of leaves that predicts better from all features."""
-        kinds, features = [cls(LARGE_LEAF), cls(SMALL_LEAF)], np.arange(table.X.shape[1])
-        found = [table.calibrated_losses(kind.held_out(table, features)[0]) for kind in kinds]
-        large, small = map(table.mean, found)
-        return kinds[int(small < CLEARLY_LESS * large)]
+        """Return the kind with the leaves and steps that predict best from all features."""
+
+        def tried(kind):
+            held_out, n_rounds = kind.held_out(table, np.arange(table.X.shape[1]))
+            return table.mean(table.calibrated_losses(held_out)), n_rounds, kind
+
+        found, small = tried(cls(LARGE_LEAF)), tried(cls(SMALL_LEAF))
+        found = small if small[0] < CLEARLY_LESS * found[0] else found
+        if len(table.y) >= MANY_ROWS and found[1] > boosting_rounds(table.n_classes)[0]:
+            finer = tried(replace(found[2], finer=FINER))
+            found = finer if finer[0] < FINER_LESS * found[0] else found
+        return found[2]
 
     def fit(self, table, seed):
         """Return the model of a pilot, fitted on all features and examples."""
-        return self.fit_whole(table, np.arange(table.X.shape[1]), seed, PILOT_ROUNDS)
+        return self.fit_whole(table, np.arange(table.X.shape[1]), seed, self.finer * PILOT_ROUNDS)
 
     def fit_both(self, table, features, seed):
         """Return out-of-fold predictions and the model, with the best number of rounds."""
@@ -288,13 +299,13 @@ class BoostingKind:
         coded, found = table.coded.take(features), np.empty((len(table.y), table.n_outputs))
         left_out = [table.folds == fold for fold in np.unique(table.folds)]
         parts = [(out, self._begun(table, coded, np.flatnonzero(~out))) for out in left_out]
-        least, done = np.inf, 0
-        while done < MOST_TIMES * boosting_rounds(table.n_classes)[0]:
+        least, done, n_more = np.inf, 0, ROUNDS_AT_ONCE * self.finer
+        while done < MOST_TIMES * self.finer**2 * boosting_rounds(table.n_classes)[0]:
             for out, boosting in parts:
-                boosting.grow(ROUNDS_AT_ONCE)
+                boosting.grow(n_more)
                 # Boosting also updates the scores of the rows that are left out.
                 found[out] = boosting.predictions()[out]
-            done, loss = done + ROUNDS_AT_ONCE, table.mean(table.calibrated_losses(found))
+            done, loss = done + n_more, table.mean(table.calibrated_losses(found))
             if loss >= least:
                 break
             least, best, held_out = loss, done, found.copy()
@@ -304,13 +315,17 @@ class BoostingKind:
         """Return the model of all examples after `n_rounds`; None: the usual number."""
         rows = np.arange(len(table.y))
         boosting = self._begun(table, table.coded.take(features), rows, keep=True)
-        boosting.grow(n_rounds or boosting_rounds(table.n_classes)[0])
+        boosting.grow(n_rounds or self.finer * boosting_rounds(table.n_classes)[0])
         return boosting.model()
 
     def _begun(self, table, coded, rows, keep=False):
         data = coded, table.y, table.n_classes, rows, table.weight
-        sizes = {"n_leaves": N_LEAVES, "min_leaf": min(self.min_leaf, max(2, len(rows) // 30))}
-        return Boosting(*data, **sizes, rate=boosting_rounds(table.n_classes)[1], keep=keep)
+        sizes = {
+            "n_leaves": self.finer * N_LEAVES,
+            "min_leaf": min(self.min_leaf, max(2, len(rows) // 30)),
+        }
+        rate = boosting_rounds(table.n_classes)[1] / self.finer
+        return Boosting(*data, **sizes, rate=rate, keep=keep)
 
 
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
