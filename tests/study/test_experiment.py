@@ -377,12 +377,18 @@ def test_a_grid_reaches_nested_parameters(regression_run):
 
 
 def test_a_setting_that_fails_leaves_the_others(wine_runs):
-    spec = forest() | {"grid": {"alpha": [0, -1]}}
+    spec = forest() | {"grid": {"alpha": [0, -1, 1]}}
     frame = records.table(run_method("budgetrf", spec, wine_runs[0]))
-    assert (frame["status"][:5] == "ok").all()
-    assert frame["status"].iloc[5].startswith("failed: ParameterError: alpha")
-    assert frame["setting"].iloc[5] == "alpha=-1"
-    assert len(frame) == 6
+    assert frame["fit"].tolist() == [0] * 5 + [1] + [2] * 5
+    failed = frame.iloc[5]
+    assert failed["status"].startswith("failed: ParameterError: alpha")
+    assert failed["setting"] == "alpha=-1"
+    assert (frame.drop(index=5)["status"] == "ok").all()
+    assert frame["stage"].tolist() == [*range(11)]
+    coverage = coverage_table(frame, frame.head(1))
+    assert coverage[["n_ok", "n_partial", "message"]].to_numpy().tolist() == [
+        [0, 1, failed["status"]]
+    ]
 
 
 def test_ranking_is_scored_by_whole_queries(ranking_run):

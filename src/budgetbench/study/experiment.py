@@ -89,8 +89,9 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     data before it predicts test data. An estimator with a parameter `checkpoint` keeps its progress
     in that file. Every fitted model is appended to the list `fitted`.
 
-    If the method fails, the status of the last row has the reason. If a fit ends early (see
-    `IncompletePathWarning`), a row with the status "partial: " and the reason follows its points.
+    A setting that fails has a row whose status is the reason, and the next settings are tried. If a
+    fit ends early (see `IncompletePathWarning`), a row with the status "partial: " and the reason
+    follows its points.
     """
     extra = {
         "feature_costs": run.costs,
@@ -99,26 +100,26 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         "checkpoint": checkpoint,
     }
     start = time.perf_counter()
-    stage, number, spent, setting, status = 0, 0, 0.0, {}, OK
-    settings = settings_of(method, spec, run.study_seed, run.dataset)
-    try:
-        for number, setting in enumerate(settings):
-            # After its tries, a method may go on for the seconds that another method used.
-            if number >= spec.get("tries", np.inf) and spent >= spec.get("seconds", 0.0):
-                break
+    stage, spent, status = 0, 0.0, OK
+    for number, setting in enumerate(settings_of(method, spec, run.study_seed, run.dataset)):
+        # After its tries, a method may go on for the seconds that another method used.
+        if number >= spec.get("tries", np.inf) and spent >= spec.get("seconds", 0.0):
+            break
+        known, processor = {}, time.process_time()
+        try:
             # A new estimator for each setting, so that no state of an earlier fit remains.
             model = build(spec, **extra).set_params(**setting)
             known, rows = _points_of(model, spec, run, setting)
-            spent += known["processor_seconds"]
             if fitted is not None:
                 fitted.append(model)
-            for row in rows:
-                yield {**head(method, run, stage, number), **known, **row}
-                stage += 1
-    except Exception as error:  # a failing method is recorded as a row and must not stop the study
-        log.exception("%s on %s, run %d", method, run.dataset, run.number)
-        status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
-        yield {**head(method, run, stage, number), "status": status, **setting_column(setting)}
+        except Exception as error:  # recorded as a row, as a failure must not stop the study
+            log.exception("%s on %s, run %d", method, run.dataset, run.number)
+            status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
+            rows = [{"status": status, **setting_column(setting)}]
+        spent += known.get("processor_seconds", time.process_time() - processor)
+        for row in rows:
+            yield {**head(method, run, stage, number), **known, **row}
+            stage += 1
     log.info(
         "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s",
         *(method, run.dataset, run.costs_kind, run.number, stage, status),

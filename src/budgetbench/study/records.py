@@ -83,8 +83,8 @@ POINTS = {
     ),
     "status": Column(
         "string",
-        "ok, or why the run has no result: failed, died, timeout or memory, with details; partial "
-        "in an extra row after the points of a fit that ended early, which count",
+        "ok, or why the fit or the run has no result: failed, died, timeout or memory, with "
+        "details; partial in an extra row after the points of a fit that ended early, which count",
     ),
     "format_version": Column("int64", "version of this table's format"),
 }
