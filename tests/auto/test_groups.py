@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn import AutoBudgetClassifier
+from budgetlearn import AutoBudgetClassifier, AutoBudgetRegressor
 from budgetlearn.auto.evidence import Comparison
 from budgetlearn.cascade import ScheduleCascadeClassifier
 from budgetlearn.cascade.models import assign_folds
@@ -33,6 +33,20 @@ def test_what_nothing_tells_of_new_patients_is_not_promised():
     assert new["score_se"].iloc[0] > 0.8 * np.sqrt(share * (1 - share) / 40)
 
 
+def test_of_few_patients_neither_a_perfect_area_nor_a_mean_is_sure():
+    y = np.arange(60) // 6 % 2
+    X = np.column_stack([y, 0.1 * np.random.RandomState(0).normal(size=60)])
+    for groups, n in ((np.arange(60) // 6, 10), (None, 60)):
+        last = auto(scoring="roc_auc").fit(X, y, groups=groups).operating_points_.iloc[-1]
+        assert last["score"] == 1
+        each = n / 2  # of a class
+        assert last["score_se"] == pytest.approx(1.5 * np.sqrt(2 * (each + 1) / each) / (each + 2))
+        numbers = AutoBudgetRegressor(max_minutes=1e-5, random_state=0).fit(X, y, groups=groups)
+        free = numbers.operating_points_.iloc[0]
+        assert free["score"] == pytest.approx(0)
+        assert free["score_se"] == pytest.approx(2 * np.sqrt(3) / (n - (n == 10)))
+
+
 def test_no_group_is_on_both_sides(monkeypatch):
     X, y, who = visits()
     seen, real = [], Comparison._predicted
@@ -57,16 +71,16 @@ def test_groups_may_have_any_names_and_unknown_ones_are_apart():
     assert alone["score"].max() > 0.75  # as many groups as rows
 
 
-@pytest.mark.parametrize("classifies", [True, False])
-def test_splits_by_group_hold_out_their_share(classifies):
+def test_splits_by_group_hold_out_their_share():
     _, y, who = visits(200)
-    train, valid = holdout(y, 0.25, np.random.RandomState(0), classifies, who)
-    assert not set(who[train]) & set(who[valid])
-    assert sorted([*train, *valid]) == list(range(len(y)))
-    assert valid.size == pytest.approx(0.25 * y.size, rel=0.05)
-    folds = assign_folds(y, 2 if classifies else None, 5, np.random.RandomState(0), who)
-    assert all(len(set(folds[who == k])) == 1 for k in range(200))
-    assert np.bincount(folds).tolist() == [240] * 5
+    for classifies in (True, False):
+        train, valid = holdout(y, 0.25, np.random.RandomState(0), classifies, who)
+        assert not set(who[train]) & set(who[valid])
+        assert sorted([*train, *valid]) == list(range(len(y)))
+        assert valid.size == pytest.approx(0.25 * y.size, rel=0.05)
+        folds = assign_folds(y, 2 if classifies else None, 5, np.random.RandomState(0), who)
+        assert all(len(set(folds[who == k])) == 1 for k in range(200))
+        assert np.bincount(folds).tolist() == [240] * 5
 
 
 def test_validation_rows_are_groups_by_themselves(monkeypatch):

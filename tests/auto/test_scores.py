@@ -1,5 +1,7 @@
 """Scores as means over rows: those of scikit-learn, with the errors that resampling shows."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,16 +82,29 @@ def test_few_rows_of_a_class_say_little_of_its_spread():
     objective = Objective("accuracy")
     assert objective.unseen_error(np.ones(8), y[:8]) == pytest.approx(np.sqrt(0.9 * 0.1 / 8))
     assert objective.unseen_error(1.0 * (y == 1), y) == 0
-    assert Objective("roc_auc").unseen_error(np.ones(44), y) == 0
+    assert Objective("neg_log_loss").unseen_error(np.zeros(44), y) == 0
 
 
-def test_constants_are_surely_no_better_than_chance():
+def test_perfect_scores_are_as_uncertain_as_a_wrong_row_of_each_class_makes_them():
+    sizes = ((400, 100), (100, 400), (400, 200, 100))
+    for name, n in itertools.product(("roc_auc", "f1", "f1_macro"), map(np.array, sizes)):
+        y, objective = np.repeat(np.arange(len(n)), n), Objective(name)
+        shares, lost = 0.1 / len(n) + 0.9 * np.eye(len(n))[y], np.zeros(len(n))
+        perfect = objective.rows(y, shares, y, None)
+        assert perfect.mean() == 1
+        for own, other in itertools.permutations(range(len(n)), 2):
+            wrong = shares.copy()
+            wrong[np.argmax(y == own)] = np.eye(len(n))[other]
+            score = objective.rows(y, wrong, wrong.argmax(axis=1), None).mean()
+            lost[own] += (1 - score) / (len(n) - 1)
+        expected = np.sqrt((lost**2 * n * (n + 1) / (n + 2) ** 2).sum())
+        assert objective.unseen_error(perfect, y) == pytest.approx(expected, rel=0.02)
+
+
+def test_constants_and_areas_of_one_class_are_surely_no_better_than_chance():
     decided = np.zeros(TWO.size, dtype=int)
     rows = Objective("balanced_accuracy").rows(TWO, TWO_SHARES, decided, FREE)
     np.testing.assert_allclose(rows, 0.5)
-
-
-def test_rows_of_one_class_have_no_area_but_that_of_chance():
     for y, shares in ((TWO, TWO_SHARES), (Y, SHARES)):
         rows = Objective("roc_auc").rows(np.ones_like(y), shares, shares.argmax(axis=1), FREE)
         assert rows.tolist() == [0.5] * y.size
@@ -112,6 +127,18 @@ def test_scores_of_numbers():
     )
     assert Objective("neg_mean_absolute_error").rows(y, told, None, None).mean() == pytest.approx(
         -metrics.mean_absolute_error(y, told[:, 0])
+    )
+
+
+def test_the_r2_of_a_mean_is_as_uncertain_as_the_means_of_groups_are():
+    random, groups = np.random.default_rng(0), np.repeat(np.arange(8), 5)
+    y, *others = random.normal(size=(1001, 8))[:, groups]
+    found = [metrics.r2_score(other, np.full(y.size, y.mean())) for other in others]
+    error = Objective("r2").constant_error(np.zeros(8), y, None, groups)
+    assert 0.85 < np.mean(np.abs(found) < 2 * error) < 0.99
+    assert error == pytest.approx(2 * np.sqrt(3) / 7)
+    assert Objective("neg_mean_absolute_error").constant_error(-abs(y), y) == pytest.approx(
+        abs(y).std() / np.sqrt(y.size)
     )
 
 
@@ -157,9 +184,7 @@ def test_costs_of_errors_are_checked():
         with pytest.raises(ParameterError, match="not a pair"):
             error_matrix(wrong, classes)
 
-
-def test_costs_of_errors_in_a_frame_go_by_its_labels():
-    classes = np.array(["no", "yes"])
+    # A frame goes by its labels.
     frame = pd.DataFrame([[0, 10], [1, 0]], index=["yes", "no"], columns=["yes", "no"])
     assert error_matrix(frame, classes).tolist() == [[0, 1], [10, 0]]
     # Without names it is in the order of the classes, as an array.

@@ -173,10 +173,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         last, sure = evidence.everything(field), evidence.surely_better(field, chosen, quotes)
         for k in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
             policy, method = policies[k], policies[k].method
-            error, y = policy.score_se, comparison.train.y
-            if k and policy.rows.size == y.size:  # not one of each group
-                error = np.hypot(error, self.objective_.unseen_error(policy.rows, y))
-            error *= REFIT_ERROR if k else 1.0  # the constant is not refitted
+            error = policy.score_se * (REFIT_ERROR if k else 1.0)  # the constant is not refitted
             entry = Entry(method.name, quotes.get(k, policy.score), error, k in sure, k == last)
             if k:
                 if method.name not in fitted:

@@ -168,7 +168,7 @@ class Comparison:
 
     def _policy(self, method, place, found, spent, seen):
         """Return the policy for each repeat's predictions and costs of unseen and `seen` rows."""
-        y, weight, temperature = self.train.y, self.train.weight, 1.0
+        y, weight, groups, temperature = self.train.y, self.train.weight, self.train.groups, 1.0
         decided = [None] * len(found)
         if self.n_classes is not None:
             if method.name != "constant":
@@ -181,13 +181,18 @@ class Comparison:
             decided = [decide(each, costs) for each in found]
         parts = zip(found, decided, spent, strict=True)
         rows = np.mean([self.objective.rows(y, *part, weight) for part in parts], axis=0)
-        if self.train.groups is not None:
+        unseen = self.objective.unseen_error(rows, y, groups)
+        if groups is not None:
             # Rows of a group are not independent: use a number for each group, with the same mean.
-            moved = sums_of_groups(rows - rows.mean(), self.train.groups)
+            moved = sums_of_groups(rows - rows.mean(), groups)
             rows = rows.mean() + moved * (moved.size / rows.size)
         score, error = mean_and_error(rows)
         if 0 < (kept := np.ravel(seen) > 0).mean() < 1:
             score, error = self._score_of(kept, found, decided, spent)
+        if method is CONSTANT:
+            error = self.objective.constant_error(rows, y, weight, groups)
+        else:
+            error = np.hypot(error, unseen)
         # Both are means over the same rows, so their ratio has little noise.
         inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
         return Policy(method, place, rows, score, error, spent.mean(axis=0), temperature, inflation)
