@@ -194,6 +194,7 @@ def test_recommend_says_that_what_it_names_takes_more_minutes(compared, monkeypa
     said = worked(compared[0], "recommend", "results/my-table", *words)
     label = re.match(r"Best for 20 in the comparison of 1 run: (.*)\.\n", said)[1]
     assert f"\n{label} takes longer than --minutes 1e-05: only others are compared.\n" in said
+    assert "\nThe time was too short to say that nothing is worth buying.\n" in said
 
 
 @pytest.mark.workflow
@@ -203,6 +204,7 @@ def test_where_buying_nothing_is_recommended_the_model_predicts(compared):
     words = ("--budget", "0", "--minutes", ".05", "--out", out)
     said = worked(folder, "recommend", "results/my-table", *words)
     assert "→      0.00" in said
+    assert "too short" not in said
     made = worked(folder, "predict", out, "my_table.csv")
     assert made.count("\n") == 151
     assert set(pd.read_csv(io.StringIO(made))["cost"]) == {0}

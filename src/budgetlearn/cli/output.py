@@ -155,6 +155,8 @@ def print_schedule(saved):
     for why in dict.fromkeys(skipped.values()):
         names = ", ".join(shown(name) for name, own in skipped.items() if own == why)
         click.echo(f"Not compared: {names} ({why.replace('max_minutes', '--minutes')}).")
+        if "max_minutes" in why and saved.budget != 0 and not saved.curve["cost"][saved.stage()]:
+            click.echo("The time was too short to say that nothing is worth buying.")
     click.echo(for_nothing(saved))
     for column in saved.held_out["telling"]:
         note(
