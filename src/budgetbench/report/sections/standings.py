@@ -199,19 +199,20 @@ def rank_figure(ranking, display):
 
     methods = [display.methods[name] for name in ranking.ranks]
     labels = {method.id: method.label for method in methods}
-    with drawing(7.6, 1.2 + 0.15 * len(labels)) as (figure, axes):
+    # Narrow enough for a phone, where a wide one would be cut off or illegible.
+    width = 2.6 + 0.07 * max(map(len, labels.values()))
+    with drawing(width, 1.2 + 0.22 * len(labels)) as (figure, axes):
         drawn = critical_difference_diagram(
             ranking.mean.rename(labels), ranking.pairs.rename(index=labels, columns=labels),
-            alpha=LEVEL, ax=axes,
+            alpha=LEVEL, ax=axes, left_only=True,
             color_palette={method.label: method.colour for method in methods},
-            label_fmt_left="{label}  {rank:.2f} ", label_fmt_right=" {rank:.2f}  {label}",
-            text_h_margin=0.02,
+            label_fmt_left="{label}  {rank:.2f} ", text_h_margin=0.02,
             crossbar_props={"color": "#222222", "linewidth": 2.4},
         )  # fmt: skip
         # The order of a bar's points comes from a set and differs between processes.
         for (bar,) in drawn["crossbars"]:
             bar.set_xdata(sorted(bar.get_xdata()))
-        axes.set_title(f"mean rank over {counted(len(ranking.ranks), 'data set')}, 1 is the best")
+        axes.set_title("mean rank")
     return figure
 
 
