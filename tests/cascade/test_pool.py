@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_friedman1
 from sklearn.metrics import r2_score
 
 from budgetlearn import ScheduleCascadeClassifier, ScheduleCascadeRegressor
@@ -98,6 +99,19 @@ def test_costs_are_kept_where_the_first_feature_has_two_values(kind):
     paid = [stage.cost.mean() for stage in model.stages(table(4000, 1)[0], {"acquired"})]
     assert len(promised) > 3
     np.testing.assert_allclose(paid, promised, rtol=0.1)
+
+
+def test_costs_of_numbers_are_kept_after_learning_from_two_folds():
+    ratios = []
+    for seed in range(3):
+        X, y = make_friedman1(1200, noise=1, random_state=seed)
+        model = ScheduleCascadeRegressor(
+            feature_costs=range(1, 11), estimators="linear", orders="boosted_path", cv=2,
+            random_state=0,
+        ).fit(X[:200], y[:200])  # fmt: skip
+        paid = [stage.cost.mean() for stage in model.stages(X[200:], {"acquired"})][1:]
+        ratios.append(np.mean(np.abs(paid / model.operating_points_["cost"][1:] - 1)))
+    assert np.mean(ratios) < 0.04
 
 
 def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):

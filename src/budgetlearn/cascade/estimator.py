@@ -42,6 +42,9 @@ MOST_FORESEEN = 200
 MOST_WALKED = 2_000
 # If final trees spend less than this share of what the folds' trees did, their score is unknown.
 SURELY_LESS = 0.6
+# Fewest folds for the expected change. Models of half of the rows expect other changes than the
+# final one, so that thresholds set on them would not keep their costs.
+LEAST_FOLDS = 5
 ONE_SE = "one_se"
 # Smooth models are skipped on large tables, where they are slowest and gain least.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
@@ -501,9 +504,12 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
 def _changes(cascade, squares, table, models, seed):
     """Add the models of the change at each stage but the last, and return it out of fold."""
-    changes, name = np.zeros(squares.shape), cascade.change_kind
+    changes, name, folds = np.zeros(squares.shape), cascade.change_kind, table.folds
+    if folds.max() < LEAST_FOLDS - 1:
+        n_folds = min(LEAST_FOLDS, len(folds) // 2)
+        folds = assign_folds(table.y, None, n_folds, np.random.RandomState(seed), table.groups)
     for stage, features in enumerate(cascade.stages[:-1]):
-        about = Table(table.X, squares[stage] / table.variance, None, table.folds, table.weight)
+        about = Table(table.X, squares[stage] / table.variance, None, folds, table.weight)
         one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
         models.models.update(one.models)
         changes[stage] = one.held_out[name, ascending(features)][:, 0]
