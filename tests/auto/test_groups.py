@@ -44,7 +44,11 @@ def test_of_few_patients_neither_a_perfect_area_nor_a_mean_is_sure():
         numbers = AutoBudgetRegressor(max_minutes=1e-5, random_state=0).fit(X, y, groups=groups)
         free = numbers.operating_points_.iloc[0]
         assert free["score"] == pytest.approx(0)
-        assert free["score_se"] == pytest.approx(2 * np.sqrt(3) / (n - (n == 10)))
+        error = 2 * np.sqrt(3) / (n - (n == 10))
+        assert free["score_se"] == pytest.approx(error)
+        # 0 is within two errors of the R² that the mean has on as many other patients.
+        new = np.random.RandomState(0).binomial(n, 0.5, 1000) / n
+        assert 0.9 < np.mean((new - 0.5) ** 2 < 2 * error * new * (1 - new)) < 1
 
 
 def test_no_group_is_on_both_sides(monkeypatch):

@@ -118,7 +118,7 @@ def test_given_parts():
     assert np.array_equal(got, part)
     got[0] = 2
     assert dataset.part[0] == 0
-    with pytest.raises(ConfigError, match="comes without a split of its own"):
+    with pytest.raises(ConfigError, match="has no split of its own"):
         split(classes([10, 10]), 0, "given")
 
 

@@ -55,7 +55,7 @@ def test_query_files(tmp_path):
     data = lay(tmp_path, "a", "1 1:1\n0 1:2\n2 1:3\n")
     table = read_svmlight([data, lay(tmp_path, "q", "1\n2\n")], 1, queries="files")
     assert table.groups.tolist() == [0, 1, 1]
-    with pytest.raises(DatasetError, match="q counts 2 rows, but the data have 3"):
+    with pytest.raises(DatasetError, match="q counts 2 rows, the data have 3"):
         read_svmlight([data, lay(tmp_path, "q", "2\n")], 1, queries="files")
 
 

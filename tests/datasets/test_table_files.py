@@ -111,7 +111,7 @@ def test_columns_are_not_spread_out_or_divided_by_guessing(tmp_path):
         with pytest.raises(DatasetError, match=message):
             read_table([lay(tmp_path, "a", text)], one_hot=[0])
     about = {"add": {"r": ["a", "b"]}, "drop": []}
-    with pytest.raises(DatasetError, match="Ratios need numbers, but these columns have text: a"):
+    with pytest.raises(DatasetError, match="Ratios need numbers; these have text: a"):
         read_table([lay(tmp_path, "a", "M,1,0\nF,2,1\n")], names=["a", "b"], ratios=about)
 
 

@@ -114,7 +114,7 @@ def own_table(tmp_path):
         ),
         ({"split": {"per_class": [6, 3, 2]}}, "class"),
         ({"split": {"train": 28, "valid": 1, "test": 1}}, "class 'a' has 10 of 30 rows, too few"),
-        ({"split": "given"}, "comes without a split of its own"),
+        ({"split": "given"}, "has no split of its own"),
         ({"scoring": "roc_auc"}, "has: accuracy, balanced_accuracy, f1_macro, neg_log_loss"),
         ({"source": {"target": "sort"}}, "sort"),
     ],

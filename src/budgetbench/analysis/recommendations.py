@@ -149,16 +149,13 @@ class _Chooser:
         if free is not None:
             rivals = [one for one in offers if one is not free]
             gains = [one.choice - free.choice for one in rivals]
-            least = self._least_gain(gains)
+            from scipy.special import ndtri  # here, to keep planning a report fast
+
+            # What the best of equally many useless methods hardly exceeds.
+            least = -ndtri(LEVEL / max(len(gains), 1)) * self._error(gains)
             ahead = (gain.mean() > least for gain in gains)
             offers = [*itertools.compress(rivals, ahead), free]
         return sorted(offers, key=lambda one: (-one.choice.mean(), one.paid.mean()))
-
-    def _least_gain(self, gains):
-        """Return the mean gain that the best of equally many useless methods hardly exceeds."""
-        from scipy.special import ndtri  # here, to keep planning a report fast
-
-        return -ndtri(LEVEL / len(gains)) * self._error(gains) if gains else 0.0
 
     def _chosen(self, ranked, current):
         """Return the cheapest offer within one standard error of the best."""

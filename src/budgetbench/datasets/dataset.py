@@ -244,9 +244,7 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
         if sizes != "given":
             raise ConfigError(f"Sizes of a split must be three numbers or 'given', got {sizes!r}.")
         if dataset.part is None:
-            raise ConfigError(
-                f"Data set {dataset.id!r} comes without a split of its own: set three sizes."
-            )
+            raise ConfigError(f"Data set {dataset.id!r} has no split of its own: set three sizes.")
         return dataset.part.copy()
     rng = np.random.default_rng(seed)
     if isinstance(sizes, dict):

@@ -113,9 +113,7 @@ def _query_files(paths, lengths):
         if not sizes.size or sizes.min() < 1:
             raise DatasetError(f"{path.name} must hold the number of rows of each query, all >= 1.")
         if sizes.sum() != length:
-            raise DatasetError(
-                f"{path.name} counts {sizes.sum()} rows, but the data have {length}."
-            )
+            raise DatasetError(f"{path.name} counts {sizes.sum()} rows, the data have {length}.")
         found.append(sizes)
     sizes = np.concatenate(found)
     return np.repeat(np.arange(sizes.size), sizes)

@@ -171,9 +171,7 @@ def _with_ratios(features, add, drop):
     used = {name for pair in add.values() for name in pair}
     _places(features, [*sorted(used), *drop])  # raises for missing columns
     if words := used.intersection(features.select_dtypes(exclude="number").columns):
-        raise DatasetError(
-            f"Ratios need numbers, but these columns have text: {', '.join(sorted(words))}."
-        )
+        raise DatasetError(f"Ratios need numbers; these have text: {', '.join(sorted(words))}.")
     new = {name: features[over] / features[under] for name, (over, under) in add.items()}
     return features.assign(**new).drop(columns=drop)
 

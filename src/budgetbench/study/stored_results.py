@@ -195,9 +195,7 @@ def check_rerun(study, fresh, stored):
     number depends on the machine's speed.
     """
     within = tolerance(records.origins_of(fresh), records.origins_of(stored))
-    points, earlier = (
-        points[~study.beyond_tries(points)] for points in map(records.read, (fresh, stored))
-    )
+    points, earlier = (p[~study.beyond_tries(p)] for p in map(records.read, (fresh, stored)))
     found = differences(points, earlier, within)
     how = f"within {within:g} relative (platforms differ)" if within else "exactly"
     if len(found):

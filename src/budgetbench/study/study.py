@@ -163,9 +163,7 @@ class Study:
             regressor = {m: predicts_numbers(self.spec(m, name)["class"]) for m in methods}
             wrong = ", ".join(m for m in methods if regressor[m] != number)
             if wrong and not number:
-                raise ConfigError(
-                    f"{name} is {spec.task}: remove the methods that predict numbers, {wrong}."
-                )
+                raise ConfigError(f"{name} is {spec.task}: remove {wrong}, which predict numbers.")
             if wrong:
                 raise ConfigError(
                     f"{name} is regression, and {wrong} predict classes only. With acquisition "
@@ -446,9 +444,7 @@ def _check_names(config, registry, methods, root):
     if (other := config.get("seconds_of")) is not None:
         known(other, _named_methods(config), "method in seconds_of", "the study")
         if config.get("tries") is None:
-            raise ConfigError(
-                "seconds_of adds settings after the tries of a method: set tries too."
-            )
+            raise ConfigError("seconds_of adds settings after a method's tries: set tries too.")
     tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
     for name in config.get("published", []):
         known(name, tables, "published table", PUBLISHED)

@@ -189,10 +189,14 @@ class Comparison:
         score, error = mean_and_error(rows)
         if 0 < (kept := np.ravel(seen) > 0).mean() < 1:
             score, error = self._score_of(kept, found, decided, spent)
-        if method is CONSTANT:
-            error = self.objective.constant_error(rows, y, weight, groups)
-        else:
+        if method is not CONSTANT:
             error = np.hypot(error, unseen)
+        elif self.objective.scoring == "r2":
+            # The R² of a mean is 0 on its own rows. On as many others it is minus the squared
+            # difference of both means over the variance; the error is its root mean square.
+            mean, error = mean_and_error(y, weight, groups)
+            variance = np.average((y - mean) ** 2, weights=weight)
+            error = 2 * np.sqrt(3) * error**2 / max(variance, 1e-300)
         # Both are means over the same rows, so their ratio has little noise.
         inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
         return Policy(method, place, rows, score, error, spent.mean(axis=0), temperature, inflation)

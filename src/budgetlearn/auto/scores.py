@@ -12,14 +12,13 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from ..per_feature import own_names
-from ..protocol.scoring import SCORES, mean_and_error, r2_rows, scores_of
+from ..protocol.scoring import SCORES, r2_rows, scores_of
 from ..validation import ParameterError, check_choice
 
 CLASSIFICATION, REGRESSION = (*scores_of("classification"), "f1"), scores_of("regression")
 NAMES = {name: score.label for name, score in SCORES.items()}
 NAMES |= {"f1": "F1", "total_cost": "−total cost"}
 WEIGHED = ("accuracy", "neg_log_loss", *REGRESSION)  # plain means over rows
-_SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "f1_macro")  # of right rows or pairs
 LEAST = 1e-6  # smallest probability, so that a single row cannot dominate the log loss
 
 
@@ -82,11 +81,8 @@ class Objective:
                 return r2_rows((predictions[:, 0] - y) ** 2, y, weight)
 
     def unseen_error(self, rows, y, groups=None):
-        """Return the error that n equal rows of a class do not show: of n + 1 in n + 2 (Laplace).
-
-        `groups` names the group of each row; n is then the number of groups with the class.
-        """
-        if self.scoring not in _SHARES:
+        """Return the error that n equal rows of a class hide: of n + 1 in n + 2 (Laplace)."""
+        if self.scoring not in ("accuracy", "balanced_accuracy", "roc_auc", "f1", "f1_macro"):
             return 0.0
         parts = np.zeros(y.size) if self.scoring == "accuracy" else np.ravel(y)
         names = np.arange(y.size) if groups is None else groups
@@ -105,18 +101,6 @@ class Objective:
         own, pairs = (1.0, sizes.sum() - sizes) if self.scoring == "roc_auc" else (0.5, 2 * sizes)
         others = (1 / pairs).sum() - 1 / pairs
         return (own + sizes * others / (sizes.size - 1)) / sizes.size
-
-    def constant_error(self, rows, y, weight=None, groups=None):
-        """Return the standard error of the constant's score, whose contributions are `rows`.
-
-        The R² of a mean is 0 on its own rows. On as many others, it is minus the squared difference
-        of both means divided by the variance, whose root mean square is returned.
-        """
-        if self.scoring != "r2":
-            return mean_and_error(rows)[1]
-        mean, error = mean_and_error(y, weight, groups)
-        variance = np.average((y - mean) ** 2, weights=weight)
-        return float(2 * np.sqrt(3) * error**2 / variance) if variance else 0.0
 
 
 def decide(probabilities, costs):

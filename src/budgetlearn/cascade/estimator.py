@@ -504,10 +504,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
 
 def _changes(cascade, squares, table, models, seed):
     """Add the models of the change at each stage but the last, and return it out of fold."""
-    changes, name, folds = np.zeros(squares.shape), cascade.change_kind, table.folds
-    if folds.max() < LEAST_FOLDS - 1:
-        n_folds = min(LEAST_FOLDS, len(folds) // 2)
-        folds = assign_folds(table.y, None, n_folds, np.random.RandomState(seed), table.groups)
+    changes, name = np.zeros(squares.shape), cascade.change_kind
+    n_folds, random = max(LEAST_FOLDS, table.folds.max() + 1), np.random.RandomState(seed)
+    folds = assign_folds(table.y, None, n_folds, random, table.groups)  # with few folds, others
     for stage, features in enumerate(cascade.stages[:-1]):
         about = Table(table.X, squares[stage] / table.variance, None, folds, table.weight)
         one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)

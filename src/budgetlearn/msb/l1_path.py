@@ -179,9 +179,7 @@ class LogitPathClassifier(ScheduleClassifier):
         check_number(self.n_lambda, "n_lambda", low=1, integer=True)
         self.path_ = self._path(train)
         steps = range(len(self.path_))
-        score = self._validation_score(valid) or (
-            lambda model, X: float(np.mean(model.predict(X) == valid.y))
-        )
+        score = self._validation_score(valid) or (lambda one, X: np.mean(one.predict(X) == valid.y))
         variables = [self.path_.variables(step) for step in steps]
         # Equations (4)-(5): the budget limits the cost of variables with a non-zero coefficient.
         costs = [self.feature_costs_.subset(subset) for subset in variables]

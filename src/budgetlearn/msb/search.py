@@ -44,11 +44,6 @@ class VisitedModel:
     fit_seconds: float
     model: Any  # fitted on these columns; None if it is dominated
 
-    def dominates(self, other):
-        """Return True if the model is no worse than `other` in cost and score and better in one."""
-        no_worse = self.cost <= other.cost and self.score >= other.score
-        return no_worse and (self.cost < other.cost or self.score > other.score)
-
 
 def as_subset(variables, n_variables):
     """Return indices of variables as an ascending tuple of int; raise an error if invalid."""
@@ -186,8 +181,10 @@ class SequenceProblem:
             # may be in no sequence, as stagewise ones try models below `min_variables`.)
             for other in self._scored:
                 for better, worse in ((visited, other), (other, visited)):
-                    # The full model stays, as `importance` needs it.
-                    if better.dominates(worse) and len(worse.variables) < self.costs.n_features:
+                    # Of equal ones both stay, and so does the full one, which `importance` needs.
+                    no_worse = better.cost <= worse.cost and better.score >= worse.score
+                    equal = better.cost == worse.cost and better.score == worse.score
+                    if no_worse and not equal and len(worse.variables) < self.costs.n_features:
                         worse.model = None
             self._scored.append(visited)
         return visited
@@ -356,9 +353,7 @@ class ModelScheduleSearch(SubsetSearch):
 
     def _sequences(self):
         if isinstance(self.sequences, str) or not len(self.sequences):
-            raise ParameterError(
-                f"sequences must list at least one sequence, got {self.sequences!r}."
-            )
+            raise ParameterError(f"sequences needs at least one sequence, got {self.sequences!r}.")
         sequences = [as_sequence(sequence) for sequence in self.sequences]
         names = [sequence.name for sequence in sequences]
         if len(set(names)) < len(names):

@@ -197,9 +197,7 @@ def refuse_infinity(name, numbers):
     """Raise `DatasetError` if a column holds an infinite number."""
     rows = np.flatnonzero(np.isinf(numbers))
     if rows.size:
-        raise DatasetError(
-            f"Column {name!r} holds infinity {in_row(rows)}. Correct or empty these cells."
-        )
+        raise DatasetError(f"Column {name!r} holds infinity {in_row(rows)}. Correct or empty them.")
 
 
 def _refuse_dates(column):

@@ -141,9 +141,7 @@ def _draw_cost_axis(axes, points, costs):
     axes.set_xscale("log")
     # Free models have no place on this axis: they are drawn one decade below the others, with ≤.
     floor = 10.0 ** (np.ceil(np.log10(paid.min())) - 1)
-    axes.xaxis.set_major_formatter(
-        lambda value, _: f"≤ {value:g}" if value <= floor else f"{value:g}"
-    )
+    axes.xaxis.set_major_formatter(lambda x, _: f"≤ {x:g}" if x <= floor else f"{x:g}")
     return points["cost"].clip(lower=floor)
 
 
