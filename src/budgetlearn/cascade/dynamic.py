@@ -312,7 +312,7 @@ def _beats_rivals(table, here, predictions, spent, rivals):
         return part.mean(part.calibrated_losses(found))
 
     stages = (zip(each.spent[:, 0], each.predictions, strict=True) for each in rivals)
-    costs, losses = np.transpose(sorted((cost, loss(told[here])) for cost, told in chain(*stages)))
+    costs, losses = np.transpose(sorted((cost, loss(row[here])) for cost, row in chain(*stages)))
     # Interpolated, as some examples may stop at one stage and the others at the next.
     least = np.interp(spent.mean(axis=1), costs, np.minimum.accumulate(losses))
     return any(loss(found) < best for found, best in zip(predictions, least, strict=True))
