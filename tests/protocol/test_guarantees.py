@@ -13,7 +13,7 @@ from budgetlearn.cascade import ScheduleCascadeClassifier
 from budgetlearn.exceptions import BudgetlearnWarning, GuaranteeError
 from budgetlearn.peers import FilterForestClassifier
 from budgetlearn.protocol import BudgetedEstimator, Stage
-from budgetlearn.protocol.operating_points import certified, hoeffding_bentkus_p
+from budgetlearn.protocol.operating_points import betting_p, certified, hoeffding_bentkus_p
 from budgetlearn.validation import ParameterError
 
 N_STAGES, PRICE = 6, 10.0
@@ -74,6 +74,14 @@ def test_hoeffding_bentkus_is_a_p_value(limit):
         assert (p_values <= delta).mean() <= delta + 3 * np.sqrt(delta / 4000)
     assert hoeffding_bentkus_p(0.0, n, limit) < 0.05
     assert hoeffding_bentkus_p(limit, n, limit) == 1.0
+    # Also in a sorted table, from few losses to many.
+    draws = np.sort(rng.random((1000, n)) < limit, axis=1).astype(float)
+    for level in (0.01, 0.05, 0.1, 0.3):
+        passed = np.mean([betting_p(losses, limit, level) <= level for losses in draws])
+        assert passed <= level + 3 * np.sqrt(level / 1000)
+    # Losses that vary little are sure of a limit that is near.
+    near = limit * rng.uniform(0.85, 0.95, 400)
+    assert betting_p(near, limit, 0.05) < hoeffding_bentkus_p(near.mean(), 400, limit) / 1.3
 
 
 def test_the_bound_of_bentkus_counts_a_part_of_a_loss_as_a_whole_one():

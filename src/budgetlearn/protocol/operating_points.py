@@ -270,6 +270,22 @@ def hoeffding_bentkus_p(mean, n, limit):
     return float(min(np.exp(-n * inside), bentkus, 1.0))
 
 
+def betting_p(losses, limit, level):
+    """Return the p-value of "the expected loss exceeds `limit`" for losses in [0, 1].
+
+    It is 1 / the most that bets on losses below the limit win. Bets, which suit the `level` of a
+    test, are larger if losses vary little (Bates et al. 2021, arXiv:2101.02703, Proposition 5).
+    """
+    # A bet may depend on earlier losses, but the order must not, as in a sorted table.
+    losses = np.random.RandomState(0).permutation(losses)
+    counts = np.arange(2, losses.size + 2)
+    means = (0.5 + losses.cumsum()) / counts
+    variances = (0.25 + ((losses - means) ** 2).cumsum()) / counts
+    earlier = losses.size * np.append(0.25, variances[:-1])
+    bets = np.minimum(np.sqrt(-2.0 * np.log(max(level, 1e-12)) / earlier), 0.99)
+    return float(np.exp(-max(np.log1p(bets * (limit - losses)).cumsum().max(), 0.0)))
+
+
 def certified(estimator, outcomes, y, cost, error, confidence):
     """Return the `Certificate` of the best operating point that keeps the limits.
 
@@ -287,12 +303,13 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     check_number(confidence, "confidence", low=0, high=1, low_open=True)
     points = estimator.operating_points_
     front = points.iloc[pareto_indices(points["cost"], points["score"])]
-    calibrated = _p_values(estimator, outcomes, y, cost, error).loc[front.index]
+    level = 1 - confidence
+    calibrated = _p_values(estimator, outcomes, y, cost, error, level).loc[front.index]
     # For a fixed sequence, the order must not depend on the calibration data.
     order = _margins(estimator, front, cost, error).index
     tested = calibrated.loc[order].rename_axis("stage").reset_index()
     # The first failure ends the sequence; later points do not count as tested.
-    passed = (tested["p_value"] <= 1 - confidence).cumprod().astype(bool)
+    passed = (tested["p_value"] <= level).cumprod().astype(bool)
     kept = front.loc[tested.loc[passed, "stage"]]
     if kept.empty:
         first = tested.iloc[0]
@@ -300,7 +317,7 @@ def certified(estimator, outcomes, y, cost, error, confidence):
         limits = [f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None]
         raised = "Raise a limit"
         if error is None:
-            raised = f"Raise the limit to {_bound(estimator, first, len(y), confidence)}"
+            raised = f"Raise the limit to {_bound(estimator, first, level)}"
         raise GuaranteeError(
             f"no operating point keeps {' and '.join(limits)} with confidence {confidence:g}: the "
             f"most promising one has mean cost {first['cost']:.4g} and error {first['error']:.4g} "
@@ -311,24 +328,17 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     best = kept["cost"].idxmin() if cost is None else kept["score"].idxmax()
     if cost is not None:
         _warn_of_nothing(kept["cost"], front["cost"], cost, len(y))
-    return Certificate(
-        int(best), float(points["cost"][best]), cost, error, confidence, tested[passed]
-    )
+    tested = tested[passed].drop(columns="losses")
+    return Certificate(int(best), float(points["cost"][best]), cost, error, confidence, tested)
 
 
-def _bound(estimator, point, n, confidence):
+def _bound(estimator, point, level):
     """Return the least limit that the mean cost of a tested point keeps, rounded up, as text."""
-    full, most = estimator.feature_costs_.full, most_costs(estimator)[int(point["stage"])]
-    shares = np.linspace(0, 1, 1001)[1:]
-    kept = [hoeffding_bentkus_p(point["cost"] / full, n, limit) for limit in shares]
-    limit = full * shares[np.argmax(np.array(kept) <= 1 - confidence)]
+    most = estimator._most_costs()[int(point["stage"])]
     # No example costs more than `most`. Four digits must not round the limit down.
-    return f"{most if most <= limit else 1.001 * limit:.4g}"
-
-
-def most_costs(estimator):
-    """Return an upper bound of the cost of any example at each stage, (n_stages,)."""
-    return estimator._most_costs()
+    limits = np.append(np.linspace(0, 1, 1001)[1:-1], 1 / 1.001)
+    kept = [betting_p(point["losses"], limit, level) <= level for limit in limits[:-1]]
+    return f"{1.001 * most * limits[np.argmax([*kept, True])]:.4g}"
 
 
 def surely_within(estimator, costs, budget):
@@ -339,12 +349,14 @@ def surely_within(estimator, costs, budget):
         return np.ones(len(costs), dtype=bool)
     points = estimator.operating_points_
     # Before the first acquisition all examples are alike: either all acquire something, or none.
-    most = most_costs(estimator)[points.index]
+    most = estimator._most_costs()[points.index]
     exact = affords(budget, most) | (points["n_features"] == 0)
     # Bonferroni correction, so that the bound holds for whichever point is chosen.
     level = (1 - CONFIDENCE) / len(costs)
     n = estimator._n_measured
-    sure = [hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs]
+    tops = np.where(exact, full, most)
+    shares = zip(costs / tops, budget / tops, strict=True)
+    sure = [hoeffding_bentkus_p(mean, n, limit) <= level for mean, limit in shares]
     sure = (np.array(sure) | exact) & affords(budget, costs)
     _warn_of_nothing(costs[sure], costs, budget, n)
     return sure
@@ -358,23 +370,23 @@ def _warn_of_nothing(sure, costs, limit, n):
         warnings.warn(text, BudgetlearnWarning, stacklevel=2)
 
 
-def _p_values(estimator, outcomes, y, cost, error):
-    """Return cost, error and p-value of each stage on the calibration data."""
-    full, rows = estimator.feature_costs_.full, []
-    for stage, most in zip(outcomes, most_costs(estimator), strict=False):
+def _p_values(estimator, outcomes, y, cost, error, level):
+    """Return cost, error, p-value and losses (shares of the most) of each stage."""
+    rows = []
+    for stage, most in zip(outcomes, estimator._most_costs(), strict=False):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
         wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
-        p_value = 0.0
+        p_value, losses = 0.0, costs / (most or 1.0)
         # No test is needed if no example can exceed the limit, or if none acquires anything.
         if cost is not None and not affords(cost, most) and stage.acquired.any():
-            p_value = hoeffding_bentkus_p(float(costs.mean()) / full, len(y), cost / full)
+            p_value = betting_p(losses, cost / most, level)
         if error is not None:
             # The exact probability of so few errors at the limit. As both limits must hold, the
             # null hypothesis is a union, whose p-value is the larger one.
             p_value = max(p_value, float(binom.cdf(int(wrong.sum()), len(y), error)))
-        rows.append({"cost": costs.mean(), "error": wrong.mean(), "p_value": p_value})
-    return pd.DataFrame(rows)
+        rows.append((costs.mean(), wrong.mean(), p_value, losses))
+    return pd.DataFrame(rows, columns=["cost", "error", "p_value", "losses"])
 
 
 def _margins(estimator, front, cost, error):
@@ -383,7 +395,7 @@ def _margins(estimator, front, cost, error):
     if cost is not None:
         # Points that can never exceed the limit come first. Costs are shares of the full cost, to
         # be comparable with error rates.
-        tested = ~affords(cost, most_costs(estimator)[front.index])
+        tested = ~affords(cost, estimator._most_costs()[front.index])
         margin[tested] = (cost - front["cost"]) / (estimator.feature_costs_.full or 1.0)
     if error is not None:
         margin = np.minimum(margin, error - (1 - front["score"]))
