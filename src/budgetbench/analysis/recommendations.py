@@ -147,12 +147,12 @@ class _Chooser:
         If the free constant is among the methods, the others must exceed it by more than chance.
         """
         if free is not None:
-            rivals = [one for one in offers if one is not free]
-            gains = [one.choice - free.choice for one in rivals]
             from scipy.special import ndtri  # here, to keep planning a report fast
 
-            # What the best of equally many useless methods hardly exceeds.
-            least = -ndtri(LEVEL / max(len(gains), 1)) * self._error(gains)
+            rivals = [one for one in offers if one is not free]
+            gains = [one.choice - free.choice for one in rivals]
+            # The best of equally many useless methods hardly exceeds this gain.
+            least = -ndtri(LEVEL / len(gains)) * self._error(gains) if gains else 0.0
             ahead = (gain.mean() > least for gain in gains)
             offers = [*itertools.compress(rivals, ahead), free]
         return sorted(offers, key=lambda one: (-one.choice.mean(), one.paid.mean()))

@@ -22,7 +22,7 @@ import urllib3
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.files import is_gzip, write_whole
 from budgetlearn.parallel import Bar
-from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk, reading
+from budgetlearn.preprocessing.reading import DAMAGE, DISK, reading
 
 from .registry import DatasetSpec
 
@@ -204,7 +204,7 @@ class _Fetch:
                 if problem := check_file(file, candidate):
                     raise DatasetError(problem)
             except (DatasetError, *DAMAGE) as error:
-                if is_of_disk(error):
+                if getattr(error, "errno", None) in DISK:
                     raise
                 kind = "" if isinstance(error, DatasetError) else f"{type(error).__name__}: "
                 tried.append(f"{place}: {kind}{error}")

@@ -97,7 +97,8 @@ class Table:
     @cached_property
     def coded(self):
         """Codes of X for boosting, with a separate code for missing values."""
-        return CodedRows.of(self.X, n_bins_of(self.n_classes, len(self.X)))
+        most = MAX_BINS if self.n_classes is None else N_CLASS_BINS
+        return CodedRows.of(self.X, max(2, min(most, len(self.X) // 3)))  # 3 examples in each bin
 
     @cached_property
     def constant(self):
@@ -129,11 +130,6 @@ class Table:
             temperature = fit_temperature(predictions, self.y, self.weight)
             predictions = with_temperature(predictions, temperature)
         return self.losses(predictions)
-
-
-def n_bins_of(n_classes, n_samples):
-    """Return the largest number of bins of a feature in boosting: at least 3 examples in each."""
-    return max(2, min(MAX_BINS if n_classes is None else N_CLASS_BINS, n_samples // 3))
 
 
 def below_all(X):

@@ -63,7 +63,8 @@ class ImportanceSequence(RemovalSequence):
         self.importance = importance
 
     def chooser(self, problem):
-        importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
+        importance = problem.importance_or(self.importance)
+        ranks = problem.rng(self.name).permutation(problem.costs.n_features)
         return lambda left: first_of(left, *self._criteria(problem, importance, left), ranks)
 
     def _criteria(self, problem, importance, left):
@@ -161,11 +162,6 @@ def _shares(costs, left):
     return costs.shares(acquired)
 
 
-def random_ranks(problem, name):
-    """Return a random rank of each variable, for resolving ties."""
-    return problem.rng(name).permutation(problem.costs.n_features)
-
-
 def first_of(left, *criteria):
     """Return the remaining variable with the least first criterion; later ones resolve ties."""
     for values in criteria:
@@ -215,7 +211,8 @@ class ForwardSequence:
         Candidates are the most important variables. Ties are resolved by the cost of the resulting
         models, and then at random.
         """
-        rest = sorted(variables, key=random_ranks(problem, self.name).__getitem__)
+        ranks = problem.rng(self.name).permutation(problem.costs.n_features)
+        rest = sorted(variables, key=ranks.__getitem__)
         if self.n_candidates is None:
             return rest
         check_number(self.n_candidates, "n_candidates", low=1, integer=True)

@@ -27,13 +27,8 @@ DAMAGE = (
     *(OSError, RuntimeError, TypeError, ValueError, csv.Error, lzma.LZMAError, struct.error),
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error),
 )
-# Errors of the disk rather than of the file.
-_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
-
-
-def is_of_disk(error):
-    """Return whether an error means that the disk is full, read-only or broken."""
-    return isinstance(error, OSError) and error.errno in _DISK
+# Numbers of errors that mean that the disk is full, read-only or broken.
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 @contextmanager
@@ -47,7 +42,7 @@ def reading(path, form, also=()):
         raise DatasetError(f"{path} cannot be read: No such file.") from error
     except (*DAMAGE, *also) as error:
         # A full disk does not mean that the file is damaged.
-        if is_of_disk(error):
+        if getattr(error, "errno", None) in DISK:
             raise
         hint = " Save it as UTF-8." if isinstance(error, UnicodeDecodeError) else ""
         raise DatasetError(
