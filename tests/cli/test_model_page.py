@@ -1,5 +1,6 @@
 """The page of one model: its picture has round numbers, and it says what was measured."""
 
+import copy
 import re
 import sys
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import pytest
 
 from budgetlearn.cli import fit
 from budgetlearn.cli.commands import run
-from budgetlearn.cli.output import for_nothing, labels, plus_minus, ticks
+from budgetlearn.cli.output import for_nothing, labels, plus_minus, ticks, write_page
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from tests.cli.conftest import FIT, PRICES, patients
@@ -109,7 +110,7 @@ def test_what_only_the_page_shows_is_measured_for_a_page_alone(folder, told):
         assert ("everything" in views) == ("stops" in views) == measured
 
 
-def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged):
+def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged, tmp_path):
     page, saved = paged
     everything = saved.held_out["everything"]
     assert (
@@ -124,6 +125,17 @@ def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged):
     assert [name for *_, name in labels] == ["everything", "nothing"]
     assert [float(y) < float(line) for line, _, y, _ in labels] == [True, False]
     assert all(float(x) > max(points) for _, x, *_ in labels)
+    # The staircase does not go down to an everything that is worse.
+    worse, last = copy.copy(saved), saved.curve["cost"].idxmax()
+    worse.curve = worse.curve.assign(everything=worse.curve.index == last)
+    worse.curve.loc[last, "score"] = 0.0
+    worse.n_rows = (*worse.n_rows[:3], 7)
+    write_page(worse, tmp_path / "worse.html")
+    page = (tmp_path / "worse.html").read_text()
+    heights = [float(y) for y in re.findall(r"V([\d.]+)", re.search(r'<path d="([^"]*)"', page)[1])]
+    assert heights == sorted(heights, reverse=True)
+    assert len(heights) + 2 == len(worse.steps()) == page.count("<circle") / 2
+    assert "held out, 7 to calibrate." in page
 
 
 def test_scores_out_of_fold_are_not_called_those_of_validation_data(paged):

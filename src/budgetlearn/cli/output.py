@@ -326,6 +326,7 @@ def drawing(steps, chosen, lines):
             "bar": (y(row.score - row.score_se), y(row.score + row.score_se)),
             "test": y(row.test_score),
             "chosen": row.Index == chosen,
+            "best": row.score >= score.loc[: row.Index].max(),
             "says": f"{scored(row.score, row.score_se)} for {least(row.cost)}",
         }
         for row in steps.itertuples()
