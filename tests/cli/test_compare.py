@@ -16,7 +16,16 @@ from sklearn.utils import check_random_state
 
 from budgetbench.analysis import recommendations
 from budgetbench.study import records
-from budgetlearn.cli.compare import REGISTRY, STUDY, _best, folders, read_study, write_files
+from budgetlearn.cli.compare import (
+    REGISTRY,
+    STUDY,
+    _best,
+    compare,
+    folders,
+    read_study,
+    run_snakemake,
+    write_files,
+)
 from budgetlearn.cli.fit import parts_of
 from budgetlearn.cli.predict import cells_to_do_without, predictions
 from budgetlearn.cli.saved_model import SavedModel
@@ -388,3 +397,18 @@ def test_a_classifier_does_not_predict_numbers(folder, told):
     assert (status, err.count("\n")) == (2, 1)
     assert "table is regression, and msb predict classes only" in err
     assert "cascade_regressor" in err
+
+
+def test_snakemake_has_a_cache_where_the_home_cannot_be_written(tmp_path, monkeypatch):
+    module = sys.modules[compare.callback.__module__]
+    told = tmp_path / "told"
+    monkeypatch.setattr(
+        module, "_snakemake", lambda *_: told.write_text(os.environ.get("XDG_CACHE_HOME", ""))
+    )
+    monkeypatch.setenv("XDG_CACHE_HOME", "so that it is put back")
+    for home, cache in ((tmp_path, ""), (tmp_path / "absent", str(tmp_path / ".snakemake"))):
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        monkeypatch.setenv("HOME", str(home))
+        assert not run_snakemake(["snakemake"], tmp_path, os.open(os.devnull, os.O_RDONLY))
+        assert told.read_text() == cache
+        os.environ.setdefault("XDG_CACHE_HOME", "")

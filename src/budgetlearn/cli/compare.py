@@ -255,6 +255,9 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
 
 def run_snakemake(command, root, lock):
     """Run Snakemake, which holds the lock until it ends; return True if it fails."""
+    # Snakemake has a cache in the home, which may be read-only in a container.
+    if not os.access(os.path.expanduser("~"), os.W_OK):
+        os.environ.setdefault("XDG_CACHE_HOME", str(root / ".snakemake"))
     if sys.platform != "linux":
         command = [sys.executable, "-m", *command]
         return subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode != 0
