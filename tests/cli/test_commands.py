@@ -122,6 +122,10 @@ def test_ask_at_the_prompt_and_in_json_agree(folder, told, monkeypatch):
     digits = int(0.995 < done["probability"] < 1)
     sure = f"{done['prediction']} ({100 * done['probability']:.{digits}f} % sure)"
     assert f"prediction: {sure}, for {done['spent']:.2f}" in shown.output
+    again = CliRunner().invoke(cli, ["ask", "m.joblib"], input=f"old\n{typed}").output
+    what = {True: "is not a number. Leave it", False: "known categories: "}
+    assert what[steps[0]["next"] != "smoker"] in again
+    assert "Leave it empty if you do not have it.\n" in again
 
 
 def test_a_cap_alone_chooses_what_it_affords(folder, told, monkeypatch):

@@ -289,7 +289,7 @@ class Case:
         if name in self._dates:
             return days(pd.Series([text], name=name), self._dates[name]).iloc[0]
         if not np.isfinite(number := self._number(text)):
-            raise DatasetError(f"{text!r} is not a number; leave it empty if you do not have it.")
+            raise DatasetError(f"{text!r} is not a number.")
         return number
 
     def beyond(self, name, text):
@@ -352,7 +352,7 @@ def _at_the_prompt(case):
                 continue
             case.give(name, text)
         except DatasetError as error:
-            click.echo(f"  {error}")
+            click.echo(f"  {error} Leave it empty if you do not have it.")
     state = case.state()
     click.echo(f"prediction: {_sure(state)}, for {money(state['spent'])}")
 

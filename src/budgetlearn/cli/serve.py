@@ -136,7 +136,7 @@ def conversation(saved, budget, max_cost, answers, sure=False):
                 break
             case.give(name, text)
         except DatasetError as error:
-            error_text = str(error)
+            error_text = f"{error} If you do not have it, press “Not available”."
             break
         after = case.state()
         # The price of this column, not of the next one.
