@@ -255,7 +255,7 @@ def test_repeats_are_told_where_they_are_no_chance(folder, n_levels):
     assert [each[:28] for each in notes] == ["200 rows repeat earlier ones"] * (n_levels == 100)
     one = table.head(99).assign(ill="no", two=np.arange(99) + 0.5)
     pd.concat([one, one.assign(ill="yes")]).to_csv("table.csv", index=False)
-    assert not read_own_table("table.csv", "ill", None, (), None).notes  # no case twice
+    assert not list(read_own_table("table.csv", "ill", None, (), None).notes)  # no case twice
 
 
 def test_the_doubt_of_what_is_held_out_is_that_of_so_many_ids(folder, told):

@@ -134,6 +134,7 @@ def test_errors_name_classes_of_numbers_as_the_table_does(folder, told):
     [
         (f"{ERRORS}yes,no,5\n", "lists the same error again in row 3"),
         (ERRORS.replace("40", "-40"), "must be numbers >= 0, got '-40' in row 2"),
+        (ERRORS.replace("40", "inf"), "must be numbers >= 0, got 'inf' in row 2"),
         (ERRORS.replace("40", "much"), "must be numbers >= 0, got 'much' in row 2"),
         (ERRORS.replace("40", ""), "must be numbers >= 0, got '' in row 2"),
         (ERRORS.replace(",", ";").replace("40", "1,500"), "line 3: '1,500' may be 1500 or 1.5"),
@@ -273,7 +274,15 @@ def test_points_between_thousands_are_told(folder, told):
         assert (status, said in err) == (0, point == ".")
     nullable = pd.array([*range(239), None], dtype="Int64")
     patients().assign(pay=nullable).to_parquet("table.parquet")
-    assert told("fit", "table.parquet", "--target", "ill", *QUICK[-2:])[0] == 0
+    words = ("fit", "table.parquet", "--target", "ill", *QUICK[-2:])
+    assert told(*words)[0] == 0
+    for cell in ([1, 2], {"a": 1}):
+        patients().assign(pay=[cell] * 240).to_parquet("table.parquet")
+        for more in ((), ("--categorical", "pay")):
+            status, _, err = told(*words, *more)
+            assert (status, "'pay' holds lists or records" in err) == (2, True)
+            assert err.endswith("or leave it out with --drop pay.\n")
+        assert told(*words, "--drop", "pay")[0] == 0
 
 
 @pytest.mark.parametrize("other", [99, 81, -998])
@@ -461,7 +470,8 @@ def test_later_dates_are_no_other_unit(folder, told):
     table = patients().assign(came=days, ill=np.where(np.arange(240) > 90, "yes", "no"))
     table.to_csv("table.csv", index=False)
     words = ("fit", "table.csv", "--target", "ill", "--date", "came", *QUICK[-2:])
-    assert told(*words, "--out", "m")[0] == 0
+    status, _, err = told(*words, "--out", "m")
+    assert (status, "later rows may have other scores and costs.\n" in err) == (0, True)
     table.head(9).assign(came="2026-01-01").to_csv("new.csv", index=False)
     status, out, err = told("predict", "m", "new.csv")
     assert (status, err) == (0, "")

@@ -153,7 +153,7 @@ def read_error_costs(path):
     lines = [{"line": row, "cost": cost} for row, cost in enumerate(frame["cost"], 2)]
     comma = "," if has_decimal_commas(path, lines) else "."
     costs = pd.to_numeric(frame["cost"].str.replace(comma, "."), errors="coerce")
-    odd = np.flatnonzero(~(costs >= 0))
+    odd = np.flatnonzero(~costs.between(0, np.inf, "left"))
     twice = np.flatnonzero(frame.duplicated(ERROR_COSTS[:2]))
     if odd.size:
         raise ConfigError(

@@ -21,7 +21,7 @@ from . import options
 from .options import needed_and_found, note, shown
 from .output import amount, mean_cost, money
 from .saved_model import SavedModel
-from .table import days, example, with_days
+from .table import days, example
 
 
 @click.command()
@@ -51,7 +51,8 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
     wanted = needed(saved, budget)
     names = _names(source, table, row_id, learned.get("id"))
     categories = saved.preprocessor.categories_
-    frame = with_days(_frame(source, table, wanted, categories), learned.get("dates", {}))
+    frame, dates = _frame(source, table, wanted, categories), learned.get("dates", {})
+    frame = frame.assign(**{n: days(frame[n], form) for n, form in dates.items() if n in frame})
     X = saved.preprocessor.transform(frame)
     for name in frame:  # such as 1.234 beside decimal commas: thousands?
         if name not in categories and not is_number(frame[name]):

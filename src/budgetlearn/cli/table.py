@@ -30,9 +30,10 @@ AN_ID = r"(^|[^A-Za-z])(id|ID|Id)$|[a-z](ID|Id)$"
 
 def form_of(column):
     """Return the date format of all cells of a column, or raise `DatasetError`."""
-    fitting = [form for form in FORMS if _odd(column, _parsed(column, form)).size == 0]
+    known = column.notna()
+    fitting = [form for form in FORMS if _parsed(column, form)[known].notna().all()]
     if not fitting:
-        first = str(column.dropna().iloc[0]) if column.notna().any() else None
+        first = str(column[known].iloc[0]) if known.any() else None
         raise DatasetError(
             f"Column {column.name!r} (--date) does not hold dates in one format; the first is "
             f"{first!r}. Write dates as {example(ISO)}, and times of day as hours without --date."
@@ -47,15 +48,10 @@ def form_of(column):
     return fitting[0]
 
 
-def with_days(frame, forms):
-    """Return a frame with dates as days, in those columns of ``{name: form}`` that it has."""
-    return frame.assign(**{n: days(frame[n], form) for n, form in forms.items() if n in frame})
-
-
 def days(column, form):
     """Return dates in a format as days, NaN for empty cells; refuse other cells."""
     dates = _parsed(column, form)
-    odd = _odd(column, dates)
+    odd = np.flatnonzero(dates.isna() & column.notna())
     if odd.size:
         where = f" {in_row(odd)}" if len(column) > 1 else ""
         raise DatasetError(
@@ -71,12 +67,9 @@ def example(form):
 
 
 def _parsed(column, form):
-    text = column.map(as_word, na_action="ignore") if is_number(column) else column
-    return pd.to_datetime(text, format=form, errors="coerce", utc=True)
-
-
-def _odd(column, dates):
-    return np.flatnonzero(dates.isna() & column.notna())
+    if is_number(column):  # a csv's 2024.10, in the column 2024.1, is no month
+        column = column.where(column % 1 == 0).map(as_word, na_action="ignore")
+    return pd.to_datetime(column, format=form, errors="coerce", utc=True)
 
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
@@ -99,7 +92,7 @@ class OwnTable:
     task: str  # "classification" or "regression"
     costs: FeatureCosts  # of the columns of X
     left_out: tuple = ()  # columns that look like row numbers and were not kept
-    notes: tuple = ()  # assumptions that may be wrong
+    notes: object = ()  # yields assumptions that may be wrong
     # How the table is read: separator, decimal, na (as in the options), id (the column that names
     # rows), dates ({column: format}) and ranges ({column of numbers: (least, greatest)}).
     reading: dict = field(default_factory=dict)
@@ -123,7 +116,7 @@ def read_own_table(
     if target in (*ids, *drop, *dates):
         raise DatasetError(f"--target {target} is the target: no other option may name it.")
     forms = {column: form_of(frame[column]) for column in dates if column not in (*ids, *drop)}
-    frame = with_days(frame, forms)
+    frame = frame.assign(**{name: days(frame[name], form) for name, form in forms.items()})
     y, X = frame[target], frame.drop(columns=list({target, *ids, *weighs, *drop}))
     if not X.shape[1]:
         raise DatasetError(
@@ -147,16 +140,17 @@ def read_own_table(
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
     names = frame[row_id] if ids else pd.Series()
     groups = None if names.dropna().is_unique else names.to_numpy()
-    notes = (
-        *_assumed(X, left_out, None if groups is None else row_id, weights),
-        *notes,
-        *([] if groups is not None else _repeats(X, y)),
-        *_constants(X),
-        *(text for name in X for text in _twins(X[name])),
-        *_marks_of_gaps(X),
-        *_codes(path, how, X, (*codes, *dates)),
-        *_thousands(frame[[target, *X]]),
+    kinds = (  # generators, which run after the table is checked
+        _assumed(X, left_out, None if groups is None else row_id, weights, forms),
+        notes,
+        () if groups is not None else _repeats(X, y),
+        _constants(X),
+        (text for name in X for text in _twins(X[name])),
+        _marks_of_gaps(X),
+        _codes(path, how, X, (*codes, *dates)),
+        _thousands(frame[[target, *X]]),
     )
+    notes = (text for kind in kinds for text in kind)
     reading = {**how, "id": row_id, "dates": forms, "ranges": _ranges(X)}
     left_out = (*ids, *left_out)
     return OwnTable(name, X, y, target, task, prices, left_out, notes, reading, weight, groups)
@@ -193,8 +187,6 @@ def _weight(frame, name, others):
 
 def _numbers_of(column):
     """Return the cells of a column as numbers, NaN for other cells."""
-    if is_number(column):
-        return column.astype(float)
     return pd.to_numeric(column.map(str), errors="coerce")
 
 
@@ -206,8 +198,8 @@ def _ranges(X):
     }
 
 
-def _assumed(X, left_out, groups, weights):
-    """Yield notes on columns that are or may be identifiers, and on groups and weights of rows."""
+def _assumed(X, left_out, groups, weights, dates):
+    """Yield notes on identifiers, or what may be one, on dates, groups and weights of rows."""
     for name in (name for name in X if re.search(AN_ID, str(name)) and not X[name].is_unique):
         what = f"{shown(name)} is used as a feature. If it names what rows belong to"
         yield f"{what}, such as a patient, use --id {shlex.quote(name)}"
@@ -217,6 +209,8 @@ def _assumed(X, left_out, groups, weights):
     if groups is not None:
         what = f"rows with the same {shown(groups)} are held out together, so that scores are for"
         yield f"{what} unseen ones. A guarantee is for one row of each, drawn at random."
+    if dates:
+        yield "rows are held out whatever their date: later rows may have other scores and costs."
     if weights is not None:
         yield f"models and scores weight rows by {shown(weights)}; mean costs are unweighted."
 

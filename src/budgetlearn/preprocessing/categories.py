@@ -172,6 +172,9 @@ def holds_words(column, categorical):
     if is_number(column) and not categorical:
         refuse_infinity(column.name, column.to_numpy(np.float64, na_value=np.nan))
         return False
+    if column.dtype == object and not column.map(pd.api.types.is_hashable).all():
+        what = "holds lists or records: make columns of their parts, or leave it out (drop)."
+        raise DatasetError(f"Column {column.name!r} {what}")
     if not categorical:
         _refuse_dates(column)
     words = as_words(column)
