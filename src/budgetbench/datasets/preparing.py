@@ -201,11 +201,9 @@ def _first_classes(raw, count, _):
     codes, names = _classes(raw)
     if not count < len(names):
         raise DatasetError(f"first_classes must be less than {len(names)}, the number of classes.")
-    return codes >= count, [_span(names[:count]), _span(names[count:])]
-
-
-def _span(names):
-    return names[0] if len(names) == 1 else f"{names[0]}-{names[-1]}"
+    parts = names[:count], names[count:]
+    spans = [part[0] if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts]
+    return codes >= count, spans
 
 
 def _quantiles(raw, count, _):

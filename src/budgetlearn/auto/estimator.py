@@ -18,7 +18,7 @@ from ..cascade.pool import REFIT_ERROR
 from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
 from ..protocol.checked_data import checked_weight, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
-from ..protocol.operating_points import acquisitions_of, cost_and_error
+from ..protocol.operating_points import acquisitions_of, cost_and_error, most_costs
 from ..protocol.prediction import each_stage, requests_of
 from ..protocol.scoring import mean_and_error
 from ..validation import INT32_MAX, ParameterError, check_number, codes_of_groups
@@ -225,7 +225,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 
     def _most_costs(self):
         known = ((entry.model, entry.stage) for entry in self.entries_)
-        return np.array([0.0 if one is None else one._most_costs()[stage] for one, stage in known])
+        return np.array([0.0 if one is None else most_costs(one)[stage] for one, stage in known])
 
     def _stages(self, X, which, want):
         for index in which:

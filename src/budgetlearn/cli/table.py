@@ -30,10 +30,9 @@ AN_ID = r"(^|[^A-Za-z])(id|ID|Id)$|[a-z](ID|Id)$"
 
 def form_of(column):
     """Return the date format of all cells of a column, or raise `DatasetError`."""
-    known = column.notna()
-    fitting = [form for form in FORMS if _parsed(column, form)[known].notna().all()]
+    fitting = [form for form in FORMS if (_parsed(column, form).notna() | column.isna()).all()]
     if not fitting:
-        first = str(column[known].iloc[0]) if known.any() else None
+        first = str(column.dropna().iloc[0]) if column.notna().any() else None
         raise DatasetError(
             f"Column {column.name!r} (--date) does not hold dates in one format; the first is "
             f"{first!r}. Write dates as {example(ISO)}, and times of day as hours without --date."

@@ -280,9 +280,8 @@ def betting_p(losses, limit, level):
     losses = np.random.RandomState(0).permutation(losses)
     counts = np.arange(2, losses.size + 2)
     means = (0.5 + losses.cumsum()) / counts
-    variances = (0.25 + ((losses - means) ** 2).cumsum()) / counts
-    earlier = losses.size * np.append(0.25, variances[:-1])
-    bets = np.minimum(np.sqrt(-2.0 * np.log(max(level, 1e-12)) / earlier), 0.99)
+    variances = np.append(0.25, (0.25 + ((losses - means) ** 2).cumsum()) / counts)[:-1]
+    bets = np.minimum(np.sqrt(-2.0 * np.log(max(level, 1e-12)) / losses.size / variances), 0.99)
     return float(np.exp(-max(np.log1p(bets * (limit - losses)).cumsum().max(), 0.0)))
 
 
@@ -334,11 +333,16 @@ def certified(estimator, outcomes, y, cost, error, confidence):
 
 def _bound(estimator, point, level):
     """Return the least limit that the mean cost of a tested point keeps, rounded up, as text."""
-    most = estimator._most_costs()[int(point["stage"])]
+    most = most_costs(estimator)[int(point["stage"])]
     # No example costs more than `most`. Four digits must not round the limit down.
     limits = np.append(np.linspace(0, 1, 1001)[1:-1], 1 / 1.001)
     kept = [betting_p(point["losses"], limit, level) <= level for limit in limits[:-1]]
     return f"{1.001 * most * limits[np.argmax([*kept, True])]:.4g}"
+
+
+def most_costs(estimator):
+    """Return an upper bound of the cost of any example at each stage, (n_stages,)."""
+    return estimator._most_costs()
 
 
 def surely_within(estimator, costs, budget):
@@ -349,7 +353,7 @@ def surely_within(estimator, costs, budget):
         return np.ones(len(costs), dtype=bool)
     points = estimator.operating_points_
     # Before the first acquisition all examples are alike: either all acquire something, or none.
-    most = estimator._most_costs()[points.index]
+    most = most_costs(estimator)[points.index]
     exact = affords(budget, most) | (points["n_features"] == 0)
     # Bonferroni correction, so that the bound holds for whichever point is chosen.
     level = (1 - CONFIDENCE) / len(costs)
@@ -373,7 +377,7 @@ def _warn_of_nothing(sure, costs, limit, n):
 def _p_values(estimator, outcomes, y, cost, error, level):
     """Return cost, error, p-value and losses (shares of the most) of each stage."""
     rows = []
-    for stage, most in zip(outcomes, estimator._most_costs(), strict=False):
+    for stage, most in zip(outcomes, most_costs(estimator), strict=False):
         check_consistent_length(stage.output, y)
         costs = estimator.feature_costs_.total(stage.acquired)
         wrong = stage.output != y if is_classifier(estimator) else np.full(len(y), np.nan)
@@ -395,7 +399,7 @@ def _margins(estimator, front, cost, error):
     if cost is not None:
         # Points that can never exceed the limit come first. Costs are shares of the full cost, to
         # be comparable with error rates.
-        tested = ~affords(cost, estimator._most_costs()[front.index])
+        tested = ~affords(cost, most_costs(estimator)[front.index])
         margin[tested] = (cost - front["cost"]) / (estimator.feature_costs_.full or 1.0)
     if error is not None:
         margin = np.minimum(margin, error - (1 - front["score"]))
