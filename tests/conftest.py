@@ -3,7 +3,10 @@
 import csv
 import functools
 import gc
+import hashlib
+import marshal
 import os
+import pickle
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -12,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from budgetlearn.files import write_whole
 from tests.report.browsing import start_browser
 from tests.workflow.slurm import why_not
 
@@ -47,13 +51,18 @@ SECONDS = {
 SECONDS_OF_OTHERS = 40
 # Files in the order in which workers take them; one worker runs the whole file.
 LONGEST = (
-    *("workflow/test_slurm", "workflow/test_deaths", "workflow/test_smoke", "cli/test_docs_pages"),
+    *(
+        "workflow/test_slurm",
+        "workflow/test_deaths",
+        "workflow/test_smoke",
+        "report/test_comparing",
+    ),
     *("project/test_api_page", "report/test_report", "workflow/test_studies", "cli/test_compare"),
     *("auto/test_estimator", "test_weights", "project/test_gallery", "cascade/test_estimator"),
     *("report/test_reproduction", "analysis/test_missing_runs", "project/test_sdist"),
     *("workflow/test_reruns", "workflow/test_kills", "workflow/test_elsewhere"),
     *("workflow/test_cluster_generic", "workflow/test_finished", "workflow/test_own_method"),
-    *("report/test_comparing", "report/test_browser", "cli/test_forty_calls", "test_package"),
+    *("cli/test_docs_pages", "report/test_browser", "cli/test_forty_calls", "test_package"),
     *("export/test_c_code", "datasets/test_preparing", "study/test_stored_results"),
     *("gif/test_kernels", "sequential/test_common", "study/test_tries", "peers/test_node_shares"),
     *("analysis/test_intervals", "study/test_counted_fits", "msb/test_search_options"),
@@ -62,6 +71,11 @@ LONGEST = (
     *("cascade/test_gaps", "cli/test_hostile_names", "tree/test_growth", "test_per_feature"),
     *("auto/test_weights_and_gaps", "msb/test_search"),
 )
+# Files that one worker takes one after another: they start a browser, or a server of warm jobs.
+WORKFLOW = (f"workflow/{path.stem}" for path in ROOT.glob("tests/workflow/test_*.py"))
+CALLS = ("cli/test_compare", "cli/test_hostile_names", *WORKFLOW)
+PAGES = ("report/test_browser", "report/test_comparing", "report/test_scoring")
+TOGETHER = dict.fromkeys(CALLS, "calls") | dict.fromkeys(PAGES, "pages")
 _spent = {"before": 0.0, "tests": defaultdict(float)}
 
 
@@ -118,6 +132,21 @@ def pytest_terminal_summary(terminalreporter):
             terminalreporter.line(f"{seconds:8.1f} {folder}{over}", yellow=bool(over))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With `--dist loadfile`, let one worker take files that belong together."""
+    if config.getvalue("dist") == "loadfile":
+        from xdist.scheduler import LoadFileScheduling
+
+        class Scheduling(LoadFileScheduling):
+            def _split_scope(self, test):
+                file = super()._split_scope(test)
+                return TOGETHER.get(file.removeprefix("tests/").removesuffix(".py"), file)
+
+        return Scheduling(config, log)
+    return None
+
+
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """Add a worker if SLURM is available, because its tests spend most of their time waiting."""
@@ -133,7 +162,7 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Exclude imported modules and collected tests from garbage collection, and collect rarely."""
     gc.disable()
     try:
@@ -147,7 +176,8 @@ def pytest_collection():
         _know_parameters()
         _know_signatures()
         _know_classes()
-        _know_templates()
+        _know_templates(session.config)
+        _know_settings()
 
 
 def _know_arrays():
@@ -209,19 +239,56 @@ def _know_classes():
                 module.type_of_target = quick
 
 
-def _know_templates():
-    """Compile each template once, although every page has its own environment."""
-    if jinja2 := sys.modules.get("jinja2"):
+def _know_templates(config):
+    """Compile each template once for all workers, although every page has its own environment."""
+    jinja2, shared = sys.modules.get("jinja2"), os.environ.get("PYTEST_XDIST_WORKER")
+    if jinja2:
         translate, known = jinja2.Environment.compile, {}
+        base = config._tmp_path_factory.getbasetemp()
+        folder = (base.parent if shared else base) / "templates"
+        folder.mkdir(exist_ok=True)
 
         def quick(self, source, *names, **options):
-            how = self.trim_blocks, self.lstrip_blocks, self.autoescape, frozenset(self.filters)
+            how = self.trim_blocks, self.lstrip_blocks, self.autoescape, *sorted(self.filters)
             key = (source, names, *options.items(), *how)
             if key not in known:
-                known[key] = translate(self, source, *names, **options)
+                path = folder / hashlib.sha256(repr(key).encode()).hexdigest()
+                if not path.exists():
+                    write_whole(path, marshal.dumps(translate(self, source, *names, **options)))
+                known[key] = marshal.loads(path.read_bytes())
             return known[key]
 
         jinja2.Environment.compile = quick
+
+
+def _know_settings():
+    """Parse each YAML text once, and check each configuration once for each schema."""
+    if yaml := sys.modules.get("yaml"):
+        parse, parsed = yaml.load, {}
+
+        def quick_load(text, *loader, **options):
+            if not isinstance(text, str):
+                return parse(text, *loader, **options)
+            key = (text, *loader, *options.items())
+            if key not in parsed:
+                parsed[key] = pickle.dumps(parse(text, *loader, **options))
+            return pickle.loads(parsed[key])
+
+        yaml.load = quick_load
+    if jsonschema := sys.modules.get("jsonschema"):
+        checks, followed = jsonschema.Draft202012Validator, set()
+        look = checks.iter_errors
+
+        def quick_look(self, instance, *schema):
+            whole = isinstance(self.schema, dict) and "$schema" in self.schema
+            if schema or not whole:
+                return look(self, instance, *schema)
+            key = pickle.dumps((self.schema, instance))
+            faults = [] if key in followed else [*look(self, instance)]
+            followed.update([] if faults else [key])
+            return iter(faults)
+
+        checks.iter_errors = quick_look
 
 
 @pytest.fixture(scope="module")
