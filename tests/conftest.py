@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import settings
+from numpy.random.bit_generator import ISeedSequence
 
 from budgetlearn.files import write_whole
 from tests.report.browsing import start_browser
@@ -178,6 +179,7 @@ def pytest_collection(session):
         _know_classes()
         _know_templates(session.config)
         _know_settings()
+        _know_seeds()
 
 
 def _know_arrays():
@@ -289,6 +291,32 @@ def _know_settings():
             return iter(faults)
 
         checks.iter_errors = quick_look
+
+
+class _Blank(ISeedSequence):
+    """Seeds that are replaced before they are used."""
+
+    def generate_state(self, n_words, dtype=np.uint32):
+        return np.zeros(n_words, dtype)
+
+
+def _know_seeds():
+    """Make scikit-learn's generators at once from a seed, without one from the system before."""
+    if checks := sys.modules.get("sklearn.utils.validation"):
+        look = checks.check_random_state
+
+        def quick(seed):
+            if type(seed) not in (int, np.int64):
+                return look(seed)
+            generator = np.random.MT19937(_Blank())
+            generator._legacy_seeding(seed)
+            return np.random.RandomState(generator)
+
+        for seed in (0, 5, 2**32 - 1):
+            assert quick(seed).bytes(9999) == look(seed).bytes(9999), seed
+        for module in list(sys.modules.values()):
+            if getattr(module, "check_random_state", None) is look:
+                module.check_random_state = quick
 
 
 @pytest.fixture(scope="module")
