@@ -71,7 +71,7 @@ def leads_of(studies, ratio=0.0):
     return lead_table(long, long["method"].unique(), dict.fromkeys(range(len(studies)), ratio))
 
 
-N_STUDIES = 100
+N_STUDIES = 60
 
 
 @pytest.mark.parametrize(

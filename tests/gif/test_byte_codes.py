@@ -17,7 +17,6 @@ def tied_table(kind):
     return X, y
 
 
-@pytest.mark.parametrize("keeps_rows", [True, False])
 @pytest.mark.parametrize("kind", ["numbers", "gaps"])
 @pytest.mark.parametrize(
     ("n_classes", "settings"),
@@ -32,7 +31,7 @@ def tied_table(kind):
     ],
     ids=str,
 )
-def test_forests_are_the_same(monkeypatch, n_classes, settings, kind, keeps_rows):
+def test_forests_are_the_same(monkeypatch, n_classes, settings, kind):
     X, y = tied_table(kind)
     forest = GIFRegressor if n_classes is None else GIFClassifier
     if n_classes is not None:
@@ -41,12 +40,12 @@ def test_forests_are_the_same(monkeypatch, n_classes, settings, kind, keeps_rows
     with monkeypatch.context() as patch:
         patch.setattr(fitting, "VISITS", np.inf)
         expected = model.fit(X, y)._model
-    if not keeps_rows:
-        monkeypatch.setattr(fitting, "MOST_KEPT", 0)
-    found = model.fit(X, y)._model
-    for name in set(found._records.dtype.names) - ({"start"} if not keeps_rows else set()):
-        np.testing.assert_array_equal(found._records[name], expected._records[name])
-    np.testing.assert_array_equal(found._weights, expected._weights)
+    for most_kept, apart in ((fitting.MOST_KEPT, set()), (0, {"start"})):
+        monkeypatch.setattr(fitting, "MOST_KEPT", most_kept)
+        found = model.fit(X, y)._model
+        for name in set(found._records.dtype.names) - apart:
+            np.testing.assert_array_equal(found._records[name], expected._records[name])
+        np.testing.assert_array_equal(found._weights, expected._weights)
 
 
 def test_features_are_looked_up_in_codes(monkeypatch):

@@ -133,8 +133,16 @@ def warm_up():
         importlib.import_module(name)
     importlib.import_module("snakemake.cli").get_argument_parser()  # imports all plug-ins
     load_registry(ROOT / "config" / "datasets.yaml")
+    for name in ("_files", "_check_kernel"):
+        setattr(source_code, name, known_in_src(getattr(source_code, name)))
     source_code.script_fingerprint(ROOT / "workflow" / "scripts" / "fit.py")
     source_code.report_fingerprint(ROOT / "workflow" / "scripts" / "report.py")
+
+
+def known_in_src(look):
+    """Let each folder and each kernel of the project's own code be looked at once."""
+    known, src = cache(look), ROOT / "src"
+    return lambda path, *more: (known if path.is_relative_to(src) else look)(path, *more)
 
 
 # A server that has also done what each report would repeat.
