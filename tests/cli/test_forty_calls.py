@@ -12,6 +12,7 @@ import shutil
 import sys
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -51,13 +52,13 @@ def csv(table, encoding="utf-8", **how):
 
 
 def table(change, **how):
-    """Return the table as a changed file."""
-    return {"table.csv": csv(change(patients()), **how)}
+    """Return the table as a changed file, written when the call is made."""
+    return {"table.csv": partial(csv, change(patients()), **how)}
 
 
 def new(change, **how):
     """Return rows to predict as a changed file."""
-    return {"new.csv": csv(change(ROWS), **how)}
+    return {"new.csv": partial(csv, change(ROWS), **how)}
 
 
 def xlsx(frame):
