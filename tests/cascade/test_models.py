@@ -22,6 +22,13 @@ from budgetlearn.validation import ParameterError
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
+@pytest.fixture(autouse=True)
+def few_extra_trees(monkeypatch):
+    """Let forests of extra trees be small: what is asked here, they do with few trees, too."""
+    of_trees = models._extra_trees
+    monkeypatch.setattr(models, "_extra_trees", lambda n_classes: of_trees(n_classes, 20))
+
+
 def table(n_classes, n_samples=300, noise=False, seed=0):
     """Return a table of five features; noise: the target has nothing to do with them."""
     random = np.random.RandomState(seed)
