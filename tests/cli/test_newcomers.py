@@ -264,6 +264,8 @@ def test_columns_that_may_be_misread_are_told(folder, told):
             told, lambda table: table.assign(**columns), *QUICK[-2:], "--categorical", "zip"
         )[1]
     )
+    err = of_table(told, lambda table: table.assign(ill=np.resize(["007", "12"], len(table))))[2]
+    assert "ill holds 007, and is read as a number: 7." in err
 
 
 def test_points_between_thousands_are_told(folder, told):

@@ -146,7 +146,7 @@ def read_own_table(
         _constants(X),
         (text for name in X for text in _twins(X[name])),
         _marks_of_gaps(X),
-        _codes(path, how, X, (*codes, *dates)),
+        _codes(path, how, frame[[target, *X]], (*codes, *dates), target),
         _thousands(frame[[target, *X]]),
     )
     notes = (text for kind in kinds for text in kind)
@@ -236,7 +236,7 @@ def _constants(X):
         yield f"{listed(names, 5, shown)}: the same value in every row. To leave it out, use {drop}"
 
 
-def _codes(path, how, X, known):
+def _codes(path, how, X, known, target):
     """Yield notes on whole numbers that may be codes (with leading zeros) or dates (20240331)."""
     names = [name for name in X if is_number(X[name]) and name not in known]
     written = read_table(path, *how.values(), columns=names, text=True, max_rows=10_000)
@@ -244,8 +244,9 @@ def _codes(path, how, X, known):
         codes, dates = (cells[cells.str.fullmatch(form, na=False)] for form in (r"0\d+", DAY))
         if len(codes):
             what = f"{shown(name)} holds {codes.iloc[0]}, and is read as a number"
-            yield f"{what}. If it holds codes, use --categorical {shlex.quote(name)}"
-        if 0 < len(dates) == cells.count():
+            use = f"If it holds codes, use --categorical {shlex.quote(name)}"
+            yield f"{what}: {int(codes.iloc[0])}." if name == target else f"{what}. {use}"
+        if 0 < len(dates) == cells.count() and name != target:
             what = f"{shown(name)} holds {dates.iloc[0]}, and is read as a number"
             yield f"{what}. If it holds dates, use --date {shlex.quote(name)}"
 
