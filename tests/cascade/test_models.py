@@ -116,7 +116,7 @@ def test_what_takes_more_rounds_of_boosting_gets_them(monkeypatch):
     assert found == models.MOST_TIMES * ROUNDS_AT_ONCE
 
 
-def test_steps_are_finer_in_large_tables_that_need_many_rounds(monkeypatch):
+def test_steps_and_bins_are_finer_in_large_tables(monkeypatch):
     monkeypatch.setattr(models, "MANY_ROWS", 1500)
     X = np.random.default_rng(0).uniform(size=(1500, 2))
     hard = np.sin(12 * X[:, 0]) * np.sin(12 * X[:, 1])
@@ -130,6 +130,9 @@ def test_steps_are_finer_in_large_tables_that_need_many_rounds(monkeypatch):
     table = Table(X, hard, None)
     usual, finer = (BoostingKind(finer=each).fit(table, 0).trees for each in (1, 2))
     assert finer.n_trees == 2 * usual.n_trees
+    tables = [Table(X[:n], (hard[:n] > 0) * 1, 2) for n in (1499, 1500)]
+    n_bins = [np.diff(each.coded.offsets).max() for each in tables]
+    assert n_bins == [models.N_CLASS_BINS, models.MAX_BINS]
 
 
 def test_leaves_are_small_where_that_predicts_clearly_better():

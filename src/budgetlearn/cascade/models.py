@@ -24,9 +24,10 @@ from .smooth_models import FoldedKind, KernelKind, Kind, LinearKind
 
 N_TREES = 100
 N_LEAVES = 15
-# Bins of boosting in classification: 255 take half as long again without being better.
+# Bins of boosting in classification, with fewer than MANY_ROWS: 255 take half as long again without
+# being better.
 N_CLASS_BINS = 63
-# Bins of forests in classification and of boosting in regression, where fewer are worse.
+# Bins of forests in classification and of boosting otherwise, where fewer are worse.
 MAX_BINS = 255
 # Boosting grows a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 200
@@ -97,7 +98,8 @@ class Table:
     @cached_property
     def coded(self):
         """Codes of X for boosting, with a separate code for missing values."""
-        most = MAX_BINS if self.n_classes is None else N_CLASS_BINS
+        few = self.n_classes is not None and len(self.X) < MANY_ROWS
+        most = N_CLASS_BINS if few else MAX_BINS
         return CodedRows.of(self.X, max(2, min(most, len(self.X) // 3)))  # 3 examples in each bin
 
     @cached_property
@@ -517,7 +519,8 @@ class MaskedModel:
             "min_leaf": max(5, min(20, n_examples // 30) * copies // 2),
         }
         n_rows, n_features = shown.X.shape
-        learned = shown.coded, shown.y, shown.n_classes, np.arange(n_rows), shown.weight
+        coded = CodedRows.of(shown.X, MAX_BINS if shown.n_classes is None else N_CLASS_BINS)
+        learned = coded, shown.y, shown.n_classes, np.arange(n_rows), shown.weight
         boosting = Boosting(*learned, **sizes, rate=rate)
         for _ in range(n_rounds):
             drawn = np.flatnonzero(random.random_sample(n_rows) < 0.7).astype(np.int32)
