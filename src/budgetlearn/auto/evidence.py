@@ -17,7 +17,7 @@ from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from ..protocol.checked_data import stage_of, working_dtype
 from ..protocol.feature_requests import in_all_classes
-from ..protocol.scoring import mean_and_error, sums_of_groups
+from ..protocol.scoring import error_of_mean, mean_and_error, sums_of_groups
 from .methods import CONSTANT, DEFAULT, Method, Stages
 from .scores import decide
 
@@ -192,11 +192,7 @@ class Comparison:
         if method is not CONSTANT:
             error = np.hypot(error, unseen)
         elif self.objective.scoring == "r2":
-            # The R² of a mean is 0 on its own rows. On as many others it is minus the squared
-            # difference of both means over the variance; the error is its root mean square.
-            mean, error = mean_and_error(y, weight, groups)
-            variance = np.average((y - mean) ** 2, weights=weight)
-            error = 2 * np.sqrt(3) * error**2 / max(variance, 1e-300)
+            error = error_of_mean(y, weight, groups)
         # Both are means over the same rows, so their ratio has little noise.
         inflation = max(spent.mean() / max(seen.mean(), 1e-12), 1.0)
         return Policy(method, place, rows, score, error, spent.mean(axis=0), temperature, inflation)

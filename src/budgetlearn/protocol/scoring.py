@@ -216,6 +216,17 @@ def r2_rows(losses, targets, weight=None):
     return 1.0 - losses / spread + lost * (squares / spread - 1.0)
 
 
+def error_of_mean(y, weight=None, groups=None):
+    """Return the standard error of the R² of the mean of y, which is 0 on these rows.
+
+    On as many others, it is minus the squared difference of both means over the variance. The error
+    is its root mean square.
+    """
+    mean, error = mean_and_error(y, weight, groups)
+    variance = np.average((y - mean) ** 2, weights=weight)
+    return 2 * np.sqrt(3) * error**2 / max(variance, 1e-300)
+
+
 class Substitute(BaseEstimator):
     """Stand-in for an estimator in a scorer; predictions come from `respond(method, X)`."""
 
