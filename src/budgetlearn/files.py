@@ -87,7 +87,7 @@ def encoding_of(path):
 def _tell_windows_1252(path, chunk):
     """Warn about Windows-1252, quoting a word of the chunk; raise if it is no such text."""
     if b"\0" in chunk:
-        raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
+        raise not_text(path)
     try:
         text = chunk.decode("cp1252")
     except UnicodeDecodeError as error:
@@ -101,6 +101,14 @@ def _tell_windows_1252(path, chunk):
         "that looks wrong, save it as UTF-8.",
         BudgetlearnWarning,
         stacklevel=3,
+    )
+
+
+def not_text(path):
+    """Return the error of a file with zero bytes: no text, or UTF-16 without a byte order mark."""
+    return DatasetError(
+        f"{path.name} is not text: expected csv, .xlsx or Parquet. If it is a csv in UTF-16, save "
+        "it as UTF-8."
     )
 
 
