@@ -280,7 +280,7 @@ def test_points_between_thousands_are_told(folder, told):
     assert told(*words)[0] == 0
     for cell in ([1, 2], {"a": 1}):
         patients().assign(pay=[cell] * 240).to_parquet("table.parquet")
-        for more in ((), ("--categorical", "pay")):
+        for more in ((), *((option, "pay") for option in ("--categorical", "--id", "--weights"))):
             status, _, err = told(*words, *more)
             assert (status, "'pay' holds lists or records" in err) == (2, True)
             assert err.endswith("or leave it out with --drop pay.\n")

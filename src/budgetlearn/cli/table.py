@@ -10,7 +10,13 @@ import pandas as pd
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..files import as_file
-from ..preprocessing.categories import as_word, is_number, refuse_blank_twins, refuse_numbers
+from ..preprocessing.categories import (
+    as_word,
+    is_number,
+    refuse_blank_twins,
+    refuse_lists,
+    refuse_numbers,
+)
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..preprocessing.reading import read_table
 from ..validation import MOST_AMOUNT, in_row, listed
@@ -111,6 +117,8 @@ def read_own_table(
     frame = read_table(path, how["separator"], how["decimal"], how["na"], codes=codes)
     ids, weighs = (() if column is None else (column,) for column in (row_id, weights))
     _refuse_unknown(name, frame, (target, *ids, *weighs, *drop, *dates, *(keep or ())))
+    for column in (target, *ids, *weighs, *dates):
+        refuse_lists(frame[column])
     weight = _weight(frame, weights, (target, *ids, *drop, *dates, *(keep or ())))
     if target in (*ids, *drop, *dates):
         raise DatasetError(f"--target {target} is the target: no other option may name it.")

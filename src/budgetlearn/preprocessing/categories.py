@@ -163,6 +163,13 @@ def as_words(column):
     return column.astype(object).map(as_word, na_action="ignore").astype(object)
 
 
+def refuse_lists(column):
+    """Raise if cells of a column are lists or records, as in a Parquet file."""
+    if column.dtype == object and not column.map(pd.api.types.is_hashable).all():
+        what = "holds lists or records: make columns of their parts, or leave it out (drop)."
+        raise DatasetError(f"Column {column.name!r} {what}")
+
+
 def holds_words(column, categorical):
     """Return whether a column holds words rather than numbers; raise if it holds neither.
 
@@ -172,9 +179,7 @@ def holds_words(column, categorical):
     if is_number(column) and not categorical:
         refuse_infinity(column.name, column.to_numpy(np.float64, na_value=np.nan))
         return False
-    if column.dtype == object and not column.map(pd.api.types.is_hashable).all():
-        what = "holds lists or records: make columns of their parts, or leave it out (drop)."
-        raise DatasetError(f"Column {column.name!r} {what}")
+    refuse_lists(column)
     if not categorical:
         _refuse_dates(column)
     words = as_words(column)
