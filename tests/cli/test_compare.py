@@ -5,9 +5,11 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -412,3 +414,16 @@ def test_snakemake_has_a_cache_where_the_home_cannot_be_written(tmp_path, monkey
         assert not run_snakemake(["snakemake"], tmp_path, os.open(os.devnull, os.O_RDONLY))
         assert told.read_text() == cache
         os.environ.setdefault("XDG_CACHE_HOME", "")
+
+
+def test_ctrl_c_ends_snakemake_and_compare_without_a_traceback(tmp_path, monkeypatch, capfd):
+    def pressed(_):
+        os.kill(os.getppid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("snakemake.cli.main", pressed)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(click.Abort):  # "Stopped.", with status 130
+        run_snakemake(["snakemake"], tmp_path, os.open(os.devnull, os.O_RDONLY))
+    assert "Traceback" not in capfd.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before

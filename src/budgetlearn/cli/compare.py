@@ -254,29 +254,38 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
 
 
 def run_snakemake(command, root, lock):
-    """Run Snakemake, which holds the lock until it ends; return True if it fails."""
+    """Run Snakemake, which holds the lock; return True if it fails, abort if Ctrl-C stopped it."""
     # Snakemake has a cache in the home, which may be read-only in a container.
     if not os.access(os.path.expanduser("~"), os.W_OK):
         os.environ.setdefault("XDG_CACHE_HOME", str(root / ".snakemake"))
-    if sys.platform != "linux":
-        command = [sys.executable, "-m", *command]
-        return subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode != 0
-    # Forked, as this process has already imported most of what it and its jobs need.
-    child = multiprocessing.get_context("fork").Process(target=_snakemake, args=(command, root))
-    child.start()
     # Ctrl-C is left to Snakemake, which unlocks the folder and ends by itself.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    child.join()
+    pressed = []
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    if sys.platform == "linux":
+        # Forked, as this process has already imported most of what it and its jobs need.
+        child = multiprocessing.get_context("fork").Process(target=_snakemake, args=(command, root))
+        child.start()
+        child.join()
+        failed = child.exitcode != 0
+    else:
+        command = [sys.executable, "-m", *command]
+        failed = subprocess.run(command, cwd=root, check=False, pass_fds=[lock]).returncode != 0
     signal.signal(signal.SIGINT, before)
-    return child.exitcode != 0
+    if failed and pressed:
+        raise click.Abort
+    return failed
 
 
 def _snakemake(command, root):
-    from snakemake.cli import main
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        from snakemake.cli import main
 
-    os.chdir(root)
-    sys.argv = command
-    main(command[1:])
+        os.chdir(root)
+        sys.argv = command
+        main(command[1:])
+    except KeyboardInterrupt:  # before Snakemake takes it
+        sys.exit(130)
 
 
 @click.command()
