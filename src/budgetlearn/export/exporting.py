@@ -190,24 +190,18 @@ def onnx_model(forest):
     constants = []
     if not regression:
         # Ties go to the first class in ArgMax, as in `predict`. With one column, the sign decides.
-        if forest.n_columns > 1:
-            nodes.append(helper.make_node("ArgMax", ["scores"], ["code"], axis=1, keepdims=0))
-        else:
-            nodes += [
-                helper.make_node("Greater", ["scores", "zero"], ["second"]),
-                helper.make_node("Cast", ["second"], ["codes"], to=TensorProto.INT64),
-                helper.make_node("Squeeze", ["codes", "last"], ["code"]),
-            ]
+        columns = "scores"
+        if forest.n_columns == 1:
+            columns = "both"
+            nodes.append(helper.make_node("Neg", ["scores"], ["first"]))
+            nodes.append(helper.make_node("Concat", ["first", "scores"], ["both"], axis=1))
+        nodes.append(helper.make_node("ArgMax", [columns], ["code"], axis=1, keepdims=0))
         nodes.append(helper.make_node("Gather", ["labels", "code"], ["label"]))
         labels = np.arange(forest.n_classes) if forest.classes is None else forest.classes
         whole = np.issubdtype(labels.dtype, np.integer)
         kind = TensorProto.INT64 if whole else TensorProto.STRING
         labels = labels.tolist() if whole else list(map(str, labels.tolist()))
-        constants = [
-            helper.make_tensor("labels", kind, [len(labels)], labels),
-            helper.make_tensor("zero", TensorProto.FLOAT, [1], [0.0]),
-            helper.make_tensor("last", TensorProto.INT64, [1], [1]),
-        ]
+        constants = [helper.make_tensor("labels", kind, [len(labels)], labels)]
         outputs = [helper.make_tensor_value_info("label", kind, ["n"]), *outputs]
     # The number of rows is symbolic, so the model takes any number of rows.
     X = helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", forest.n_features])
