@@ -104,6 +104,7 @@ def test_costs_of_errors_are_read_as_tables_are(folder, told):
     (folder / "errors.csv").write_text(ERRORS)
     plain = told(*AUTO)
     assert (plain[0], plain[2]) == (0, "")
+    assert re.search(r"always predicting \w+: total cost \d", plain[1])  # no sign, so not two
     forms = {
         "semicolons": ERRORS.replace(",", ";"),
         "blanks": ERRORS.replace(",", " , "),

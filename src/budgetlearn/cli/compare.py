@@ -30,7 +30,7 @@ from ..protocol.scoring import SCORES, scores_of
 from ..validation import in_row
 from . import options
 from .fit import AUTO, fit_table, make, sampled
-from .output import money, plus_minus, print_schedule
+from .output import in_words, money, print_schedule
 from .table import CLASSIFICATION, REGRESSION, read_own_table, table_of
 
 CLASSIFIERS = (
@@ -344,9 +344,9 @@ def recommend(folder, budget, n_bytes, guaranteed, out, max_rows, minutes, trust
     if out:
         saved.save(out)
     print_schedule(saved)
+    name, _, held_out = in_words(saved, measured)
     click.echo(
-        f"On {saved.n_rows[2]:,} rows that this model has not seen: {saved.score_name} "
-        f"{plus_minus(measured['test_score'], measured['test_score_se'])}, for "
+        f"On {saved.n_rows[2]:,} rows that this model has not seen: {name} {held_out}, for "
         f"{money(measured['test_cost'])} a row."
     )
     if out:

@@ -36,6 +36,17 @@ def plus_minus(score, error):
     return own.replace("± 0.", "± .").replace("± nan", "± ?")
 
 
+def in_words(saved, row):
+    """Return the name of a model's score, a row's score and its score on held-out rows, as text.
+
+    In a sentence, a loss has no minus: "total cost 7.1 ± .3", where tables have "−total cost".
+    """
+    sign = -1 if saved.score_name.startswith("−") else 1
+    names = ("score", "test_score")
+    found = [plus_minus(sign * row[name], row[f"{name}_se"]) for name in names]
+    return saved.score_name.removeprefix("−"), *found
+
+
 def money(cost):
     """Return a cost with two decimals, or with three digits if it is below 0.1."""
     return f"{cost:.3g}" if 0 < cost < 0.1 else f"{cost:.2f}"
@@ -188,11 +199,8 @@ def for_nothing(saved):
     """Describe the free constant: its score, and whether no purchase was better."""
     free = saved.free
     says = amount(free["says"]) if saved.task == "regression" else shown(free["says"])
-    text = (
-        f"Buying nothing and always predicting {says}: {saved.score_name} "
-        f"{plus_minus(free['score'], free['score_se'])}, held out "
-        f"{plus_minus(free['test_score'], free['test_score_se'])}."
-    )
+    name, own, held_out = in_words(saved, free)
+    text = f"Buying nothing and always predicting {says}: {name} {own}, held out {held_out}."
     offered = saved.steps() if saved.budget is None else saved.curve.loc[[saved.stage()]]
     bought = offered[offered["cost"] > 0]
     too_little = bought.empty and saved.budget is not None
@@ -235,6 +243,7 @@ def _content(saved):
         "rows": list(steps.itertuples()),
         "spreads": steps.apply(spread, axis=1),
         "chosen": None if chosen is None else saved.curve.loc[chosen],
+        "in_words": None if chosen is None else in_words(saved, saved.curve.loc[chosen]),
         "chosen_index": chosen,
         "stopping": saved.curve.loc[index],
         "for_nothing": for_nothing(saved),

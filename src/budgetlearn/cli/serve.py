@@ -11,7 +11,7 @@ import click
 
 from ..exceptions import DatasetError
 from . import options
-from .output import money, plus_minus, rendered
+from .output import in_words, money, rendered
 from .predict import Case
 from .saved_model import SavedModel
 
@@ -160,10 +160,10 @@ def about(case, max_cost):
     """Describe the model and its expected score; `max_cost` was not part of the measurement."""
     saved, row = case.saved, case.saved.curve.loc[case.stage]
     limit = "" if max_cost is None else f", measured without the limit of {max_cost:.10g} per case"
-    quality = plus_minus(row["test_score"], row["test_score_se"])
+    name, _, held_out = in_words(saved, row)
     return (
         f"{saved.method}, trained on {saved.n_rows[0]:,} rows of {saved.table}. On "
-        f"{saved.n_rows[2]:,} held-out rows: {saved.score_name} {quality}, for "
+        f"{saved.n_rows[2]:,} held-out rows: {name} {held_out}, for "
         f"{money(row['test_cost'])} on average{limit}."
     )
 
