@@ -116,7 +116,7 @@ def test_a_workbook_is_read_from_its_first_full_row():
         (InMemory("a.csv", b"a,b\n\x81,2\n"), "neither UTF-8, UTF-16 nor Windows-1252"),
         (
             InMemory("a.csv", "ä,b\n".encode("utf-16-le")),
-            "If it is a csv in UTF-16, save it as UTF-8.",
+            "Save text in UTF-16 as UTF-8.",
         ),
         (InMemory("a.csv", b""), "a.csv is empty"),
     ],

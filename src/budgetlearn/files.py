@@ -16,6 +16,7 @@ from pathlib import Path
 from .exceptions import BudgetlearnWarning, ConfigError, DatasetError, extra
 
 SEPARATORS = (",", ";", "\t", "|")
+NOT_TEXT = "{} is not text: expected csv, .xlsx or Parquet. Save text in UTF-16 as UTF-8."
 WORKBOOK, OLD_WORKBOOK, PARQUET = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
 _CHUNK = 1 << 20
 _WORD = re.compile(r"\w*[^\x00-\x7f]\w*")  # a word with a letter that depends on the encoding
@@ -87,7 +88,7 @@ def encoding_of(path):
 def _tell_windows_1252(path, chunk):
     """Warn about Windows-1252, quoting a word of the chunk; raise if it is no such text."""
     if b"\0" in chunk:
-        raise not_text(path)
+        raise DatasetError(NOT_TEXT.format(path.name))
     try:
         text = chunk.decode("cp1252")
     except UnicodeDecodeError as error:
@@ -101,14 +102,6 @@ def _tell_windows_1252(path, chunk):
         "that looks wrong, save it as UTF-8.",
         BudgetlearnWarning,
         stacklevel=3,
-    )
-
-
-def not_text(path):
-    """Return the error of a file with zero bytes: no text, or UTF-16 without a byte order mark."""
-    return DatasetError(
-        f"{path.name} is not text: expected csv, .xlsx or Parquet. If it is a csv in UTF-16, save "
-        "it as UTF-8."
     )
 
 

@@ -13,13 +13,7 @@ from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
 from ..protocol.checked_data import n_classes_of
 from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import refuse_unscored
-from ..protocol.scoring import (
-    error_of_mean,
-    refuse_unknown_score,
-    score_outcome,
-    stage_scorer,
-    standard_error,
-)
+from ..protocol.scoring import refuse_unknown_score, score_outcome, stage_scorer, standard_error
 from ..validation import INT32_MAX, ParameterError, check_number, is_flag
 from . import pool
 from .dynamic import FORESEEN, BayesTrees, Units, foreseen_trace, foresees_class
@@ -321,11 +315,10 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         route = Cascade("constant", ((),), free[0], (mixture,), ones)
         trace = pool.Trace(route, predictions, free, free)
         evidence = self._evidence(trace, reference, table, models, seed)
-        found = pool.candidates(evidence, self.feature_costs_.full)[-1]  # one stage: all alike
+        found = pool.candidates(evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
         if table.n_classes is None:
-            error = error_of_mean(table.y, table.weight, table.groups)
-            found = replace(found, observed_se=error)
-        return self._scored([found], evidence)[0]
+            found = [replace(found[0], observed_se=table.error_of_mean())]
+        return self._scored(found, evidence)[0]
 
     def _scored(self, found, evidence, leans=False):
         """Return candidates scored by `scoring`, or unchanged without it.

@@ -13,7 +13,7 @@ from ..forests.random_forest import RandomForestRegressor
 from ..parallel import one_thread, thread_map
 from ..preprocessing.preprocessor import APART
 from ..protocol.feature_requests import in_all_classes
-from ..protocol.scoring import mean_and_error
+from ..protocol.scoring import error_of_mean, mean_and_error
 from ..tree.binning import bin_features
 from ..tree.boosting import Boosting, CodedRows
 from ..tree.convert import from_sklearn
@@ -74,6 +74,10 @@ class Table:
     def mean_and_error(self, values):
         """Return the weighted mean of values, one for each example, and its standard error."""
         return mean_and_error(values, self.weight, self.groups)
+
+    def error_of_mean(self):
+        """Return the standard error of the R² of the targets' mean."""
+        return error_of_mean(self.y, self.weight, self.groups)
 
     def thinned(self, most_rows):
         """Return the table, reduced to every k-th row if it has more than `most_rows`."""

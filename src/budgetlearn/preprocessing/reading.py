@@ -194,7 +194,7 @@ def read_table(
         with files.opened(path, encoding) as stream:
             first = next(filter(str.strip, iter(partial(stream.readline, 1_000_000), "")), "")
         if separator is None and "\0" in first:
-            raise files.not_text(path)
+            raise DatasetError(files.NOT_TEXT.format(path.name))
         separator = separator or files.separator_of(first)
     marks = [*MISSING_MARKS, *named] if named or missing is None else named
     how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding} | part
