@@ -263,7 +263,8 @@ def run_snakemake(command, root, lock):
     before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
     if sys.platform == "linux":
         # Forked, as this process has already imported most of what it and its jobs need.
-        child = multiprocessing.get_context("fork").Process(target=_snakemake, args=(command, root))
+        fork = multiprocessing.get_context("fork")
+        child = fork.Process(target=_snakemake, args=(command, root, pressed))
         child.start()
         child.join()
         failed = child.exitcode != 0
@@ -276,9 +277,11 @@ def run_snakemake(command, root, lock):
     return failed
 
 
-def _snakemake(command, root):
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+def _snakemake(command, root, pressed):
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if pressed:
+            raise KeyboardInterrupt
         from snakemake.cli import main
 
         os.chdir(root)
