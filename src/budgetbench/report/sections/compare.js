@@ -108,7 +108,7 @@ function fillTable(rows, chosen) {
 function words(rows, ranked, chosen, methods) {
   const { horizon, charge } = form.elements;
   if (!chosen.length || !methods.length) return "Nothing is chosen: pick a data set and a method.";
-  const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value} of the full cost may be spent`;
+  const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value.replace(" ", "\u00a0")} of the full cost may be spent`;
   const hard = charge.value === "hard" ? ", by the most expensive example" : "";
   // Rows are sorted by rank. All methods that share the first rank are named.
   const competing = rows.filter(({ rank }) => rank !== null);
