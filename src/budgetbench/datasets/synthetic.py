@@ -231,9 +231,15 @@ def yahoo_like(n_samples, seed):
     and the query of each document: 0, 1, …, in ascending order.
     """
     rng = np.random.default_rng(seed)
-    groups = _queries(n_samples, rng)
+    lengths = []  # of the queries: at least 1
+    while sum(lengths) < n_samples:
+        lengths += (1 + rng.negative_binomial(3, 3 / (MEAN_QUERY + 2), size=1024)).tolist()
+    groups = np.repeat(np.arange(len(lengths)), lengths)[:n_samples]
     topics = rng.standard_normal((n_samples, N_TOPICS), dtype=np.float32)
-    topic, noise = _views()
+    costs, views = yahoo_costs().costs, np.random.default_rng(700)  # the same for every seed
+    seen = (views.integers(n, size=costs.size) for n in (N_TOPICS, N_TOPICS - 2))
+    topic = np.where(costs >= 50, *seen)
+    noise = (4 / costs**0.35 * views.uniform(0.7, 1.3, size=costs.size)).astype(np.float32)
     X = np.empty((n_samples, topic.size), np.float32, order="F")
     for start in range(0, n_samples, _BLOCK):
         rows = slice(start, min(start + _BLOCK, n_samples))
@@ -242,30 +248,8 @@ def yahoo_like(n_samples, seed):
         view += topics[rows][:, topic]
         view /= np.sqrt(1 + noise**2)
         X[rows] = 1 / (1 + np.exp(-1.7 * view))
-    return X, _relevance(topics, groups, rng), groups
-
-
-def _queries(n_samples, rng):
-    """Return the query of each document, with random query lengths of at least 1."""
-    lengths = []
-    while sum(lengths) < n_samples:
-        lengths += (1 + rng.negative_binomial(3, 3 / (MEAN_QUERY + 2), size=1024)).tolist()
-    return np.repeat(np.arange(len(lengths)), lengths)[:n_samples]
-
-
-def _views():
-    """Return the topic and the noise of each feature, which are the same for every seed."""
-    costs = yahoo_costs().costs
-    rng = np.random.default_rng(700)
-    seen = (rng.integers(n, size=costs.size) for n in (N_TOPICS, N_TOPICS - 2))
-    topic = np.where(costs >= 50, *seen)
-    noise = 4 / costs**0.35 * rng.uniform(0.7, 1.3, size=costs.size)
-    return topic, noise.astype(np.float32)
-
-
-def _relevance(topics, groups, rng):
     first, second, third, fourth, rare, hidden = topics.T
     query = rng.standard_normal(groups[-1] + 1)[groups]
     score = first + 0.6 * second + 0.8 * third * fourth + 0.8 * np.maximum(rare, 0) + 0.6 * hidden
     score = score + 0.4 * query + 0.5 * rng.standard_normal(len(topics))
-    return np.searchsorted(np.quantile(score, np.cumsum(GRADES)), score)
+    return X, np.searchsorted(np.quantile(score, np.cumsum(GRADES)), score), groups

@@ -42,8 +42,7 @@ def in_words(saved, row):
     In a sentence, a loss has no minus: "total cost 7.1 ± .3", where tables have "−total cost".
     """
     sign = -1 if saved.score_name.startswith("−") else 1
-    names = ("score", "test_score")
-    found = [plus_minus(sign * row[name], row[f"{name}_se"]) for name in names]
+    found = [plus_minus(sign * row[name], row[f"{name}_se"]) for name in ("score", "test_score")]
     return saved.score_name.removeprefix("−"), *found
 
 

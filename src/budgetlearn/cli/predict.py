@@ -71,7 +71,12 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
     if names is not None:
         rows.insert(0, "name", names.to_numpy())
         columns.insert(0, names.name)
-    text = csv_text(rows.set_axis(_different(columns), axis=1))
+    different = []  # repeated names are numbered: a target may be called cost
+    for name in columns:
+        while name in different:
+            name = f"{name} (2)"
+        different.append(name)
+    text = csv_text(rows.set_axis(different, axis=1))
     if out in (None, "-"):
         sys.stdout.write(text)
     else:
@@ -110,16 +115,6 @@ def _frame(source, table, wanted, categories):
         text = as_words(written[name])
         frame[name] = text.where(text.isin(categories[name]), as_words(frame[name]))
     return frame
-
-
-def _different(names):
-    """Return the names with repeated ones numbered: a target may be called cost."""
-    different = []
-    for name in names:
-        while name in different:
-            name = f"{name} (2)"
-        different.append(name)
-    return different
 
 
 def _note_out_of_range(saved, frame):

@@ -68,7 +68,10 @@ class ImportedNodes(Nodes):
         # Features without missing values here may have none later, so they need no side for them.
         starts, gaps = np.cumsum([0, *n_nodes]), np.isnan(X).any(axis=0)
         for number, (tree, start) in enumerate(zip(forest.trees, starts, strict=False)):
-            place = start + _side_by_side(tree)
+            # Parents come first, and siblings side by side.
+            inner, place = np.flatnonzero(~tree.is_leaf), np.full(tree.node_count, start)
+            place[tree.children_left[inner]] += 1 + 2 * np.arange(inner.size)
+            place[tree.children_right[inner]] += 2 + 2 * np.arange(inner.size)
             parent = tree.parents()
             self._leaves[:, number] = place[self._leaves[:, number]]
             records["tree"][place] = number
@@ -111,15 +114,6 @@ class ImportedNodes(Nodes):
         row, column = np.concatenate(row), np.concatenate(column)
         data = np.ones(row.size, dtype=np.float32), (row, column)
         return csc_array(data, shape=(rows.size, kept.size))
-
-
-def _side_by_side(tree):
-    """Return a new number for each node, with parents first and siblings side by side."""
-    inner = np.flatnonzero(~tree.is_leaf)
-    number = np.zeros(tree.node_count, dtype=np.int32)
-    number[tree.children_left[inner]] = 1 + 2 * np.arange(inner.size)
-    number[tree.children_right[inner]] = 2 + 2 * np.arange(inner.size)
-    return number
 
 
 @dataclass(frozen=True)

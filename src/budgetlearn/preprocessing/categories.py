@@ -76,7 +76,11 @@ def refuse_numbers(column):
     """
     cells = column.dropna().map(as_word).str.lower()
     different = pd.Series(cells.unique(), dtype=object)
-    looks = _look_like_numbers(different)
+    looks = pd.to_numeric(different, errors="coerce").notna() | different.str.fullmatch(_WRITTEN)
+    units = different.str.extract(f"^{_UNIT}$", expand=False)
+    most = 1 + (len(different) > MOST_WORDS)  # kg and lb, but not the letters of seats
+    measured = len(different) > 2 and units.notna().all() and len(set(units)) <= most
+    looks = looks.astype(bool) | measured
     numbers = set(different[looks])
     # Also by distinct cells, so that a single word in many rows does not hide the numbers.
     if not numbers or max(looks.mean(), cells.isin(numbers).mean()) < 0.5:
@@ -117,15 +121,6 @@ def how_to_read(cells):
     if len(units) == 1 and units != {""} and all(re.search(r"\d", cell) for cell in different):
         return f"Take {units.pop()!r} out of its cells."
     return "On the command line --decimal , and --na '?' tell how cells are written."
-
-
-def _look_like_numbers(cells):
-    """Return the mask of numbers, in any notation, among stripped lower-case cells."""
-    looks = pd.to_numeric(cells, errors="coerce").notna() | cells.str.fullmatch(_WRITTEN)
-    units = cells.str.extract(f"^{_UNIT}$", expand=False)
-    most = 1 + (len(cells) > MOST_WORDS)  # kg and lb, but not the letters of seats
-    measured = len(cells) > 2 and units.notna().all() and len(set(units)) <= most
-    return looks.astype(bool) | measured
 
 
 # 2024-03-01  2024-03  1.3.2024  03/01/24  1 Mar 2024  12:30

@@ -316,7 +316,12 @@ def certified(estimator, outcomes, y, cost, error, confidence):
         limits = [f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None]
         raised = "Raise a limit"
         if error is None:
-            raised = f"Raise the limit to {_bound(estimator, first, level)}"
+            most = most_costs(estimator)[int(first["stage"])]
+            # No example costs more than `most`. Four digits must not round the limit down.
+            tried = np.append(np.linspace(0, 1, 1001)[1:-1], 1 / 1.001)
+            keeps = [betting_p(first["losses"], limit, level) <= level for limit in tried[:-1]]
+            least = 1.001 * most * tried[np.argmax([*keeps, True])]
+            raised = f"Raise the limit to {least:.4g}"
         raise GuaranteeError(
             f"no operating point keeps {' and '.join(limits)} with confidence {confidence:g}: the "
             f"most promising one has mean cost {first['cost']:.4g} and error {first['error']:.4g} "
@@ -329,15 +334,6 @@ def certified(estimator, outcomes, y, cost, error, confidence):
         _warn_of_nothing(kept["cost"], front["cost"], cost, len(y))
     tested = tested[passed].drop(columns="losses")
     return Certificate(int(best), float(points["cost"][best]), cost, error, confidence, tested)
-
-
-def _bound(estimator, point, level):
-    """Return the least limit that the mean cost of a tested point keeps, rounded up, as text."""
-    most = most_costs(estimator)[int(point["stage"])]
-    # No example costs more than `most`. Four digits must not round the limit down.
-    limits = np.append(np.linspace(0, 1, 1001)[1:-1], 1 / 1.001)
-    kept = [betting_p(point["losses"], limit, level) <= level for limit in limits[:-1]]
-    return f"{1.001 * most * limits[np.argmax([*kept, True])]:.4g}"
 
 
 def most_costs(estimator):

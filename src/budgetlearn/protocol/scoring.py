@@ -217,10 +217,9 @@ def r2_rows(losses, targets, weight=None):
 
 
 def error_of_mean(y, weight=None, groups=None):
-    """Return the standard error of the R² of the mean of y, which is 0 on these rows.
+    """Return the error of the R² of the mean of y, 0 on these rows: its root mean square on others.
 
-    On as many others, it is minus the squared difference of both means over the variance. The error
-    is its root mean square.
+    There, it is minus the squared difference of both means over the variance.
     """
     mean, error = mean_and_error(y, weight, groups)
     variance = np.average((y - mean) ** 2, weights=weight)
@@ -283,7 +282,11 @@ def stage_scorer(estimator, scoring, stage, y):
     weighs = asked == "predict" and "sample_weight" in signature(metric).parameters
     counted = is_classifier(estimator) and np.ndim(y) == 1 and weighs
     if counted and scoring not in (None, plain):
-        y, made["predict"] = _with_guesses(y, stage.output, classes)
+        # Laplace's rule: if both rows of a rare class are right, its recall is still uncertain.
+        known = np.flatnonzero(np.isin(classes, y) & (len(classes) > 1))
+        right, wrong = classes[known], classes[(known + 1) % len(classes)]
+        y = np.concatenate([y, right, right])
+        made["predict"] = np.concatenate([stage.output, right, wrong])
 
     def score(rows, weight=None):
         extra = {} if weight is None else {"sample_weight": weight}
@@ -309,14 +312,6 @@ def stage_scorer(estimator, scoring, stage, y):
     # For the jackknife: one row of each pair, and the number of such rows.
     score_of_counts.alike = dict(zip(first, counts, strict=True))
     return score_of_counts
-
-
-def _with_guesses(y, output, classes):
-    """Return y and output with one right and one wrong row of each class added."""
-    # Laplace's rule: if both rows of a rare class are right, its recall is still uncertain.
-    known = np.flatnonzero(np.isin(classes, y) & (len(classes) > 1))
-    right, wrong = classes[known], classes[(known + 1) % len(classes)]
-    return np.concatenate([y, right, right]), np.concatenate([output, right, wrong])
 
 
 def area_scorer(chances, second):
