@@ -264,8 +264,10 @@ def run_snakemake(command, root, lock):
     if sys.platform == "linux":
         # Forked, as this process has already imported most of what it and its jobs need.
         fork = multiprocessing.get_context("fork")
-        child = fork.Process(target=_snakemake, args=(command, root, pressed))
+        child = fork.Process(target=_snakemake, args=(command, root))
         child.start()
+        if pressed:  # a fork forgets signals that it has not handled
+            child.terminate()
         child.join()
         failed = child.exitcode != 0
     else:
@@ -277,11 +279,9 @@ def run_snakemake(command, root, lock):
     return failed
 
 
-def _snakemake(command, root, pressed):
+def _snakemake(command, root):
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if pressed:
-            raise KeyboardInterrupt
         from snakemake.cli import main
 
         os.chdir(root)
