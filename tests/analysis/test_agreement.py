@@ -20,6 +20,7 @@ def test_both_sides_and_the_rounding_make_the_standard_error():
     row = judged()
     assert row["se"] == pytest.approx(np.sqrt(0.3**2 / 9 + 0.4**2 / 4 + 0.01**2 / 12))
     assert row["in_se"] == pytest.approx(0.1 / row["se"])
+    assert (row["own_se"], row["printed_se"]) == pytest.approx((0.2, 0.1))
 
 
 def test_a_side_without_spread_is_taken_to_spread_as_the_other():
@@ -37,7 +38,7 @@ def test_a_single_run_beside_a_bare_number_is_not_judged():
 def test_runs_that_agree_leave_a_finite_distance():
     row = judged(ours=3.84, sd=0.0, n_runs=2, value_sd=np.nan)
     assert row["se"] == pytest.approx(0.01 / np.sqrt(12))
-    assert row["in_se"] == MOST
+    assert row["in_se"] == MOST == -judged(ours=2.16, sd=0.0, n_runs=2, value_sd=np.nan)["in_se"]
     assert row["verdict"] == "outside"
     assert row["share"] == pytest.approx(0.28)
 
@@ -51,10 +52,11 @@ def test_of_no_error_nothing_is_a_share():
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
-        ({"ours": 3.2}, "within"),
+        # √(0.1² + 0.5² + 0.01² / 12) × 1.96 = 0.9995
+        ({"value": 30.0, "ours": 30.99, "sd": 1.0}, "within"),
         ({"ours": 3.3, "sd": 1.0}, "within"),  # just in the margin
         ({"ours": 3.31, "sd": 1.0}, "interval only"),
-        ({"ours": 3.2, "sd": 0.01, "value_sd": 0.01}, "margin only"),
+        ({"value": 30.0, "ours": 29.0, "sd": 1.0}, "margin only"),
         ({"ours": 3.6, "sd": 0.1}, "outside"),
         ({"ours": 3.6, "quantity": "seconds"}, "clock"),
         ({"ours": np.nan, "sd": np.nan, "n_runs": 0}, ""),

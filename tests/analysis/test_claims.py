@@ -28,8 +28,9 @@ def judged(less, than, fewest=5, **more):
         ("low", {"method": "noisy"}, "not supported"),  # ahead, but not by more than its spread
         ("low", {"method": "few"}, "untestable here"),  # the same with three runs
         ("low", {"method": "alone"}, "untestable here"),
-        ("low", 1.3, "supported"),
-        ("low", 1.0, "not supported"),
+        # t of 4 degrees of freedom, 2.7764, × 0.070711 / √5 = 0.0878
+        ("low", 1.0879, "supported"),
+        ("low", 1.0877, "not supported"),
     ],
 )
 def test_a_side_is_below_the_other_by_more_than_the_spread(less, than, verdict):
@@ -46,6 +47,8 @@ def test_few_runs_decide_where_the_difference_is_beyond_its_spread():
         side = {"dataset": "d", "method": less}
         claim = {"compare": [{"less": side, "than": {"method": than}}]}
         assert check_claim(claim, lambda side: three[side["method"]])["verdict"] == verdict
+    assert judged("low", 0.9121, fewest=6)["verdict"] == "not supported"
+    assert judged("low", 0.9123, fewest=6)["verdict"] == "untestable here"
 
 
 def test_a_factor_asks_for_more():
@@ -56,15 +59,18 @@ def test_a_factor_asks_for_more():
 
 
 def test_the_worst_comparison_decides():
-    sides = [({"method": "low"}, {"method": "high"}), ({"method": "high"}, {"method": "low"})]
-    claim = {"compare": [{"less": {"dataset": "d", **a}, "than": b} for a, b in sides]}
-    assert check_claim(claim, lambda side: VALUES[side["method"]])["verdict"] == "not supported"
+    sides, verdicts = [("low", "high"), ("low", "few"), ("high", "low")], []
+    for n in (1, 2, 3):
+        pairs = [({"dataset": "d", "method": a}, {"method": b}) for a, b in sides[:n]]
+        claim = {"compare": [{"less": a, "than": b} for a, b in pairs]}
+        verdicts.append(check_claim(claim, lambda side: VALUES[side["method"]])["verdict"])
+    assert verdicts == ["supported", "untestable here", "not supported"]
     assert check_claim({"untestable": "why"}, None)["evidence"] == "why"
 
 
-@pytest.mark.parametrize(("n_right", "verdict"), [(1, "not supported"), (2, "supported")])
+@pytest.mark.parametrize(("n_right", "verdict"), [(2, "not supported"), (3, "supported")])
 def test_most_comparisons_are_enough_where_a_claim_says_so(n_right, verdict):
-    pairs = [("low", "high")] * n_right + [("high", "low")] * (3 - n_right)
+    pairs = [("low", "high")] * n_right + [("high", "low")] * (4 - n_right)
     compare = [{"less": {"dataset": "d", "method": a}, "than": {"method": b}} for a, b in pairs]
     claim = {"most": True, "compare": compare}
     assert check_claim(claim, lambda side: VALUES[side["method"]])["verdict"] == verdict

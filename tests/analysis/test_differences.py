@@ -10,6 +10,7 @@ from scipy import stats
 from budgetbench.analysis.differences import (
     corrected_interval,
     difference_table,
+    lead_table,
     overall_table,
     reference_of,
 )
@@ -48,6 +49,7 @@ def test_one_run_and_equal_runs():
     # Nor do two or three that agree show how much others would differ.
     for gaps in ([0.3, 0.3], [0.1, 0.4 - 0.3, 0.1]):
         assert np.isnan(corrected_interval(np.array(gaps), 0.25)[1:]).all()
+    assert np.isfinite(corrected_interval(np.array([0.3, 0.3 + 1e-6]), 0.25)).all()
 
 
 def test_differences_are_taken_within_runs_and_corrected_for_their_number():
@@ -57,17 +59,23 @@ def test_differences_are_taken_within_runs_and_corrected_for_their_number():
     assert table["method"].tolist() == ["ours"] * 3
     assert table["n_runs"].tolist() == [4, 5, 5]
     assert table["mean"].to_numpy() == pytest.approx([0.1, 0.0, -0.1], abs=0.02)
-    smallest = table["p"].idxmin()
-    assert table.loc[smallest, "p_holm"] == pytest.approx(3 * table.loc[smallest, "p"])
-    assert (table["p_holm"] >= table["p"]).all()
+    wide = areas.pivot_table("aup_test", ["dataset", "run"], "method").dropna()
+    for row in table.itertuples():
+        gap = (wide["ours"] - wide["peer"])[row.dataset].to_numpy()
+        assert (row.mean, row.low, row.high, row.p) == pytest.approx(corrected_interval(gap, 0.25))
+    # Holm: the smallest of three times 3, the next times 2, the largest as it is.
+    first, second, third = table["p"].sort_values()
+    expected = np.maximum.accumulate([3 * first, 2 * second, third])
+    assert sorted(table["p_holm"]) == pytest.approx(expected)
 
 
 def test_wins_ties_and_losses():
-    areas = areas_of({"a": 0.1, "b": 0.0, "c": -0.1}, spread=0.01)
-    each = difference_table(areas, ["ours", "peer"], "peer", dict.fromkeys("abc", 0.25))
+    areas = areas_of({"a": 0.1, "b": 0.003, "c": -0.1, "d": -0.01}, spread=0.01)
+    each = difference_table(areas, ["ours", "peer"], "peer", dict.fromkeys("abcd", 0.25))
+    assert (each["mean"] > 0).tolist() == [True, True, False, False]
     row = overall_table(each).iloc[0]
-    assert (row["wins"], row["ties"], row["losses"]) == (1, 1, 1)
-    assert np.isnan(row["low"])  # three data sets say nothing of others
+    assert (row["wins"], row["ties"], row["losses"]) == (1, 2, 1)
+    assert np.isnan(row["low"])  # four data sets say nothing of others
 
 
 def test_the_interval_over_data_sets_is_that_of_a_t_test():
@@ -113,3 +121,9 @@ def test_differences_of_bounded_scores_stay_within_their_bounds():
     mean, low, high, p = corrected_interval(gaps, 0.25)
     assert low < -1 < 1 < high
     assert corrected_interval(gaps, 0.25, bounded=True) == (mean, -1, 1, p)
+    areas = areas_of({"a": 0.9, "b": 0.9}, n_runs=2).assign(status="ok")
+    areas.loc[areas.query("method == 'ours' and run == 1").index, "aup_test"] -= 1.0
+    known = ["ours", "peer"], dict.fromkeys("ab", 0.25), ["b"]
+    for table in (difference_table(areas, known[0], "peer", *known[1:]), lead_table(areas, *known)):
+        assert table["low"][0] < -1 < 1 < table["high"][0]
+        assert table.loc[1, ["low", "high"]].tolist() == [-1, 1]

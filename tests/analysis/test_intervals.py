@@ -88,7 +88,7 @@ def test_equal_methods_seem_to_lead_in_one_study_of_twenty_at_most(n_methods, ki
 
 
 def test_the_interval_of_a_lead_by_hand():
-    scores = np.array([[0.9, 0.8, 0.5], [0.8, 0.75, 0.6], [0.95, 0.8, 0.4], [0.85, 0.8, 0.7]])
+    scores = np.array([[0.9, 0.8, 0.5], [0.8, 0.8, 0.6], [0.95, 0.8, 0.4], [0.85, 0.8, 0.7]])
     lead = leads_of([scores], 0.25).iloc[0]
     bounds = []
     for rival in (1, 2):
@@ -97,7 +97,8 @@ def test_the_interval_of_a_lead_by_hand():
         reach = stats.t.ppf(1 - 0.025 / 2, 3) * error
         bounds.append((gap.mean() - reach, gap.mean() + reach))
     assert (lead["low"], lead["high"]) == pytest.approx(np.min(bounds, axis=0))
-    assert (lead["best"], lead["runner_up"], lead["wins"]) == ("m0", "m1", 4)
+    assert (lead["best"], lead["runner_up"], lead["wins"]) == ("m0", "m1", 3)
+    assert lead["lead_sd"] == pytest.approx(np.std([0.1, 0.0, 0.15, 0.05], ddof=1))
 
 
 def test_failures_of_a_method_behind_do_not_make_a_lead_uncertain():
@@ -110,6 +111,13 @@ def test_failures_of_a_method_behind_do_not_make_a_lead_uncertain():
     lead = lead_table(long, [0, 1, 2], {"d": 1 / 3}).iloc[0]
     assert (lead["best"], lead["runner_up"]) == (0, 1)
     assert 0 < lead["low"] <= lead["lead"] <= lead["high"]
+    # It counts as one of two others all the same, and so do the failures of the runner-up.
+    gap = scores[:, 0] - scores[:, 1]
+    expected = corrected_interval(gap, 1 / 3, level=0.025)[1:3]
+    assert (lead["low"], lead["high"]) == pytest.approx(expected)
+    long["status"] = np.where((long["method"] == 1) & (long["run"] < 2), "timeout: made up", "ok")
+    lead = lead_table(long, [0, 1], {"d": 1 / 3}).iloc[0]
+    assert lead[["low", "high"]].tolist() == pytest.approx(corrected_interval(gap, 1 / 3)[1:3])
 
 
 def test_a_clear_lead_is_still_seen():

@@ -132,9 +132,9 @@ def test_a_budget_leaves_the_points_that_keep_it_on_validation_data():
     row = {"run_on": "sample", "costs": "unit", "method": "m", "setting": ""}
     row |= {"quantity": "test_error"}
     # At any cost validation picks alpha=0 with two trees, up to 1 alpha=4 with one, which costs 1.
-    chosen = {most: values.of(row | {"at_most": most}).tolist() for most in (np.inf, 1)}
+    chosen = {most: values.of(row | {"at_most": most}).tolist() for most in (np.inf, 1, 1 - 1e-12)}
     assert chosen[np.inf] == values.of(row).tolist() == pytest.approx([0.2, 0.22])
-    assert chosen[1] == pytest.approx([0.4, 0.42])
+    assert chosen[1] == chosen[1 - 1e-12] == pytest.approx([0.4, 0.42])
     assert values.of(row | {"at_most": 0.5}).empty
     by_run = pd.Series({0: np.inf, 1: 1.0})
     assert values.of(row | {"at_most": by_run}).to_dict() == pytest.approx({0: 0.2, 1: 0.42})
