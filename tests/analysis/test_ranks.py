@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import studentized_range
+from scipy.stats import friedmanchisquare, studentized_range
 
 from budgetbench.analysis.ranks import critical_difference, rank_table, ranking_of
 
@@ -22,7 +22,9 @@ MEANS = {"a": [0.9, 0.8, 0.9, 0.7], "b": [0.8, 0.8, 0.7, 0.6], "c": [0.1, 0.2, 0
 
 
 def test_ranks_share_ties():
-    ranking = ranking_of(summary_of(MEANS), list(MEANS))
+    # Also areas that differ by rounding: 0.1 + 0.7 is below 0.8.
+    means = MEANS | {"b": [0.8, 0.1 + 0.7, 0.7, 0.6]}
+    ranking = ranking_of(summary_of(means), list(means))
     assert ranking.mean.to_dict() == {"a": 1.125, "b": 1.875, "c": 3.0}
 
 
@@ -34,7 +36,10 @@ def test_nemenyi_follows_the_studentized_range():
         studentized_range.sf(q, k, np.inf), rel=1e-6
     )
     assert ranking.pairs.loc["a", "b"] > 0.05 > ranking.pairs.loc["a", "c"]
+    assert ranking.friedman == pytest.approx(friedmanchisquare(*MEANS.values()).pvalue)
     assert 0 < ranking.friedman < 0.05
+    # Table 5 of Demšar: 2.343 for three methods.
+    assert critical_difference(ranking) == pytest.approx(2.343 * np.sqrt(0.5), rel=1e-3)
 
 
 def test_a_data_set_under_several_kinds_of_costs_is_one_observation():
@@ -45,14 +50,20 @@ def test_a_data_set_under_several_kinds_of_costs_is_one_observation():
     assert both.friedman == pytest.approx(one.friedman)
     assert both.pairs.to_numpy() == pytest.approx(one.pairs.to_numpy())
     assert critical_difference(both) == critical_difference(one)
+    twice.loc[len(summary) :, "method"] = (
+        summary["method"].map({"a": "b", "b": "a", "c": "c"}).array
+    )
+    mixed = ranking_of(twice, list(MEANS)).ranks
+    assert mixed.to_numpy().tolist() == [[1.5, 1.5, 3]] * 4
 
 
 def test_the_table_holds_ranks_and_p_values_against_the_best():
-    table = rank_table(ranking_of(summary_of(MEANS), list(MEANS)))
+    ranking = ranking_of(summary_of(MEANS), list(MEANS))
+    table = rank_table(ranking)
     assert table["method"].tolist() == ["a", "b", "c"]
     assert table["n_cases"].tolist() == [4, 4, 4]
     assert np.isnan(table["p_best"][0])
-    assert table["p_best"][1] > table["p_best"][2]
+    assert table["p_best"].tolist()[1:] == ranking.pairs.loc["a", ["b", "c"]].tolist()
 
 
 def test_methods_with_a_gap_are_left_out():

@@ -69,6 +69,14 @@ def test_more_examples_allow_more():
     random = np.random.default_rng(1)
     few, many = (chosen_cost(random, n, "guaranteed") for n in (40, 4000))
     assert few < many == 4
+    # A mean cost of 2 of at most 10 keeps 4.2 with p = .0079 of 40 examples and .0044 of 45; with
+    # ten points, p may be .005.
+    for n, chosen in ((40, 1), (45, 2)):
+        X = np.column_stack([(np.arange(n) + 0.5) / n, np.full(n, 0.4)])
+        model = Coins(feature_costs=[0, 10]).fit(X, np.arange(n) % 2, X, np.arange(n) % 2)
+        model.operating_points_ = model.operating_points_.assign(score=np.arange(10) / 10)
+        assert model.operating_points_["cost"][2] == pytest.approx(2)
+        assert model.choose(budget=4.2, budget_mode="guaranteed") == chosen
 
 
 def test_costs_that_do_not_differ_need_no_doubt(first, table):

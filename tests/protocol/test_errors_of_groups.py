@@ -43,6 +43,8 @@ def test_weights_of_groups_are_as_many_rows():
     rows = np.repeat(np.arange(4), weight)
     weighed = mean_and_error(values, weight, who)
     assert weighed == pytest.approx(mean_and_error(values[rows], groups=who[rows]))
+    alone = mean_and_error(values, groups=np.arange(4))
+    assert alone == pytest.approx((3.5, values.std(ddof=1) / 2))
 
 
 @pytest.mark.parametrize("scoring", [None, "roc_auc"])

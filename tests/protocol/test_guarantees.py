@@ -79,6 +79,9 @@ def test_hoeffding_bentkus_is_a_p_value(limit):
     for level in (0.01, 0.05, 0.1, 0.3):
         passed = np.mean([betting_p(losses, limit, level) <= level for losses in draws])
         assert passed <= level + 3 * np.sqrt(level / 1000)
+    # Bets √(0.2107 / 2 / 0.25) and √(0.2107 / 2 / 0.13625), as 0.2 - 0.35 is the first deviation.
+    won = (1 + 0.3 * 0.64919) * (1 + 0.3 * 0.87937)
+    assert betting_p(np.array([0.2, 0.2]), 0.5, 0.9) == pytest.approx(1 / won, rel=1e-4)
     # Losses that vary little are sure of a limit that is near.
     near = limit * rng.uniform(0.85, 0.95, 400)
     assert betting_p(near, limit, 0.05) < hoeffding_bentkus_p(near.mean(), 400, limit) / 1.3
@@ -90,14 +93,25 @@ def test_the_bound_of_bentkus_counts_a_part_of_a_loss_as_a_whole_one():
 
 
 def test_what_comes_after_the_first_failure_counts_no_more():
-    """In the order of validation margins 2, 1, 0 the second fails: that 0 would pass is chance."""
+    """In the order of validation margins 2, 1, 0 the second fails: that 0 would pass is chance.
+
+    With a limit of .35, 58 errors of 200 have p = .042, and 59 p = .058.
+    """
     model, y = fitted(np.random.default_rng(5)), np.zeros(200)
     model.operating_points_ = pd.DataFrame({"cost": [1, 2, 3], "score": [0.7, 0.8, 0.9]})
-    wrong = [np.arange(200) < n for n in (40, 70, 40)]
-    stages = [Stage({}, np.where(w, 1, 0), acquired=np.zeros((200, 3), bool)) for w in wrong]
-    certificate = certified(model, stages, y, None, 0.35, 0.95)
-    assert certificate.tested["stage"].tolist() == [2]
-    assert certificate.stage == 2
+    for n_wrong, cost, order in (
+        ((40, 59, 40), None, [2]),
+        ((40, 58, 40), None, [2, 1, 0]),
+        # Margins as shares of the full cost of 10 are .3, .2 and .1, those of the errors less.
+        ((40, 40, 40), 4.0, [1, 2, 0]),
+    ):
+        wrong = [np.arange(200) < n for n in n_wrong]
+        stages = [Stage({}, np.where(w, 1, 0), acquired=np.zeros((200, 3), bool)) for w in wrong]
+        certificate = certified(model, stages, y, cost, 0.35, 0.95)
+        assert certificate.tested["stage"].tolist() == order
+        assert certificate.stage == (0 if order[-1] == 0 and cost is None else 2)
+        expected = binom.cdf([n_wrong[k] for k in order], 200, 0.35)
+        np.testing.assert_allclose(certificate.tested["p_value"], expected)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +165,7 @@ def test_the_certified_budget_chooses_the_certified_stage():
     model, X = fitted(rng), draw(rng, 50)[0]
     certificate = model.certify(*draw(rng, 400), cost=6.0)
     assert model.choose(certificate.budget) == certificate.stage
+    assert certificate.budget == model.operating_points_["cost"][certificate.stage]
     assert model.acquisition_cost(X, budget=certificate.budget).mean() < 8.0
     assert certificate.stage == certificate.tested["stage"].max() > 0  # later stages err less
 

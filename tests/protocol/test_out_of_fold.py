@@ -77,6 +77,13 @@ def test_scores_are_those_of_rows_that_the_model_has_not_seen(table):
     assert model.operating_points_["score"].tolist() == [np.mean(y == "ill")] * 2
     # On rows it had not seen it never looks at the fourth feature.
     assert model.operating_points_["cost"].tolist() == [1.0, 3.0]
+    # The error scales with the cost, and half of the correction counts as an error, too.
+    share, unseen = np.mean(y == "well"), np.array([1.0, 3.0])
+    own = unseen + 8 * share
+    spread = 8 * np.sqrt(share * (1 - share) / len(y)) * unseen / own
+    np.testing.assert_allclose(
+        model.operating_points_["cost_se"], np.hypot(spread, (own - unseen) / 2)
+    )
 
 
 def test_nothing_is_measured_before_a_budget_is_named(table):

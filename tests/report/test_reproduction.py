@@ -196,10 +196,10 @@ def numbers(**columns):
 
 def test_outcomes():
     table = numbers(
-        verdict=["within", "outside", "margin only", "single run", "clock", "", ""],
+        verdict=["within", "interval only", "margin only", "single run", "clock", "", ""],
         explained=[False, True, False, False, False, False, False],
         n_runs=[2, 2, 2, 1, 2, 0, 0],
-        quantity=["mse", "mse", "mse", "mse", "seconds", "mse", "cost"],
+        quantity=["cost", "mse", "mse", "mse", "seconds", "mse", "cost"],  # the first was rerun
         run_on=["d", "e", "d", "d", "d", None, None],
     )
     told = with_outcomes(table, [{"table": "t", "quantity": "cost", "why": "no prices"}])
