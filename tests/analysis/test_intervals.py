@@ -118,6 +118,8 @@ def test_failures_of_a_method_behind_do_not_make_a_lead_uncertain():
     long["status"] = np.where((long["method"] == 1) & (long["run"] < 2), "timeout: made up", "ok")
     lead = lead_table(long, [0, 1], {"d": 1 / 3}).iloc[0]
     assert lead[["low", "high"]].tolist() == pytest.approx(corrected_interval(gap, 1 / 3)[1:3])
+    begun = long[(long["method"] != 1) | (long["run"] > 0)]
+    assert lead_table(begun, [0, 1], {"d": 1 / 3})["lead"][0] == pytest.approx(gap[1:].mean())
 
 
 def test_a_clear_lead_is_still_seen():

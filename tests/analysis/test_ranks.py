@@ -53,8 +53,9 @@ def test_a_data_set_under_several_kinds_of_costs_is_one_observation():
     twice.loc[len(summary) :, "method"] = (
         summary["method"].map({"a": "b", "b": "a", "c": "c"}).array
     )
-    mixed = ranking_of(twice, list(MEANS)).ranks
-    assert mixed.to_numpy().tolist() == [[1.5, 1.5, 3]] * 4
+    mixed = ranking_of(twice, list(MEANS))
+    assert mixed.ranks.to_numpy().tolist() == [[1.5, 1.5, 3]] * 4
+    assert mixed.friedman == pytest.approx(np.exp(-4))  # four that agree: χ² of 8, 2 degrees
 
 
 def test_the_table_holds_ranks_and_p_values_against_the_best():

@@ -50,6 +50,10 @@ def test_the_cascade_stays_unless_another_is_surely_better():
     assert best_at_budgets(near) == [1]
     sure = field(("constant", 0, 0.5), ("cascade", 0, 0.7), ("msB", 0, 0.8))
     assert best_at_budgets(sure) == [2]
+    # One and a half standard errors are between 8 and 10 rows more, of 40 that differ.
+    for n_won, chosen in ((8, [1]), (10, [2])):
+        names, places = ["constant", "cascade", "msB"], np.zeros(3, dtype=int)
+        assert best_at_budgets(Field(drawn(-n_won).rows, names, places, places > 0)) == chosen
 
 
 def test_a_budget_is_spent_on_what_is_better_at_all_but_no_more_is_recommended():
@@ -108,6 +112,9 @@ def test_the_first_purchase_must_be_better_by_half_a_standard_error():
     rows[1, random.permutation(N)[:302]] = 1
     near = Field(rows, ["constant", "cascade"], np.zeros(2, dtype=int), np.zeros(2, bool))
     assert best_at_budgets(near) == [0]
+    for n_won, chosen in ((2, [0]), (4, [1])):  # .32 and .63 of an error
+        near.rows[:] = drawn(-n_won).rows[1:]
+        assert best_at_budgets(near) == chosen
 
 
 def test_the_choice_among_many_equals_is_corrected():
@@ -164,6 +171,9 @@ def test_everything_is_the_first_model_on_all_features_unless_another_is_surely_
     assert everything(made) == 1
     made = field(("constant", 0, 0.5), ("LightGBM", 1, 0.8), ("LightGBM", 1, 0.9))
     assert everything(made) == 2
+    for n_won, chosen in ((6, 1), (8, 2)):  # .95 and 1.27 standard errors
+        made.rows[:] = drawn(-n_won).rows
+        assert everything(made) == chosen
     assert everything(field(("constant", 0, 0.5), ("cascade", 0, 0.8))) is None
 
 

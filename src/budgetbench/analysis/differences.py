@@ -141,7 +141,7 @@ def score_interval(scores, ratio, bounded):
     from scipy.special import expit, logit
 
     mean, low, high, _ = corrected_interval(scores, ratio)
-    if not bounded or not low < high or not 0 < mean < 1:
+    if not bounded or not 0 < mean < 1:
         return mean, low, high
     # The derivative of the logit is 1 / (p (1 - p)).
     reach = (high - mean) / (mean * (1 - mean))
