@@ -292,6 +292,11 @@ def test_what_a_model_remembers_costs_more_on_other_rows(monkeypatch):
     assert stages.quoted(1, 1.5)[0] == costs.full
     # Where all pay the same nothing depends on what was seen.
     assert stages.quoted(2, 1.5) == (3.0, 0.0)
+    # Of equals the cheapest is chosen; on a path, whose scores are unknown, the last.
+    stages.scores = np.array([0.9, 0.9, 0.5])
+    for measured, chosen in ((True, 0), (False, 1)):
+        stages.measured = measured
+        assert [stages.choose(budget) for budget in (1, 30)] == [None, chosen]
     # Of labels that are partly chance a model is surest where it has seen them.
     table, y = make_classification(160, 6, n_informative=3, flip_y=0.3, random_state=1)
     settings = {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 3, "cv": 2}
