@@ -1,5 +1,7 @@
 """The best model of so many bytes: which kind it is, and that the choice is by held-out rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,30 @@ def test_it_names_the_kind_that_errs_less_and_writes_it(table, task, kind, expec
         assert (predicted == y[200:]).mean() > 0.9
     found.model.export_c(tmp_path / "model.h")
     assert "model_predict" in (tmp_path / "model.h").read_text()
+
+
+def remembering(size):
+    """Return a stand-in for a kind: knows its training targets, and says 3 of other rows."""
+
+    def made(byte_budget, task, seed, setting, X, y, *valid):
+        known = dict(zip(X[:, 0], y, strict=True))
+
+        def predict(rows):
+            return np.array([known.get(value, 3.0) for value in rows[:, 0]])
+
+        return SimpleNamespace(predict=predict, nbytes=size), setting
+
+    return made
+
+
+def test_errors_are_those_of_rows_put_aside_and_of_equals_the_smallest_is_taken(monkeypatch):
+    monkeypatch.setattr(device, "KINDS", {"forest": remembering(50), "perceptron": remembering(40)})
+    X, y = np.arange(40.0)[:, None], np.zeros(40)
+    for task, error in (("regression", 9.0), ("classification", 1.0)):
+        found = recommend_for_bytes(X, y, 60, task, random_state=0)
+        assert set(found.tried["error"]) == {error}
+        assert found.name == "perceptron"
+        assert (found.model.predict(X) == y).all()
 
 
 def test_where_nothing_can_be_split_the_constant_fits():

@@ -128,7 +128,7 @@ def test_the_choice_among_many_equals_is_corrected():
     # At least half of what the choice flatters is taken off; a single policy flatters by nothing.
     assert optimism(many, 0)[0] > flattered / 2
     one = field(("constant", 0, 0.5), ("cascade", 0, 0.8))
-    assert optimism(one, 0)[0] < 0.01
+    assert all(0 <= optimism(one, seed)[0] < 0.01 for seed in range(5))
 
 
 def test_policies_that_score_less_than_cheaper_ones_share_their_mean():
