@@ -123,17 +123,20 @@ def test_a_failed_constant_takes_the_areas_of_its_run_along(points):
     areas = areas_of(fail(points, "constant", 1))
     lost = areas[areas["aup_test"].isna()]
     assert set(lost["run"]) == {1}
+    assert lost["aup_valid"].isna().all()
     assert set(lost["method"]) == set(points["method"])
     assert (lost.loc[lost["method"] != "constant", "status"].str.contains("constant failed")).all()
+    assert (summary_table(areas)["n_constant"] == 0).all()  # these runs are not in the means
 
 
 def test_summary_is_mean_and_sample_deviation():
-    runs = [small_study([(2, 0.7, t)], run=run) for run, t in enumerate((0.6, 0.8))]
+    runs = [small_study([(2, t + 0.1, t)], run=run) for run, t in enumerate((0.6, 0.8))]
     summary = summary_table(areas_of(pd.concat(runs)))
     row = summary[summary["method"] == "m"].iloc[0]
     areas = [0.1 + 0.8 * 0.6, 0.1 + 0.8 * 0.8]
     assert row["mean_test"] == pytest.approx(np.mean(areas))
     assert row["sd_test"] == pytest.approx(np.std(areas, ddof=1))
+    assert (row["mean_valid"], row["sd_valid"]) == pytest.approx((0.8, np.sqrt(0.02)))
     single = summary_table(areas_of(runs[0]))
     assert single["sd_test"].isna().all()
 
@@ -153,16 +156,25 @@ def test_leads_are_measured_within_runs(points):
 
 def test_the_time_of_each_fit_is_counted_once():
     points = small_study([(2, 0.7, 0.6), (5, 0.9, 0.8), (6, 0.9, 0.8)])
-    points.loc[points["stage"] == 2, ["fit", "fit_seconds"]] = 1, 5.0
-    times = time_table(points)
-    assert times["fit_mean"].tolist() == [2.0, 7.0]
-    assert times["predict_mean"].tolist() == pytest.approx([0.1, 0.1])
+    points.loc[points["stage"] == 2, ["fit", "fit_seconds", "predict_seconds"]] = 1, 5.0, 0.4
+    again = points.assign(run=1)
+    again[["fit_seconds", "predict_seconds"]] *= 3
+    times = time_table(pd.concat([points, again]))
+    assert times["fit_mean"].tolist() == [4.0, 14.0]
+    assert times["fit_sd"].tolist() == pytest.approx([2 * np.sqrt(2), 7 * np.sqrt(2)])
+    assert times["predict_mean"].tolist() == pytest.approx([0.2, 0.4])
+    assert times["predict_sd"].tolist() == pytest.approx([0.1 * np.sqrt(2), 0.2 * np.sqrt(2)])
+    assert times["n_points"].tolist() == [1, 3]
 
 
 def test_scores_of_controls(points):
     scores = score_table(fail(points, "all_features", 0), ["all_features", "constant"])
     wine = scores[scores["dataset"] == "wine"].set_index("method")
     assert wine["n_runs"].to_dict() == {"all_features": 4, "constant": 5}
+    own = points.query("dataset == 'wine' and method == 'all_features' and run > 0")["test_score"]
+    assert wine.loc["all_features", ["mean", "sd"]].tolist() == pytest.approx(
+        [own.mean(), own.std()]
+    )
 
 
 def coverage_of(points, expected):
