@@ -7,6 +7,7 @@ from budgetlearn.exceptions import BudgetError, MissingValueError
 from budgetlearn.protocol import Outcome
 from budgetlearn.validation import ParameterError
 from tests.looping import check_each
+from tests.protocol.estimators import SignOfFirst
 
 
 def watched(X):
@@ -85,6 +86,20 @@ def test_the_number_of_examples_is_a_whole_one(first, n_samples):
         first.predict_acquiring(lambda rows, feature: rows, n_samples)
 
 
+class OneEach(SignOfFirst):
+    """Stage 0 looks at nothing, each other one at a feature of its own."""
+
+    n_stages_ = 4
+
+    def fixed_costs(self):
+        return [0.0, *self.feature_costs_.costs[:3]]
+
+    def _stages(self, X, which, want):
+        for k, stage in zip(which, super()._stages(X, [0] * len(which), want), strict=True):
+            stage.acquired[:, k - 1] = k > 0
+            yield stage
+
+
 def test_a_missing_answer_raises_or_falls_back(first, table):
     X = table[0].copy()
     X.loc[3, "mcv"] = np.nan
@@ -94,10 +109,17 @@ def test_a_missing_answer_raises_or_falls_back(first, table):
     made = first.predict_acquiring(source, 90, fallback=True)
     assert made.acquired[3].tolist() == [True, False, False, False]
     assert made.cost[3] == 1
+    # The best of the others takes over that costs no more; among equals, the cheapest.
+    model = OneEach([1.0, 2.0, 4.0, 8.0]).fit(*table, *table)
+    for scores, cost in (([0.5, 0.7, 0.8, 0.9], 1), ([0.7, 0.7, 0.8, 0.9], 0)):
+        model.operating_points_ = model.operating_points_.assign(score=scores)
+        assert model.decisions(X, budget=2, fallback=True).cost[2:4].tolist() == [2, cost]
 
 
 def test_nothing_known_falls_back_to_the_constant(first, table):
-    made = first.predict_acquiring(lambda rows, _: np.full(rows.size, np.nan), 5, fallback=True)
+    source, asked = watched(np.nan * table[0])
+    made = first.predict_acquiring(source, 5, fallback=True)
+    assert asked == [("age", [0, 1, 2, 3, 4])]
     # Stage 0 looks at nothing, and is a better answer than none.
     np.testing.assert_array_equal(made.prediction, next(iter(first.stages(table[0][:5]))).output)
     assert made.cost.tolist() == [0] * 5
