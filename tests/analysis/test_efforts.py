@@ -1,5 +1,6 @@
 """Default and tuned side by side, and methods that are rather set up wrongly than beaten."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -25,6 +26,8 @@ def test_default_and_tuned_rows():
     assert tuned["aup"] > tuned["default_aup"] + 0.01
     assert same["aup"] == same["default_aup"]
     assert same["models"] == same["default_models"]
+    unknown = effort_table(points.assign(n_fitted=np.nan, processor_seconds=np.nan), areas)
+    assert unknown[["models", "default_models", "processor_seconds"]].isna().all(axis=None)
 
 
 def found_in(points):
@@ -92,12 +95,14 @@ def test_at_equal_seconds_settings_count_that_began_in_time():
         points[hit].assign(fit=fit, stage=points.loc[hit, "stage"] + 100 * fit) for fit in (1, 2, 3)
     ]
     points = pd.concat([points, *later], ignore_index=True)
-    points.loc[points["method"] == "msb", "processor_seconds"] = 5.0
     beyond = (points["fit"] >= 2).to_numpy()
-    table = equal_seconds_table(points, beyond, "msb").set_index(["dataset", "method", "equal"])
+    for seconds, settings in ((4.0, 2), (5.0, 3)):  # the third began at 4
+        points.loc[points["method"] == "msb", "processor_seconds"] = seconds
+        table = equal_seconds_table(points, beyond, "msb").set_index(["dataset", "method", "equal"])
+        assert table.loc[("wine", "logitb", "seconds"), "settings"] == settings
     found = table.loc["wine", ["settings", "processor_seconds"]]
     assert found.loc["logitb", "tries"].tolist() == [2, 4]
-    assert found.loc["logitb", "seconds"].tolist() == [3, 6]  # the third began at 4 of 5
+    assert found.loc["logitb", "seconds"].tolist() == [3, 6]
     assert found.loc["msb", "tries"].tolist() == found.loc["msb", "seconds"].tolist() == [1, 5]
     usual = area_table(points[~beyond], compressed_points(points[~beyond]))
     usual = usual.groupby(["dataset", "method"])["aup_test"].mean()
