@@ -72,6 +72,8 @@ def test_least_budget_for_an_accuracy(printed):
     assert printed.cheapest(0.95) == (248, 0.9706745, (11, 13, 14, 15))
     assert printed.cheapest(0.9706745)[0] == 248
     assert printed.cheapest(0)[0] == 119
+    # A score of 0.3 is reached, although 0.1 + 0.2 is above it.
+    assert ModelSchedule([1], [0.3], [(0,)]).cheapest(0.1 + 0.2)[0] == 1
     with pytest.raises(BudgetError, match=r"reaches 0\.990783 and costs 417"):
         printed.cheapest(0.999)
     for score in (float("nan"), "0.9"):
