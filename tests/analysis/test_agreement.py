@@ -21,6 +21,7 @@ def test_both_sides_and_the_rounding_make_the_standard_error():
     assert row["se"] == pytest.approx(np.sqrt(0.3**2 / 9 + 0.4**2 / 4 + 0.01**2 / 12))
     assert row["in_se"] == pytest.approx(0.1 / row["se"])
     assert (row["own_se"], row["printed_se"]) == pytest.approx((0.2, 0.1))
+    assert not judged(ours=3.0)["better"]
 
 
 def test_a_side_without_spread_is_taken_to_spread_as_the_other():
