@@ -56,6 +56,10 @@ def test_a_data_set_under_several_kinds_of_costs_is_one_observation():
     mixed = ranking_of(twice, list(MEANS))
     assert mixed.ranks.to_numpy().tolist() == [[1.5, 1.5, 3]] * 4
     assert mixed.friedman == pytest.approx(np.exp(-4))  # four that agree: χ² of 8, 2 degrees
+    # Mean ranks weigh data sets equally, too: b is first with d0's second kind of costs.
+    swapped = twice.iloc[len(summary) :].query("dataset == 'd0'")
+    uneven = ranking_of(pd.concat([summary, swapped], ignore_index=True), list(MEANS))
+    assert uneven.mean.to_dict() == {"a": 1.25, "b": 1.75, "c": 3.0}
 
 
 def test_the_table_holds_ranks_and_p_values_against_the_best():

@@ -23,19 +23,15 @@ class Ranking:
     left_out: list  # methods that lack an area in some ranked case
 
     @cached_property
-    def _by_case(self):
-        # 1 is the best; equal areas share their mean rank.
-        return self.means.rank(axis=1, ascending=False)
-
-    @cached_property
     def ranks(self):
         """Mean ranks on each data set over its kinds of costs, as one observation."""
-        return self._by_case.groupby(level="dataset").mean()
+        # 1 is the best; equal areas share their mean rank.
+        return self.means.rank(axis=1, ascending=False).groupby(level="dataset").mean()
 
     @property
     def mean(self):
-        """Mean rank of each method, the best first."""
-        return self._by_case.mean().sort_values(kind="stable")
+        """Mean rank of each method over data sets, the best first."""
+        return self.ranks.mean().sort_values(kind="stable")
 
     @property
     def _testable(self):
