@@ -86,7 +86,7 @@ class SequenceProblem:
             X, max_bins = self.train[0], self.estimator.max_bins
             self._codes = bin_features(X, max_bins, self.n_jobs, np.isnan(X).any(axis=0))
         self._begun = {}  # variables -> Future of a VisitedModel
-        self._scored, self._lock = [], Lock()
+        self._undominated, self._lock = [], Lock()
 
     def rng(self, name):
         """Return the random source of the sequence called `name`."""
@@ -179,14 +179,16 @@ class SequenceProblem:
         with self._lock:
             # A dominated model is in no schedule, so only its score is kept. (The dominating one
             # may be in no sequence, as stagewise ones try models below `min_variables`.)
-            for other in self._scored:
+            for other in self._undominated:
                 for better, worse in ((visited, other), (other, visited)):
                     # Of equal ones both stay, and so does the full one, which `importance` needs.
                     no_worse = better.cost <= worse.cost and better.score >= worse.score
                     equal = better.cost == worse.cost and better.score == worse.score
                     if no_worse and not equal and len(worse.variables) < self.costs.n_features:
                         worse.model = None
-            self._scored.append(visited)
+            # What a dropped model dominates, the one that dominates it dominates as well.
+            seen = [*self._undominated, visited]
+            self._undominated = [each for each in seen if each.model is not None]
         return visited
 
 
