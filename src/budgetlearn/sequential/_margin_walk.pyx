@@ -10,7 +10,7 @@ cimport cython
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 ctypedef Py_ssize_t index_t
 
@@ -40,8 +40,11 @@ cdef class MarginWalker:
     # stop above this estimated accuracy; weight of prices; most cost of a walk
     cdef double threshold, cost_weight, max_cost
     # the state of one walk; `near` and `scratch` hold up to n_train entries
-    cdef double[::1] distance, scratch, prices, lead, right_with
+    cdef double[::1] distance, scratch, prices, right_with
     cdef index_t[::1] near, acquired, rest
+    # (n_train, n_rivals): the leads with the first acquisitions, and (n_train,): how many these are
+    cdef double[:, ::1] lead
+    cdef index_t[::1] n_summed
     cdef index_t n_near, n_acquired, n_rest
     cdef double mass, right, spent     # weight of all neighbours and of the correct ones; cost
 
@@ -59,8 +62,9 @@ cdef class MarginWalker:
         self.groups = groups.astype(np.intp)
         self.distance, self.scratch = np.empty(self.n_train), np.empty(self.n_train)
         self.near = np.empty(self.n_train, dtype=np.intp)
-        self.prices, self.lead = np.empty(self.n_features), np.empty(self.n_rivals)
-        self.right_with = np.empty(self.n_features)
+        self.lead = np.empty((self.n_train, self.n_rivals))
+        self.n_summed = np.empty(self.n_train, dtype=np.intp)
+        self.prices, self.right_with = np.empty(self.n_features), np.empty(self.n_features)
         self.acquired = np.empty(self.n_features, dtype=np.intp)
         self.rest = np.empty(self.n_features, dtype=np.intp)
 
@@ -142,6 +146,8 @@ cdef class MarginWalker:
         """Start a walk with all training examples as neighbours; return the first estimate."""
         cdef index_t i
         memset(&self.distance[0], 0, self.n_train * sizeof(double))
+        memset(&self.n_summed[0], 0, self.n_train * sizeof(index_t))
+        memcpy(&self.lead[0, 0], &self.start[0, 0], self.n_train * self.n_rivals * sizeof(double))
         for i in range(self.n_features):
             self.rest[i] = self.forced[i] if self.forced.shape[0] else i
             self.prices[i], self.right_with[i] = self.entry_prices[i], self.first_right[i]
@@ -205,36 +211,34 @@ cdef class MarginWalker:
         """Weigh the correct neighbours now (eqs. 2, 4) and with one more feature (eqs. 3, 5)."""
         cdef index_t k
         cdef bint right
-        cdef double weight
         cdef double* right_with = &self.right_with[0]
         self.mass = self.right = 0.0
         memset(right_with, 0, self.n_features * sizeof(double))
         # Eq. 4 with the acquired features and eq. 5 with each further feature, in one pass.
         for k in range(self.n_near):
-            weight = self.weight[self.near[k]]
-            if self.n_rivals == 1:
-                right = two_class_votes(
-                    &self.leads[self.near[k], 0, 0], self.start[self.near[k], 0], weight,
-                    &self.acquired[0], self.n_acquired, self.n_features, right_with)
-            else:
-                right = self.multiclass_votes(self.near[k], weight, right_with)
-            self.mass += weight
-            self.right += weight if right else 0.0
+            right = self.votes(self.near[k], self.weight[self.near[k]], right_with)
+            self.mass += self.weight[self.near[k]]
+            self.right += self.weight[self.near[k]] if right else 0.0
 
-    cdef bint multiclass_votes(self, index_t k, double weight, double* right_with) noexcept nogil:
-        """As `two_class_votes`, but the example's own class must lead every rival."""
+    cdef bint votes(self, index_t k, double weight, double* right_with) noexcept nogil:
+        """Return whether example k is right; add its weight where one more feature makes it so.
+
+        It is right if its own class leads every rival. A lead of exactly 0 counts as wrong.
+        """
         cdef index_t q, r, n_rivals = self.n_rivals
-        cdef double* lead = &self.lead[0]
+        cdef double* lead = &self.lead[k, 0]
         cdef const double* share
         cdef bint right, ahead = True
-        for r in range(n_rivals):
-            lead[r] = self.start[k, r]
-        for q in range(self.n_acquired):
+        # Neighbours change little from step to step, so few acquisitions are new to an example.
+        for q in range(self.n_summed[k], self.n_acquired):
             share = &self.leads[k, self.acquired[q], 0]
             for r in range(n_rivals):
                 lead[r] += share[r]
+        self.n_summed[k] = self.n_acquired
+        if n_rivals == 1:
+            add_where_ahead(&self.leads[k, 0, 0], lead[0], weight, self.n_features, right_with)
+            return lead[0] > 0.0
         for r in range(n_rivals):
-            # With a lead of exactly 0, the example counts as wrong.
             ahead = ahead and lead[r] > 0.0
         for q in range(self.n_rest):
             share = &self.leads[k, self.rest[q], 0]
@@ -243,28 +247,20 @@ cdef class MarginWalker:
                 if lead[r] + share[r] <= 0.0:
                     right = False
                     break
-            # The example is correct with this feature only if it leads every rival.
             right_with[self.rest[q]] += weight if right else 0.0
         return ahead
 
 
-cdef inline bint two_class_votes(
-    const double* share, double lead, double weight,
-    const index_t* acquired, index_t n_acquired, index_t n_features,
-    double* right_with,
+cdef inline void add_where_ahead(
+    const double* share, double lead, double weight, index_t n_features, double* right_with
 ) noexcept nogil:
-    """Return whether an example's margin is positive; add its weight where one more makes it so.
+    """Add an example's weight to each feature that makes its margin positive.
 
     Acquired features are counted needlessly, because a loop without an index is vectorised.
     """
     cdef index_t i
-    # The signed margin so far: b + the sum of w_i phi_i(x) over the acquired i.
-    for i in range(n_acquired):
-        # Eq. 2: the partial margin; `lead` starts at the offset.
-        lead += share[acquired[i]]
     for i in range(n_features):
         right_with[i] += weight if lead + share[i] > 0.0 else 0.0
-    return lead > 0.0
 
 
 cdef double select_smallest(double* values, index_t n, index_t rank) noexcept nogil:
