@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
-from accuracy_cascade import SHARES, area, errors_at, points_of
+from _areas import SHARES, area, errors_at, points_of
 from accuracy_lead import APART, USED
 from accuracy_lead import parts_of as stored_parts
 from sklearn.datasets import make_classification

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from accuracy_cascade import area, lightgbm, points_of, runs_of
+from _areas import area, lightgbm, points_of, runs_of
 
 from budgetlearn.budgetrf import BudgetRFClassifier, Growth
 from budgetlearn.curves import pareto_indices

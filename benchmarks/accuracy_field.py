@@ -1,7 +1,6 @@
 """The cascade and BudgetRF+ compared with their rivals in the results of a study.
 
     python benchmarks/accuracy_field.py results/field --to areas.csv
-    python benchmarks/accuracy_field.py results/cascade
 
 LightGBM has coupled or lazy costs; each run takes the kind with the larger area on validation data.
 Errors at a share of the full cost are those of the model that validation data choose within it, or
@@ -21,29 +20,7 @@ from budgetbench.analysis.schedules import compressed_points
 RUN = ["dataset", "costs", "run"]
 CONTROLS = ("constant", "all_features")
 KINDS = ("lightgbm_coupled", "lightgbm_lazy")
-# The data sets of config/studies/cascade.yaml; config/studies/field.yaml has more.
-NAMED = [
-    "spambase",
-    "satellite",
-    "satellite_train",
-    "vehicle",
-    "thyroid",
-    "concrete",
-    "steel",
-    "bank",
-    "naval",
-    "letter_binary",
-    "mfeat_pix",
-    "covertype_sample",
-    "miniboone_tiny",
-    "miniboone_tiny_measured",
-    "pima",
-    "wine",
-    "breast_cancer",
-    "digits",
-]
 CLEAR = 0.005  # smaller leads do not count
-FEATURES = {"miniboone_tiny_measured": (4.5, 6.5)}  # limits, at unit prices
 
 
 def better_kind(table, lazy_is_better):
@@ -65,18 +42,14 @@ def errors_within(points, share):
 def show_leads(ours, rival, names_of_both):
     """Print on how many data sets, and in which share of the runs, a method is ahead."""
     one, other = names_of_both
-    for place, names in (("all", None), ("named", NAMED)):
-        lead = ours - rival
-        lead = lead if names is None else lead[lead.index.isin(names, level="dataset")]
-        means = lead.groupby("dataset").mean()
-        if len(means) == 0:
-            continue
-        print(
-            f"{place}: {one} ahead of {other} by {means.mean():.3f} ± {means.sem():.3f}, on "
-            f"{(means > 0).sum()} of {len(means)} data sets ({(means >= CLEAR).sum()} by {CLEAR}; "
-            f"behind by as much on {(means <= -CLEAR).sum()}), in {(lead > 0).sum()} of "
-            f"{len(lead)} runs; not on {list(means.index[means <= 0])}"
-        )
+    lead = ours - rival
+    means = lead.groupby("dataset").mean()
+    print(
+        f"{one} ahead of {other} by {means.mean():.3f} ± {means.sem():.3f}, on "
+        f"{(means > 0).sum()} of {len(means)} data sets ({(means >= CLEAR).sum()} by {CLEAR}; "
+        f"behind by as much on {(means <= -CLEAR).sum()}), in {(lead > 0).sum()} of "
+        f"{len(lead)} runs; not on {list(means.index[means <= 0])}"
+    )
 
 
 def show_firsts(table, lazy_is_better):
@@ -89,16 +62,6 @@ def show_firsts(table, lazy_is_better):
         first = means.idxmax(axis=1).value_counts().to_dict()
         ranks = means.rank(axis=1, ascending=False).mean().round(2).sort_values().head(4).to_dict()
         print(f"up to {horizon}: first on {first} of {len(means)} data sets; mean ranks {ranks}")
-
-
-def show_features(points, dataset, limits):
-    """Print each method's mean error within limits of features, on data with unit prices."""
-    if points.empty:
-        return
-    full = (points["cost"] / points["cost_fraction"]).median()
-    for limit in limits:
-        errors = errors_within(points, limit / full).mean().drop(list(CONTROLS))
-        print(f"{dataset}, error within {limit} features: {errors.round(3).to_dict()}")
 
 
 def write_areas(test, path):
@@ -150,8 +113,6 @@ def main():
             f"error at {share:.0%}: {lower:.1%} lower than LightGBM's, lower on {(gap > 0).sum()}, "
             f"equal on {(gap == 0).sum()} of {len(gap)} data sets; {shown}"
         )
-    for dataset, limits in FEATURES.items():
-        show_features(points[points["dataset"] == dataset], dataset, limits)
 
 
 if __name__ == "__main__":

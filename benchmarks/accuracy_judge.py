@@ -14,7 +14,7 @@ import sys
 import time
 
 import numpy as np
-from accuracy_cascade import area
+from _areas import area
 from sklearn.datasets import make_classification, make_friedman1
 
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, pool

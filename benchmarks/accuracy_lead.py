@@ -52,7 +52,7 @@ from pathlib import Path
 import _real_tables
 import numpy as np
 import pandas as pd
-from accuracy_cascade import N_TREES, SHARES, TRADEOFFS, area, errors_at, points_of
+from _areas import N_TREES, SHARES, TRADEOFFS, area, errors_at, points_of
 from sklearn import datasets
 from sklearn.datasets import make_classification, make_regression
 from sklearn.metrics import r2_score

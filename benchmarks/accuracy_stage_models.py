@@ -19,7 +19,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from accuracy_cascade import SHARES, area, errors_at, runs_of
+from _areas import SHARES, area, errors_at, runs_of
 from sklearn import datasets as generators
 
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
