@@ -33,7 +33,7 @@ def test_equals_the_definition(documents):
 @pytest.mark.parametrize(
     ("relevant", "expected"),
     [
-        ([1, 1, 1, 1, 1, 0], 1.0),
+        ([1, 1, 1, 1, 1, 1, 0], 1.0),
         ([1, 1, 0, 1, 1], 0.4),
         ([0, 1, 1, 1, 1], 0.0),
         ([1, 1], 1.0),

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
 
 from budgetlearn.cascade.models import Table, assign_folds
 from budgetlearn.cascade.smooth_models import KernelFit, KernelKind, LinearKind, Scaling
@@ -13,44 +15,69 @@ def moons(n_samples=300, seed=0):
     return Table(X, y, 2, assign_folds(y, 2, 5, np.random.RandomState(seed)))
 
 
-@pytest.fixture(scope="module", params=[20, 60], ids=["some landmarks", "all landmarks"])
+@pytest.fixture(scope="module", params=[20, 60], ids=["some landmarks", "all landmarks, weighted"])
 def fit(request):
     random = np.random.RandomState(0)
     Z, targets = random.normal(size=(60, 3)), random.normal(size=(60, 2))
     kernel = np.exp(-0.3 * ((Z[:, None] - Z[None, : request.param]) ** 2).sum(axis=2))
-    return KernelFit(kernel, np.arange(request.param), targets - targets.mean(axis=0)), kernel
+    weight = np.ones(60) if request.param == 20 else random.uniform(0.2, 1.8, 60)
+    targets -= np.average(targets, axis=0, weights=weight)
+    given = None if request.param == 20 else weight
+    return KernelFit(kernel, np.arange(request.param), targets, given), kernel, targets, weight
 
 
-def refitted(kernel, targets, out, penalty):
+def refitted(kernel, targets, weight, out, penalty):
     """Return predictions of `out` by ridge on the same basis, fitted on the others alone."""
     n_landmarks = kernel.shape[1]
     values, vectors = np.linalg.eigh(kernel[:n_landmarks])
     features = kernel @ (vectors / np.sqrt(values))
-    inside = features[~out]
-    gram = inside.T @ inside + penalty * np.eye(n_landmarks)
-    return features[out] @ np.linalg.solve(gram, inside.T @ targets[~out])
+    counted = features[~out].T * weight[~out]
+    gram = counted @ features[~out] + penalty * np.eye(n_landmarks)
+    return features[out] @ np.linalg.solve(gram, counted @ targets[~out])
 
 
 def test_folds_in_closed_form_are_what_refits_say(fit):
-    fitted, kernel = fit
+    fitted, *known = fit
     out = np.arange(60) % 5 == 2
     found = fitted.left_out(out, 0.7)
-    np.testing.assert_allclose(found, refitted(kernel, fitted._targets, out, 0.7), atol=1e-8)
+    np.testing.assert_allclose(found, refitted(*known, out, 0.7), atol=1e-8)
 
 
 def test_single_examples_in_closed_form_are_what_refits_say(fit):
-    fitted, kernel = fit
+    fitted, kernel, targets, weight = fit
     errors = fitted.left_one_out()
     out = np.arange(60) == 7
-    found = refitted(kernel, fitted._targets, out, 1e-4 * 10 ** (6 * 8 / 12))
-    assert errors[8, 7] == pytest.approx(((fitted._targets[out] - found) ** 2).sum(), rel=1e-6)
+    found = refitted(kernel, targets, weight, out, 1e-4 * 10 ** (6 * 8 / 12))
+    expected = weight[7] * ((targets[out] - found) ** 2).sum()
+    assert errors[8, 7] == pytest.approx(expected, rel=1e-6)
 
 
 def test_weights_are_those_of_ridge_in_the_kernel_space(fit):
-    fitted, kernel = fit
-    gram = kernel.T @ kernel + 0.7 * kernel[: kernel.shape[1]]
-    weights = np.linalg.solve(gram, kernel.T @ fitted._targets)
+    fitted, kernel, targets, weight = fit
+    counted = kernel.T * weight
+    gram = counted @ kernel + 0.7 * kernel[: kernel.shape[1]]
+    weights = np.linalg.solve(gram, counted @ targets)
     np.testing.assert_allclose(kernel @ fitted.weights(0.7), kernel @ weights, atol=1e-8)
+
+
+def test_linear_models_are_those_of_scikit_learn():
+    random = np.random.RandomState(0)
+    X, weight = random.uniform(-1, 3, (200, 3)) * [1, 50, 0.1], random.uniform(0.2, 1.8, 200)
+    Z = StandardScaler().fit(X, sample_weight=weight).transform(X)
+    score = Z @ [1.0, 2.0, 0.0] + random.normal(size=200)
+    found = LinearKind().fit(Table(X, score, None, weight=weight), 0).predict(X)
+    expected = Ridge(alpha=1.0).fit(Z, score, weight).predict(Z)
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-5, atol=1e-5)
+    # For two classes scikit-learn has one column of weights, which are twice as large as ours.
+    for edges, strength in (([0.0], 2.0), ([-1.0, 1.5], 1.0)):
+        y = np.digitize(score, edges)
+        known = Table(X, y, len(edges) + 1, weight=weight)
+        expected = LogisticRegression(C=strength).fit(Z, y, weight).predict_proba(Z)
+        np.testing.assert_allclose(LinearKind().fit(known, 0).predict(X), expected, atol=2e-3)
+    # Also where far values are clipped the errors are 0 on average.
+    X[0, 0] = score[0] = 1e3
+    found = LinearKind().fit(Table(X, score, None, weight=weight), 0).predict(X)[:, 0]
+    assert np.average(found, weights=weight) == pytest.approx(np.average(score, weights=weight))
 
 
 def test_a_kernel_bends_where_a_line_cannot():
@@ -86,3 +113,16 @@ def test_a_row_alone_is_predicted_as_among_others(kind):
 def test_single_far_values_do_not_rule():
     scaling = Scaling.of(np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0]]), None, True)
     np.testing.assert_array_equal(scaling.scaled(np.array([[1e9, 5.0]])), [[3.0, 0.0]])
+    column = np.append(np.arange(999.0), -1e6)[:, None]
+    usual, robust = (Scaling.of(column, None, each).scale[0] for each in (False, True))
+    assert usual == pytest.approx(column.std())
+    assert robust == pytest.approx(column[:-1].std(), rel=0.05)
+
+
+def test_gaps_are_filled_with_weighted_means_and_marked():
+    X = np.array([[0.0, np.nan], [2.0, 4.0], [4.0, 8.0]])
+    scaling = Scaling.of(X, np.array([1.0, 1.0, 2.0]), False)
+    np.testing.assert_allclose(scaling.mean, [2.5, 20 / 3, 0.25])
+    np.testing.assert_allclose(scaling.scale, np.sqrt([2.75, 8 / 3, 0.1875]))
+    found = scaling.scaled(X)[:, 1:] * scaling.scale[1:] + scaling.mean[1:]
+    np.testing.assert_allclose(found, [[20 / 3, 1], [4, 0], [8, 0]], atol=1e-12)
