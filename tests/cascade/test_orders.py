@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 
+from budgetlearn.cascade import orders
 from budgetlearn.cascade.models import Table
 from budgetlearn.cascade.orders import ORDERS
 from budgetlearn.costs import FeatureCosts
@@ -69,6 +70,32 @@ def test_shared_charges_count():
     X, y = make_classification(400, 4, n_informative=4, n_redundant=0, random_state=0)
     costs = FeatureCosts([1, 1, 1, 1], groups=[0, -1, -1, -1], group_costs=[1e4])
     assert ORDERS["boosted_path"](Table(X, y, 2), costs, 0)[-1] == 0
+
+
+def test_boosting_leaves_what_cheaper_features_tell_already_for_later():
+    random = np.random.default_rng(0)
+    told, other = random.standard_normal((2, 600))
+    same = (told + 0.2 * random.standard_normal(600) for _ in range(2))
+    X = np.column_stack([*same, other])
+    y = (2 * told + other + 0.3 * random.standard_normal(600) > 0).astype(int)
+    # Without prices the second feature gains nearly as much as the first.
+    assert ORDERS["boosted_path"](Table(X, y, 2), FeatureCosts([1, 1.5, 3]), 0) == [0, 2, 1]
+
+
+def test_the_schedule_measures_importance_again_after_each_removal(monkeypatch):
+    asked, worth = [], np.arange(1.0, 21)
+
+    def importance(table, left, seed, n_jobs):
+        asked.append(left.size)
+        return worth[left]
+
+    monkeypatch.setattr(orders, "_importance", importance)
+    # The charge of the last two is shared by both, and by one alone where the other is removed.
+    groups = [-1] * 18 + [0, 0]
+    costs = FeatureCosts(np.ones(20), groups, [18.0])
+    found = ORDERS["schedule"](None, costs, 0)
+    assert asked == [20, 17, 15, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
+    assert found == [*range(17, 1, -1), 19, 1, 18, 0]
 
 
 def test_very_many_examples_are_thinned_out():

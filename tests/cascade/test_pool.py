@@ -20,6 +20,7 @@ from budgetlearn.cascade.pool import (
     _Cuts,
     _judged,
     _one_moved,
+    above_constant,
     best_at_each_cost,
     between,
     candidates,
@@ -149,7 +150,7 @@ def test_a_gap_between_two_points_is_filled_where_it_costs_least():
     assert all(b.cost <= 1.11 * a.cost for a, b in pairwise(front))
     for each in front:  # by the one threshold that loses least: at the first stage
         assert each.score == pytest.approx(0.7 + 0.3 * (each.cost - 1) / 9)
-        assert not np.isnan(each.tradeoff) or each in corners
+        assert each.tradeoff == pytest.approx(10 * 0.3 / 9) or each in corners
 
 
 def test_no_new_example_goes_beyond_what_any_has_come_to():
@@ -262,13 +263,13 @@ def test_rare_labels_are_judged_by_their_claims_as_far_as_luck_is_large():
 
 
 def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
-    predictions = np.array([[0.0, 2.0], [1.0, 3.0]])
+    predictions = np.array([[0.0, 2.0], [1.0, 4.0]])
     trace = Trace(None, predictions[:, :, None], COSTS[:2, None], COSTS[:2, None])
     evidence = number_evidence(trace, predictions, table_of([1.0, 5.0], None), predictions[-1])
-    np.testing.assert_allclose(evidence.expected_losses, [[0.25, 0.25], [0, 0]])
-    np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0]])
+    np.testing.assert_allclose(evidence.expected_losses, [[0.25, 1], [0, 0]])
+    np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0.75]])
     np.testing.assert_array_equal(evidence.confidence, -predictions)  # sure where little changes
-    assert evidence.best_score == pytest.approx(0.5)
+    assert evidence.best_score == pytest.approx(0.875)
 
 
 def test_the_error_of_r2_counts_that_the_variance_is_of_the_same_rows():
@@ -394,9 +395,24 @@ def test_under_a_cap_a_stage_counts_as_far_as_its_features_are_paid_for(cap, dyn
     prices = FeatureCosts([1.0, 9, 4, 7, 6])
     offers = [
         *routes("expensive", ((0,), (0, 1)), prices, (0.6, 0.9), dynamic),
-        *routes("cheap", ((0,), (0, 2)), prices, (0.6, 0.7)),
+        *routes("cheap", ((0,), (0, 2), (0, 2, 4)), prices, (0.6, 0.7, 0.71), dynamic),
+        # Of this one the feature that is paid for is a smaller part of the way to more.
+        *routes("late", ((0,), (0, 4, 3)), prices, (0.6, 0.86 if cap == 8 else 0.7), dynamic),
     ]
     if cap == 8:
         offers += routes("bundle", ((0,), (0, 3, 4)), prices, (0.6, 0.85), dynamic)
     free = routes("all", ((0, 1, 2, 3, 4),), prices, (1.0,))[0]
-    assert under_cap(free, offers, prices, cap).cascade.name == name
+    found = under_cap(free, offers, prices, cap)
+    assert found.cascade.name == name
+    assert found.last_stage == (2 if dynamic else 1)  # each example goes on as far as it can
+
+
+def test_a_gain_over_the_constant_counts_as_far_as_it_is_confirmed():
+    prices = FeatureCosts([1.0, 2.0])
+    constant, worse, better = routes("any", ((), (0,), (0, 1)), prices, (0.5, 0.6, 0.9))
+    # The constant's own score is what is observed; the second point only seems to be better.
+    constant, worse = replace(constant, observed=0.7), replace(worse, observed=0.8)
+    first, *others = above_constant([worse, better], constant, 0.25)
+    assert (first.score, first.observed) == (0.7, 0.7)
+    assert [(each.cost, each.score, each.observed) for each in others] == [(3.0, 0.75, 0.75)]
+    assert len(above_constant([worse, better], constant, 0.0)) == 1

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from budgetlearn.cascade.pool import TRADEOFFS, exit_stages, exit_thresholds
+from budgetlearn.cascade.pool import TRADEOFFS, _Cuts, exit_stages, exit_thresholds
 
 COSTS = np.array([0.1, 0.3, 1.0])[:, None]
 
@@ -107,3 +107,5 @@ def test_neighbouring_floats_can_be_told_apart():
     losses = np.array([[1.0, 0.0], [0.0, 0.0]])
     thresholds = exit_thresholds(confidence, losses, np.array([[0.0], [0.5]]), [1.0])[0]
     np.testing.assert_array_equal(exit_stages(confidence, thresholds), [1, 0])
+    # Elsewhere a threshold is in the middle between two examples.
+    assert _Cuts(np.array([0.25, 1.0, 0.5, 0.5])).thresholds.tolist() == [0.75, 0.375, -np.inf]
