@@ -61,6 +61,12 @@ def test_validation_costs_decide_when_they_are_known():
     pd.testing.assert_series_equal(
         as_test["valid_fraction"], compressed_points(points)["valid_fraction"]
     )
+    some = points[points["cost_fraction"] < 1]  # none of them costs as much as all features
+    dear = some.assign(cost=some["cost"] * 7, valid_cost=some["valid_cost"] * 7)
+    as_some = compressed_points(some.drop(columns="valid_cost"))["valid_fraction"]
+    np.testing.assert_allclose(compressed_points(dear)["valid_fraction"], as_some)
+    free = points[points["method"] == "constant"]  # whose full cost nobody knows
+    assert compressed_points(free)["valid_fraction"].tolist() == [0]
     expensive = points.assign(valid_cost=points["valid_cost"] * 0.5)
     np.testing.assert_allclose(
         compressed_points(expensive)["valid_fraction"], as_test["valid_fraction"] / 2

@@ -64,6 +64,18 @@ def test_of_several_variants_validation_data_name_the_one_that_competes():
     assert sorted(table["variant"]) == ["", "depth=0", "depth=1"]
     assert best_in_little(table, [CASE]) == ["b"]
     assert best_in_little(size_table(points_of(rows[:2]), ["a"]), [CASE]) == ["depth=1"]
+    # Each case has its own winner, or none if sizes are unknown or nobody competes.
+    turned = [(*row[:-1], 1 - row[-1]) for row in rows]
+    other, third = points_of(turned, costs="random"), points_of(turned, dataset="iris")
+    parts = points_of(rows), other, third.assign(n_bytes=np.nan)
+    table = size_table(pd.concat(parts, ignore_index=True), ["a", "b"])
+    cases = [CASE, ("wine", "random"), ("iris", "unit")]
+    assert best_in_little(table, cases) == ["b", "a", "a"]
+    assert best_in_little(table, cases, "n_bytes") == ["b", "a"]
+    assert best_in_little(table[table["method"] == "b"], cases) == []
+    # Of a variant, the largest model of that size competes, whatever is preferred of the smaller.
+    smaller = table[table["method"] == "b"].assign(n_nodes=5.0, valid_score=1.0, error=0.9)
+    assert best_in_little(pd.concat([table, smaller]), [CASE]) == ["b"]
 
 
 def test_a_tuned_method_without_models_has_no_rows():

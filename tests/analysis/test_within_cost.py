@@ -46,6 +46,15 @@ def test_rivals_are_held_to_the_own_cost():
     )
 
 
+def test_only_what_validation_data_keep_of_a_rival_competes():
+    points = stopping_early(last_stage=99)
+    last = (points["method"] == "msb") & (points["stage"] == points["stage"].max())
+    points.loc[last, ["valid_score", "test_score"]] = 0.0
+    table = compared(points).set_index("rival")
+    expected = np.mean([theirs for _, theirs, _ in expected_rival_scores(points)])
+    assert table.loc["msb", "rival_score"] == pytest.approx(expected)
+
+
 def test_a_tie_is_no_win():
     points = stopping_early().assign(test_score=0.8)
     table = compared(points).set_index("rival")

@@ -41,6 +41,9 @@ def test_the_mean_of_the_rows_is_the_score(name, y, shares):
     rows = Objective(name).rows(y, shares, decided, FREE)
     assert rows.shape == y.shape
     assert rows.mean() == pytest.approx(SAME[name](y, shares, decided))
+    if name == "neg_log_loss":  # a row that cannot be is worth no more than one in a million
+        impossible = np.eye(shares.shape[1])[(y + 1) % shares.shape[1]]
+        assert (Objective(name).rows(y, impossible, None, FREE) == np.log(1e-6)).all()
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1])
@@ -69,6 +72,12 @@ def test_few_rows_of_a_class_say_little_of_its_spread():
         rows = Objective(name).rows(y, shares, decided, FREE[:44])
         variance = sum(part.var(ddof=1) / part.size for part in both)
         assert rows.var() / rows.size == pytest.approx(variance)
+
+    # A single row of a class is all that is known of its recall.
+    one = Objective("balanced_accuracy").rows(
+        np.array([0, 0, 1]), None, np.array([0, 1, 1]), FREE[:3]
+    )
+    assert one.mean() == pytest.approx(0.75)
 
     # Of classes that are all right, and of shares, nothing is seen to vary.
     objective, rows = (
@@ -152,6 +161,10 @@ def test_balanced_accuracy_decides_by_the_shares_of_the_classes():
     # A class is taken where it is likelier than in all data.
     assert decide(np.array([[0.88, 0.12], [0.92, 0.08]]), costs).tolist() == [1, 0]
     assert Objective("accuracy").decision_costs(y, 2) is None
+    # For F1, weights are the roots: odds of 1 to 3 are enough for the class that is one of ten.
+    for name in ("f1", "f1_macro"):
+        costs = Objective(name).decision_costs(y, 2)
+        assert decide(np.array([[0.74, 0.26], [0.76, 0.24]]), costs).tolist() == [1, 0]
 
 
 def test_costs_of_errors_are_checked():
@@ -180,6 +193,8 @@ def test_costs_of_errors_are_checked():
     assert error_matrix(plain, classes).tolist() == [[0, 1], [10, 0]]
     with pytest.raises(ParameterError, match=r"names .0, 'yes'., which is not a pair"):
         error_matrix(frame.reset_index(drop=True), classes)
+    with pytest.raises(ParameterError, match=r"names .'yes', 0., which is not a pair"):
+        error_matrix(frame.set_axis([0, 1], axis=1), classes)
 
 
 def test_a_score_of_the_other_task_is_refused():

@@ -40,6 +40,10 @@ def test_class_weights_reach_the_choice_and_every_decision():
     error = 2 * points["score_se"].iloc[even.recommended_] + 0.06
     held_out = balanced_accuracy_score(Y[TEST], even.predict(X[TEST]))
     assert held_out == pytest.approx(points["score"].iloc[even.recommended_], abs=error)
+    weight = np.where(Y[TEST] == 1, 5.0, 2.0)
+    points = even.measure(X[TEST], Y[TEST], weight)
+    for score, labels in zip(points["score"], even.staged_predict(X[TEST]), strict=True):
+        assert score == pytest.approx(np.average(labels == Y[TEST], weights=weight))
     # Probabilities are those of a world with as many of either class.
     assert even.predict_proba(X, budget=0)[0] == pytest.approx([0.5, 0.5])
 

@@ -18,6 +18,8 @@ from budgetlearn.validation import ParameterError
 def test_path_meets_the_optimality_conditions(load, share):
     X, y = load(return_X_y=True)
     path = fit_l1_path(X, y)
+    np.testing.assert_allclose(path.mean, X.mean(axis=0))
+    np.testing.assert_allclose(path.scale, X.std(axis=0))
     step = int(share * len(path))
     scores = path.decision_function(X, step)
     if scores.shape[1] == 1:

@@ -165,6 +165,9 @@ def test_importance_per_cost_drops_what_is_least_worth_its_price():
     assert removed(list(sequence.subsets(problem_with([10, 1, 10, 1])))) == [2, 0]
     squared = ImportancePerCostSequence([0.4, 0.3, 0.2, 0.1], gamma=0)
     assert removed(list(squared.subsets(problem_with([10, 1, 10, 1])))) == [3, 2]
+    # Neither the most expensive first, nor are small values equal: 2.25, 1, 1.67 and 3 millionths.
+    small = ImportancePerCostSequence([9e-6, 1e-6, 5e-6, 3e-6])
+    assert removed(list(small.subsets(problem_with([4, 1, 3, 1])))) == [1, 2]
 
 
 @pytest.mark.parametrize("gamma", [200, 1e6])
