@@ -45,7 +45,7 @@ def test_one_query(relevant, expected):
     assert average_precision_at_5(relevant, scores, np.zeros(len(relevant))) == expected
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool, np.float32])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool])
 def test_scores_of_any_type_rank_alike(dtype):
     assert average_precision_at_5([1, 0, 0], np.array([1, 0, 0], dtype=dtype), [0, 0, 0]) == 0.2
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
@@ -68,6 +69,77 @@ def told_by_two(tree, known, first, rest):
         share = chance(tree, then).sum() / total
         found += share * max(told(tree, then, feature) for feature in rest)
     return found
+
+
+def beyond_chance(ratio, counts):
+    """Return the variance between classes beyond twice that of chance, relative to that within."""
+    present, total = counts[counts > 0], counts.sum()
+    size = (total - (present**2).sum() / total) / (present.size - 1)
+    return max(ratio - 2, 0) / size
+
+
+def normal_shares(parts, edges):
+    """Return each class's probability of the ranges between edges, from pairs (scores, weights)."""
+    counts = np.array([weight.sum() for _, weight in parts])
+    means = [np.average(each, weights=w) if w.size else np.nan for each, w in parts]
+    within = [w @ (each - mean) ** 2 for (each, w), mean in zip(parts, means, strict=True)]
+    centre, present = np.nansum(counts * means) / counts.sum(), counts > 0
+    pooled = (np.sum(within) + 5 * 0.01) / (counts.sum() - present.sum() + 5)
+    between = np.nansum(counts * (means - centre) ** 2) / (present.sum() - 1)
+    ratio, found = beyond_chance(between / pooled, counts), []
+    for n, mean, square in zip(counts, means, within, strict=True):
+        weight = ratio * n / (1 + ratio * n)
+        mean = centre + weight * (mean - centre) if n else centre
+        spread = np.sqrt((square + 60 * pooled) / (n + 60) if ratio else pooled)
+        found.append(np.diff(norm.cdf(edges, mean, spread), prepend=0, append=1))
+    return found
+
+
+def value_shares(parts, size):
+    """Return each class's probability of the values, from pairs (codes, weights)."""
+    table = np.array([np.bincount(each, w, size) for each, w in parts])
+    shares = (table.sum(axis=0) + 0.5) / (table.sum() + 0.5 * size)
+    counts = table.sum(axis=1)
+    expected = counts[counts > 0, None] * shares
+    squares = ((table[counts > 0] - expected) ** 2 / expected).sum()
+    ratio = beyond_chance(squares / ((counts > 0).sum() - 1) / (size - 1), counts)
+    return (table * ratio + shares) / (counts[:, None] * ratio + 1)
+
+
+def test_densities_are_those_of_their_definition_one_by_one():
+    random, y = np.random.RandomState(0), np.arange(240) % 4
+    X = random.normal(size=(240, 4)) + np.outer(y, [1, 0.1, 0, 0])
+    X[:, 2:] = random.randint(3, size=(240, 2)) * [1, 0] + (random.rand(240, 2) < y[:, None] / 5)
+    X[random.rand(240, 4) < 0.1] = np.nan
+    examples = bayes._Examples(Table(X, y, 4, weight=random.uniform(0.5, 1.5, 240)))
+    rows = np.flatnonzero((y < 3) & (random.rand(240) < 0.8))  # a leaf without the last class
+    found = np.exp(examples.densities(rows))
+    bins = examples.bins
+    assert bins.few.tolist() == [False, False, True, True]
+    for feature, size in enumerate(bins.sizes):
+        source = examples.codes if bins.few[feature] else examples.scores
+        parts = []
+        for label in range(4):
+            known = rows[(y[rows] == label) & ~np.isnan(X[rows, feature])]
+            parts.append((source[known, feature], examples.weight[known]))
+        if bins.few[feature]:
+            shares = value_shares(parts, size)
+        else:
+            shares = normal_shares(parts, bins.scores[feature, : size - 1])
+        expected = 0.99 * np.array(shares) + 0.01 / size
+        np.testing.assert_allclose(found[:, feature, :size], expected, rtol=1e-6)
+
+
+def test_a_cut_gains_what_two_normals_are_likelier_than_one():
+    random = np.random.RandomState(0)
+    scores, below = random.normal(size=(50, 3)) * [1, 2, 3], random.rand(4, 50) < 0.4
+    scores[below[0], 1] += 2
+
+    def cost(part):
+        return len(part) * np.log(part.var(axis=0) + 0.05)
+
+    expected = [cost(scores) - cost(scores[low]) - cost(scores[~low]) for low in below]
+    np.testing.assert_allclose(bayes._likelihood_gain(below.astype(float), scores), expected)
 
 
 def test_unknown_features_drop_out(by_hand):
