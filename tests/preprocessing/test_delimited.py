@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.reading import read_frame
+from budgetlearn.preprocessing.reading import MISSING_MARKS, read_frame
 
 
 def lay(folder, text, name="a.csv"):
@@ -99,11 +99,18 @@ def test_any_bytes_are_a_table_or_one_kind_of_error(tmp_path_factory, content, h
 
 def test_blanks_behind_a_mark_of_a_gap_do_not_make_it_a_word(tmp_path):
     path = lay(tmp_path, 'a,b,c,d\n1,"? ",-9 ,NA \n? ,x,-9,4\n3,y ,5,?  \n')
-    frame = read_frame(path, missing="?")
+    frame = read_frame(path, missing=(*MISSING_MARKS, "?"))
     assert frame.isna().to_numpy().tolist() == [[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 0, 1]]
     assert list(frame.dtypes.drop("b")) == [float, int, float]
     assert frame["b"].tolist()[1:] == ["x", "y "]
-    assert read_frame(path, missing="-9")["c"].isna().tolist() == [True, True, False]
+    assert read_frame(path, missing=(*MISSING_MARKS, "-9"))["c"].isna().tolist() == [
+        True,
+        True,
+        False,
+    ]
     assert not read_frame(path, missing=()).isna().any(axis=None)
     headless = lay(tmp_path, "? ,1\n2,3\n", "b.csv")
-    assert read_frame(headless, header=False, missing="?")[0].isna().tolist() == [True, False]
+    assert read_frame(headless, header=False, missing=(*MISSING_MARKS, "?"))[0].isna().tolist() == [
+        True,
+        False,
+    ]

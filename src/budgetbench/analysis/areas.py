@@ -25,9 +25,8 @@ LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
 def never_undercut(costs):
     """Return the indices of the points of a schedule that cost less than every later one.
 
-    A schedule is ordered by validation costs, and test costs may have another order. A budget
-    always buys the last model that it affords, so a model that costs no less than a later one is
-    never used.
+    A schedule is ordered by validation costs; test costs may have another order. As a budget buys
+    the last model that it affords, a model that costs no less than a later one is never used.
     """
     cheapest_later = np.minimum.accumulate(np.append(costs, np.inf)[:0:-1])[::-1]
     return np.flatnonzero(costs < cheapest_later)
@@ -44,10 +43,9 @@ def lowess_mean(costs, scores):
     """Return the distinct costs, ascending, and the smooth mean there (Fig. 9 of Yan et al.).
 
     This is Cleveland's lowess without robustness iterations, and with two fifths of the points, but
-    at least ten, in each neighbourhood. The paper names only R's function. Its defaults (two
-    thirds, three iterations) treat the few cheap models as outliers and miss the steep start of
-    most curves. The result is None for fewer than `MIN_POINTS` points or `MIN_COSTS` costs, and if
-    ties leave the mean undetermined.
+    at least ten, in each neighbourhood. The paper names only R's function, whose defaults (two
+    thirds, three iterations) take the few cheap models for outliers and miss most steep starts.
+    None: fewer than `MIN_POINTS` points or `MIN_COSTS` costs, or ties leave the mean undetermined.
     """
     from statsmodels.nonparametric.smoothers_lowess import lowess
 
@@ -79,13 +77,11 @@ def mean_curve(points, column, baselines):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
     In each run a budget buys the last affordable model of the schedule, or the free constant if
-    there is none or the method did not complete the run. This is the rule of the area under the
-    Pareto (Yan et al., section 5.2): over shares of the full cost, the area under this curve is the
-    mean AUP.
+    there is none or the method did not complete the run (Yan et al., section 5.2). So the area
+    under this curve, over shares of the full cost, is the mean AUP.
 
     `points` are the schedules of one method in one case. `column` is the unit of the budgets,
-    "cost_fraction" or "cost". `baselines` holds the free constant's test score by run; other runs
-    are omitted.
+    "cost_fraction" or "cost". `baselines`, the free constant's scores, has the runs that count.
     """
     runs, costs, scored = (points[name].to_numpy() for name in ("run", column, "test_score"))
     budgets = distinct_budgets(costs[np.isin(runs, baselines.index)].astype(float), MOST_BUDGETS)
@@ -134,8 +130,8 @@ def baselines_of(points, column="test_score"):
 def _each_run(points, schedules, expected):
     """Yield each run that counts: its key, its case and run, and its schedule, possibly empty.
 
-    The schedule is given as costs and scores on test data, for models that some budget buys, and as
-    costs and scores on validation data.
+    It is given as costs and scores on test data, of models that some budget buys, and on validation
+    data.
     """
     test = schedules[["cost_fraction", "test_score"]].to_numpy(dtype=float)
     valid = schedules[["valid_fraction", "valid_score"]].to_numpy(dtype=float)
@@ -154,8 +150,7 @@ def _each_run(points, schedules, expected):
 def area_table(points, schedules=None, expected=None):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
 
-    `schedules` default to the `compressed_points` of the points. In a run without a model, `status`
-    gives the reason.
+    `schedules` are by default `compressed_points`. Without a model, `status` gives the reason.
     """
     # Section 5.2 of Yan et al.: below the cheapest model the majority class is predicted.
     schedules = compressed_points(points) if schedules is None else schedules

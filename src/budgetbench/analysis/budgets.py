@@ -54,8 +54,7 @@ def size_table(points, competitors, tuned=()):
     `tuned` lists each (dataset, method) for which validation data choose among several settings.
     Their sizes are budgets of 1, 2, 5, 10, … nodes, with the model that validation data choose in
     each run among all that fit. Budgets that change no choice are omitted. `variant` is the setting
-    of the grid that a method was fitted with ("" without a grid). `setting` is the setting of the
-    model, or the budget.
+    of the grid ("" without one), and `setting` that of the model, or the budget.
     """
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
@@ -118,8 +117,7 @@ def best_in_little(table, cases, size="n_nodes"):
 
     The memory is the smallest `size` (n_nodes or n_bytes) in which every method has a model. Each
     method is represented by its largest model of that size, for the variant that validation data
-    prefer. If there is only one method, its variants compete. Cases with an unknown size are
-    omitted.
+    prefer. A single method's variants compete. Cases with an unknown size are omitted.
     """
     found = []
     for case in cases:

@@ -58,8 +58,7 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     the cheapest one within one standard error of the best is recommended.
 
     `ratio` is the number of test rows divided by that of training rows, which corrects standard
-    errors over runs. `bounded` states whether the score, and so its intervals, lies in [0, 1] by
-    definition.
+    errors over runs. `bounded`: whether the score, and so its intervals, must lie in [0, 1].
 
     There is one row for each budget at which the recommendation changes. `runners_up` are dicts of
     method, test, low, high and cost, and `models` are indices in `schedules`, one for each run.

@@ -63,9 +63,8 @@ def published_table(values, printed, stand_ins):
     """Return the printed numbers with the mean over our runs.
 
     `values` are `OurValues`, and `stand_ins` maps our data sets to those of the paper that they
-    replace. The mean is NaN if the study did not rerun the number or no run completed. If several
-    operating points of a run have the number's setting, the one with the best validation score
-    counts, as in the papers.
+    replace. The mean is NaN if the study did not rerun the number or no run completed. Of several
+    operating points with the number's setting, the best on validation data counts, as in papers.
     """
     cases = values.cases.rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
@@ -108,8 +107,7 @@ class OurValues:
     def of(self, row):
         """Return our values of a printed number by run; `row` is its row in the table.
 
-        In a claim `at_most` is a budget, or one for each run. Only points that keep it on
-        validation data count.
+        In a claim `at_most` is a budget, or one for each run, to be kept on validation data.
         """
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
         if QUANTITIES[row["quantity"]].value is None:
@@ -325,9 +323,8 @@ def _explains(entry, row, variants):
     if not (found["in_margin"] and entry.get("one_sample")):
         return bool(found["in_margin"])
     # The margin alone would not test numbers that lie within it anyway. The printed number is one
-    # draw, so its distance from our mean has the variance over samples plus that of our mean. The
-    # interval is generous: the variance includes that over training sets in full, although the
-    # printed number averages over several.
+    # draw, so its distance from our mean has the variance over samples plus that of our mean. This
+    # is generous: it includes all variance over training sets, of which papers average several.
     variance = found["sd"] ** 2 * (1 + 1 / found["n_runs"]) + found["unit"] ** 2 / 12
     return bool(abs(found["difference"]) <= NORMAL * np.sqrt(variance))
 
@@ -360,9 +357,8 @@ def with_outcomes(numbers, impossible):
 def counted_once(numbers, readings):
     """Return the rows of printed numbers that count, each number once.
 
-    Quantities in `readings` are omitted, as they are other readings of a number that counts. So are
-    numbers that a paper repeats in another table: the same mean and spread for the same data set,
-    method and node budget.
+    Quantities in `readings`, other readings of a number that counts, are omitted, and repetitions
+    in other tables: the same mean and spread for the same data set, method and node budget.
     """
     own = numbers[~numbers["quantity"].isin(readings)]
     budget = own["setting"].str.extract(r"budget_percent=([\d.]+)", expand=False).fillna("")
@@ -372,8 +368,7 @@ def counted_once(numbers, readings):
 
 def outcome_counts(numbers):
     """Return {outcome: number of rows} for all outcomes."""
-    counts = numbers["outcome"].value_counts()
-    return {outcome: int(counts.get(outcome, 0)) for outcome in OUTCOMES}
+    return numbers["outcome"].value_counts().reindex(OUTCOMES, fill_value=0).to_dict()
 
 
 def misses_by_chance(numbers):
@@ -387,8 +382,7 @@ def matrix(numbers):
     """Return a row for each paper, table and data set of `with_outcomes`.
 
     `n` counts the numbers, a column each outcome, and `near` the unexplained numbers that meet one
-    of the two conditions. `least` and `most` give the range of our runs; `run_on` and `study` are
-    those of our first number.
+    of the conditions. `least` and `most` are of our runs, `run_on` and `study` of our first number.
     """
     rows = []
     for (source, dataset), part in numbers.groupby(["source", "dataset"], sort=False):

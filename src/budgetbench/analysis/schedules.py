@@ -1,13 +1,10 @@
 """The tidy frame of operating points: its columns, and its compression to schedules.
 
-Each row is an operating point with dataset, costs, method, run, stage, fit, cost, cost_fraction,
-valid_score, test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
-`budgetbench.study.records`. A row whose status is not "ok" represents a fit that failed or ran out
-of time.
+Each row is an operating point with columns as in `budgetbench.study.records`, of which valid_cost
+may be absent. A row whose status is not "ok" represents a fit that failed or ran out of time.
 
 Several functions take `expected`, a frame with dataset, costs, method and run of all planned runs,
-so that a planned run without a record counts as a failure. Without it only runs with a row in the
-points count.
+so that a planned run without a record counts as a failure; else only runs with a row count.
 """
 
 import numpy as np

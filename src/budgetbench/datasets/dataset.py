@@ -37,8 +37,7 @@ class Table:
     feature_names: tuple[str, ...]
     part: np.ndarray | None = None  # split that came with the data: `TRAIN`, … for each row
     groups: np.ndarray | None = None  # group of each row (in ranking its query); None: no groups
-    # {feature: its words in the order of their codes 0, 1, …} for features that were text. The
-    # codes are those before any standardisation.
+    # {feature: its words in the order of their codes 0, 1, … before any standardisation}
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def take(self, rows):
@@ -98,7 +97,7 @@ class Dataset(Table):
         return np.bincount(self.y, minlength=len(self.class_names)) if self.class_names else ()
 
     def _check_names(self):
-        names, n_features = self.feature_names, self.X.shape[1]
+        names, n_features = self.feature_names, self.n_features
         if len(names) != n_features:
             self._fail(f"{n_features} columns, but {len(names)} feature names")
         if len(set(names)) != n_features:
@@ -108,20 +107,19 @@ class Dataset(Table):
         refused = sorted({"", *_BESIDE.values()}.intersection(names))
         if refused:
             self._fail(f"a feature must not be named {refused[0]!r}: give it another name")
-        nameless = next((n for n in names if n.startswith("Unnamed: ")), None)
-        if nameless is not None:  # pandas gives this name to a column without one
-            self._fail(
-                f"the column {nameless!r} has no name in its file. If it numbers the rows, drop it "
-                f"(`drop: ['{nameless}']`); otherwise give it a name"
-            )
+        for name in names:
+            if name.startswith("Unnamed: "):  # as pandas calls a column without a name
+                self._fail(
+                    f"the column {name!r} has no name in its file. If it numbers the rows, drop it "
+                    f"(`drop: ['{name}']`); otherwise give it a name"
+                )
 
     def _check(self):
         self._check_names()
-        n_samples = self.X.shape[0]
         for name in _BESIDE:
             values = getattr(self, name)
-            if values is not None and values.shape != (n_samples,):
-                self._fail(f"{name} must have one entry for each of the {n_samples} rows")
+            if values is not None and values.shape != (self.n_samples,):
+                self._fail(f"{name} must have one entry for each of the {self.n_samples} rows")
         # Column by column, to avoid a mask of the whole table.
         for column, name in zip(self.X.T, self.feature_names, strict=True):
             bad = np.flatnonzero(np.isinf(column) if self.gaps else ~np.isfinite(column))
@@ -254,7 +252,7 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
         return _by_group(dataset, counts, rng)
     if dataset.task == "classification":
         return _stratified(dataset, counts, rng)
-    return _cut(rng.permutation(dataset.n_samples), counts, dataset.n_samples)
+    return _cut(rng.permutation(dataset.n_samples), counts)
 
 
 def _per_class(dataset, sizes, rng):
@@ -265,15 +263,14 @@ def _per_class(dataset, sizes, rng):
             f"classification without groups; got {sizes} for {dataset.task}."
         )
     counts = _counts(dataset, list(sizes["per_class"]))
-    part = np.full(dataset.n_samples, LEFT_OUT, np.int8)
+    part = np.empty(dataset.n_samples, np.int8)
     for label, available in enumerate(dataset.class_counts):
         if sum(counts) > available:
             dataset._fail(
                 f"{sum(counts)} rows per class are required, but class "
                 f"{dataset.class_names[label]!r} has {available}. Reduce the sizes"
             )
-        rows = rng.permutation(np.flatnonzero(dataset.y == label))
-        part[rows[: sum(counts)]] = np.repeat(np.arange(3), counts)
+        part[dataset.y == label] = _cut(rng.permutation(available), counts)
     return part
 
 
@@ -311,8 +308,9 @@ def _counts(dataset, sizes):
     return counts
 
 
-def _cut(order, counts, n_samples):
-    part = np.full(n_samples, LEFT_OUT, np.int8)
+def _cut(order, counts):
+    """Return the part of each row: the first rows in this order are the first part, and so on."""
+    part = np.full(order.size, LEFT_OUT, np.int8)
     part[order[: sum(counts)]] = np.repeat(np.arange(3), counts)
     return part
 
@@ -330,7 +328,7 @@ def _stratified(dataset, counts, rng):
     class_counts = dataset.class_counts
     within = np.arange(n_samples) - np.repeat(np.cumsum(class_counts) - class_counts, class_counts)
     position = (within + 0.5) / np.repeat(class_counts, class_counts)
-    part = _cut(by_class[np.argsort(position, kind="stable")], counts, n_samples)
+    part = _cut(by_class[np.argsort(position, kind="stable")], counts)
     for code, count in enumerate(counts):
         # Every class that has rows must be in every part.
         present = np.bincount(y[part == code], minlength=len(class_counts))

@@ -150,8 +150,7 @@ def make_target(table, task, rules):
     """Apply label rules to a table from a reader; return the table and the class names.
 
     `rules` has at most one of `_RULES`, and optionally ``keep``, which drops rows. Without a rule,
-    the target is unchanged in regression and ranking, and in classification the sorted values
-    become classes.
+    sorted values become classes in classification, and other targets are unchanged.
     """
     rules = dict(rules)
     # Before the rule, which must see only the kept rows.

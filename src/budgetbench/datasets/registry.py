@@ -44,7 +44,7 @@ class DatasetSpec:
     title: str
     task: str  # "classification", "regression" or "ranking"
     # "embedded" in scikit-learn, "generated", "files" (fetched), "local" (files that only the user
-    # can get) or "csv" (the user's table).
+    # has) or "csv" (the user's table).
     kind: str
     reader: str  # of the raw files; or the name of the embedded table, or of the generator
     parameters: Mapping = field(default_factory=dict)  # of the reader or generator

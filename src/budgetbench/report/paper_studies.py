@@ -204,9 +204,8 @@ def _cell(row, found):
 def drawing(number):
     """Return the positions of a printed number and ours in a drawing; None without a difference.
 
-    `printed` and `ours` are the ends of ± one standard error. `interval` holds the ends of the 95 %
-    prediction interval around our number. They are None if the spread is unknown. Positions outside
-    the drawing are moved to its edge.
+    `printed` and `ours` are the ends of ± one standard error, `interval` those of the 95 %
+    prediction interval around ours (None: unknown spread), moved to the drawing's edge if outside.
     """
     share = number["share"]
     if not np.isfinite(share):  # not rerun, or the printed error is 0

@@ -1,7 +1,6 @@
 """Fit a method in one run at each of its settings, and return rows for `records`.
 
-Stages are charged and scored on validation and test data. Validation scores later choose among the
-operating points of all settings.
+Stages are charged and scored on validation and test data. Validation scores later choose among all.
 """
 
 import hashlib
@@ -44,7 +43,6 @@ def settings_of(method, spec, study_seed, dataset):
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
     spaces = spec["space"] if isinstance(spec["space"], list) else [spec["space"]]
-    # The seed does not depend on the run, so all runs of a data set try the same settings.
     random = np.random.default_rng(derive_seed(study_seed, dataset, method, "space"))
     settings = [{}]
     more = MOST_MORE if "seconds_of" in spec else 1
@@ -89,9 +87,8 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     data before it predicts test data. An estimator with a parameter `checkpoint` keeps its progress
     in that file. Every fitted model is appended to the list `fitted`.
 
-    A setting that fails has a row whose status is the reason, and the next settings are tried. If a
-    fit ends early (see `IncompletePathWarning`), a row with the status "partial: " and the reason
-    follows its points.
+    A setting that fails has a row whose status is the reason, and the next settings are tried. Of a
+    fit that ends early (see `IncompletePathWarning`), a last row has the status "partial: …".
     """
     extra = {
         "feature_costs": run.costs,
@@ -227,13 +224,12 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
 
     An estimator with `acquired_features` instead of `stages` has one stage. `setting` has the
     parameters of the grid or space that the model was fitted with. `final`, if given, is the model
-    fitted again on more data, which then predicts the test data. `scoring` is the name of the
-    score, or None for the task's default.
+    fitted again, which predicts the test data. `scoring` names the score; None: the task's default.
     """
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
     # Both are generators, so only one stage of each part is in memory.
     valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
-    if trains_on_validation(model, run):  # its own means, measured out of fold, replace these
+    if run.task != "ranking" and scores_out_of_fold(model):  # its own means replace these
         points = model.operating_points_[["cost", "score"]].to_dict("records")
         own = zip(valid_stages, points, strict=True)
         valid_stages = ((stage, valid | told) for (stage, valid), told in own)
@@ -259,13 +255,8 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
     return rows
 
 
-def trains_on_validation(model, run):
-    """Return True if a model learns from validation data too, and measures itself out of fold."""
-    return run.task != "ranking" and scores_out_of_fold(model)
-
-
 def scores_out_of_fold(model):
-    """Return True if a model also learns from validation data passed to its `fit`."""
+    """Return True if a model also learns from validation data, and measures itself out of fold."""
     return getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
 
 
@@ -291,23 +282,21 @@ def _charged(model, run, scoring, X, y, queries, choosing=None):
         choice, held_out = (score(side) if len(side) > 1 else np.nan for side in sides)
         square = mean_squared_error(y, stage.output) if run.task == "regression" else np.nan
         estimate = np.nan if stage.estimate is None else stage.estimate.mean()
-        yield (
-            stage,
-            {
-                "score": of_all,
-                "choice_score": choice,
-                "held_out_score": held_out,
-                "test_mse": float(square),
-                "cost": float(paid.mean()),
-                "cost_p95": float(np.quantile(paid, 0.95)),
-                "cost_max": float(paid.max()),
-                "n_features": float(acquired.sum(axis=1).mean()),
-                "acquisition_rates": acquired.mean(axis=0, dtype=np.float32),
-                "estimated_score": float(estimate),
-                "predict_seconds": seconds,
-                "added_seconds": elapsed,
-            },
-        )
+        measured = {
+            "score": of_all,
+            "choice_score": choice,
+            "held_out_score": held_out,
+            "test_mse": float(square),
+            "cost": float(paid.mean()),
+            "cost_p95": float(np.quantile(paid, 0.95)),
+            "cost_max": float(paid.max()),
+            "n_features": float(acquired.sum(axis=1).mean()),
+            "acquisition_rates": acquired.mean(axis=0, dtype=np.float32),
+            "estimated_score": float(estimate),
+            "predict_seconds": seconds,
+            "added_seconds": elapsed,
+        }
+        yield stage, measured
         # Restarted, because scoring and charging are not the method's work.
         start = time.perf_counter()
 
@@ -344,7 +333,6 @@ def _scorer(model, scoring, stage, y, queries):
 
 def _stages(model, X, part):
     if hasattr(model, "stages"):
-        yield from model.stages(X, {part, "acquired", "estimate"})
-        return
+        return model.stages(X, {part, "acquired", "estimate"})
     predict = model.predict if part == "output" else model.predict_proba
-    yield Stage({}, **{part: predict(X)}, acquired=model.acquired_features(X))
+    return [Stage({}, **{part: predict(X)}, acquired=model.acquired_features(X))]

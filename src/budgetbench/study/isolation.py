@@ -16,6 +16,7 @@ import warnings
 from contextlib import suppress
 from logging.handlers import QueueHandler
 from multiprocessing.connection import wait
+from types import SimpleNamespace
 
 import psutil
 from threadpoolctl import threadpool_limits
@@ -147,7 +148,8 @@ def _work(sender, parent, threads, function, arguments):
         threading.Thread(target=_watch, args=(psutil.Process(parent),), daemon=True).start()
     log = logging.getLogger("budgetlearn")
     # Only the parent writes to the log file: two writers would mix their lines.
-    log.handlers[:] = [_ToParent(sender)]
+    pipe = SimpleNamespace(put_nowait=lambda record: sender.send((_LOG, record)))
+    log.handlers[:] = [QueueHandler(pipe)]
     log.setLevel(logging.INFO)
     try:
         with threadpool_limits(threads):
@@ -167,10 +169,3 @@ def die_with_parent(parent):
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent ended before the call
         os._exit(1)
-
-
-class _ToParent(QueueHandler):
-    """Send log records as plain text to the parent, which writes the log file."""
-
-    def enqueue(self, record):
-        self.queue.send((_LOG, record))

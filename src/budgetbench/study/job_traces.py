@@ -1,7 +1,6 @@
 """Traces that jobs leave beside their outputs: failures, copies of finished outputs, times.
 
-They survive when Snakemake removes outputs. While Snakemake plans, the rules read the failures to
-decide which jobs to repeat.
+They survive when Snakemake removes outputs. By the failures, the rules decide what to repeat.
 """
 
 import hashlib

@@ -91,8 +91,7 @@ def profiles_of(table, names):
 def ratio_of_test_rows(dataset, study):
     """Return the ratio of test rows to the rows that a model trains on.
 
-    For a method that always trains on validation rows too, the ratio is too high and intervals are
-    wider than necessary.
+    For methods that always train on validation rows too, it is too high, and intervals too wide.
     """
     part = _draw_split(dataset, 0, study.seed, study.sizes(dataset.id))
     trained = (part == TRAIN) | (study.config.get("refit", False) & (part == VALID))

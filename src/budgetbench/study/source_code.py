@@ -3,9 +3,8 @@
 An edit of the library, or of the benchmark's data sets and studies, reruns fits and preparation. An
 edit of analysis or report only draws the page again. The hashes cover whole packages, including
 comments and the compiled kernels, whose last bits depend on compiler and flags. For a user's class,
-they cover its package, or the modules in its folder. Packages installed by pip are not hashed:
-their versions are recorded. This module imports nothing slow, because the Snakefile calls it at
-every start.
+they cover its package, or the modules in its folder. Of packages installed by pip, versions are
+recorded. This module imports nothing slow, because the Snakefile calls it at every start.
 """
 
 import hashlib
@@ -157,8 +156,7 @@ def find_classes_in(folder):
 def check_classes(method, spec):
     """Refuse a specification with a class that cannot be imported, before any job starts.
 
-    Classes of budgetlearn and of installed packages are looked up in the source, which is fast. The
-    user's modules are imported.
+    Classes of budgetlearn and installed packages are looked up in the source, others are imported.
     """
     for name in classes_of(spec):
         if not _is_in_source(name):

@@ -1,6 +1,5 @@
 """Stored results: keep operating points in the repository, and compare them with a fresh run."""
 
-import gzip
 import io
 import json
 from pathlib import Path
@@ -54,11 +53,10 @@ def keep(study, root="."):
     points = fresh.sort_values([*_PLACE, "stage"])[list(KEPT)]
     settings = {key: value for key, value in study.config.items() if key not in _LOCAL}
     provenance = {"origins": origins, "sources": sources}
-    text = io.BytesIO()
-    with gzip.GzipFile(fileobj=text, mode="wb", mtime=0) as packed:  # equal points, equal bytes
-        packed.write(points.to_csv(index=False, lineterminator="\n", na_rep="NA").encode())
+    packed, how = io.BytesIO(), {"method": "gzip", "mtime": 0}  # equal points, equal bytes
+    points.to_csv(packed, index=False, lineterminator="\n", na_rep="NA", compression=how)
     contents = {
-        POINTS: text.getvalue(),
+        POINTS: packed.getvalue(),
         SETTINGS: yaml.safe_dump(settings, sort_keys=True, allow_unicode=True),
         PROVENANCE: json.dumps(provenance, indent=1, sort_keys=True) + "\n",
     }
@@ -176,8 +174,7 @@ def differences(fresh, stored, within=0.0):
     for name, frame in (("fresh", fresh), ("stored", stored)):
         if not frame.index.is_unique:
             raise RerunError(f"the {name} results have two operating points with the same key.")
-        # Tuples, because == of arrays gives arrays. float32 rates are compared exactly, as their
-        # last bit is larger than `TOLERANCE`.
+        # Tuples, as == of arrays gives arrays. Exactly: their last bit is larger than `TOLERANCE`.
         frame["acquisition_rates"] = frame["acquisition_rates"].map(tuple, na_action="ignore")
     fresh, stored = fresh.align(stored)
     numbers = fresh.select_dtypes("number").columns
@@ -191,8 +188,7 @@ def differences(fresh, stored, within=0.0):
 def check_rerun(study, fresh, stored):
     """Compare the operating points in two files, and return a sentence about the comparison.
 
-    Settings that were tried after the tries, for remaining seconds, are not compared, because their
-    number depends on the machine's speed.
+    Settings tried after the tries are not compared, as their number depends on the machine's speed.
     """
     within = tolerance(records.origins_of(fresh), records.origins_of(stored))
     points, earlier = (p[~study.beyond_tries(p)] for p in map(records.read, (fresh, stored)))

@@ -119,9 +119,8 @@ class Study:
     def from_config(cls, config, root, trust=True):
         """Check a configuration as read by Snakemake, and look up its data sets and methods.
 
-        `root` is the workflow's folder. Relative paths in the configuration start at the current
-        folder. Without `trust`, all classes must come from `TRUSTED` packages, because an import
-        runs code.
+        `root` is the workflow's folder; relative paths start at the current one. Without `trust`,
+        all classes must come from `TRUSTED` packages, because an import runs code.
         """
         root = Path(root)
         schemas = root / "workflow" / "schemas"

@@ -33,9 +33,8 @@ class Recommended(NamedTuple):
 def recommend_for_bytes(X, y, byte_budget, task="classification", random_state=None) -> Recommended:
     """Fit the model within a number of bytes that has the smallest error on held-out rows.
 
-    Globally induced forests and perceptrons with one hidden layer are fitted to three quarters of
-    the rows, stored in "int8", and tested on the others. The best one (of equals, the smallest) is
-    then fitted to all rows.
+    Globally induced forests and perceptrons with one hidden layer, stored in "int8", learn from
+    three quarters of the rows. The best on the others (of equals, the smallest) is fitted to all.
 
     Parameters
     ----------

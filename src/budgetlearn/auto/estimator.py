@@ -336,8 +336,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
 def _increasing(entries):
     """Return the entries by cost, without those that score less than a cheaper one.
 
-    The entry that acquires everything is always kept. Of entries whose costs differ by less than
-    `SAME_COST`, only the best is kept.
+    The one that acquires everything stays. Of costs closer than `SAME_COST`, only the best stays.
     """
     kept, best = [], -np.inf
     # The constant is always first, even if free features predict better.

@@ -39,8 +39,7 @@ class Policy:
     score_se: float
     spent: np.ndarray  # (n_samples,): acquisition cost of each row
     temperature: float  # calibrates the probabilities
-    # Ratio, at least 1, of the costs of unseen rows to those of training rows, about which models
-    # are confident sooner.
+    # Ratio, at least 1, of the costs of unseen rows to those of (surer) training rows.
     inflation: float
 
 
@@ -69,8 +68,7 @@ class Comparison:
     def run(self, methods):
         """Return the policies, the constant first, and the reasons of skipped methods by name.
 
-        `methods` compete in this order. Methods that would exceed the deadline, or fail on these
-        rows, are skipped.
+        `methods` compete in this order; those that would exceed the deadline, or fail, are skipped.
         """
         n, random = len(self.train.y), np.random.RandomState(self.seed)
         repeats = [

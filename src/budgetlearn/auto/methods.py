@@ -16,9 +16,8 @@ from ..protocol.prediction import each_stage
 from .everything import CentredRegressor, boosted_trees, has_lightgbm, linear_model
 
 DEFAULT = "cascade"
-# Standard error of the cost's correction for unseen rows, as a share of the correction. Of 0, 1/4,
-# 1/3, 1/2, 3/4 and 1, it is the smallest with which 90 % of costs on unseen rows were within two
-# standard errors.
+# Standard error of the cost's correction for unseen rows, as a share of it: of 0, 1/4, 1/3, 1/2,
+# 3/4 and 1, the smallest with which 90 % of costs on unseen rows were within two standard errors.
 CORRECTION_ERROR = 0.5
 MOST_FOR_MSB = 60  # columns: msB fits models on hundreds of subsets of them
 

@@ -27,8 +27,7 @@ class Objective:
     """The objective to maximise: a score, or minus the total cost of acquisitions and errors."""
 
     scoring: str  # one of `CLASSIFICATION` or `REGRESSION`, or "total_cost" with `errors`
-    # (n_classes, n_classes): cost of predicting the second class where the first is true, in the
-    # unit of the feature costs.
+    # (n_classes, n_classes): cost of predicting the second class where the first is true.
     errors: np.ndarray | None = None
     positive: int = 1  # with two classes, the one whose F1 is used
 

@@ -4,7 +4,7 @@ import ast
 import re
 import shlex
 import sys
-from contextlib import contextmanager
+from functools import cache
 
 import click
 
@@ -58,8 +58,9 @@ def run(arguments=None):
     """Run a command line and return its exit status: 2 for bad input, 1 for a bug."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        # In standalone mode, click would exit by itself, with status 1 for some bad input.
-        with warnings_as_notes():
+        # Each warning of the library is shown once. In standalone mode, click would exit by itself,
+        # with status 1 for some bad input.
+        with heard(BudgetlearnWarning, cache(lambda message: note(in_options(message)))):
             return cli.main(arguments, prog_name="budgetlearn", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
@@ -91,17 +92,3 @@ def in_options(error):
     for parameter, option in _OPTIONS.items():
         text = text.replace(parameter, option.replace("{}", quoted))
     return text
-
-
-@contextmanager
-def warnings_as_notes():
-    """Show each warning of the library once, as a note of one line."""
-    shown = set()
-
-    def show(message):
-        if (text := in_options(message)) not in shown:
-            shown.add(text)
-            note(text)
-
-    with heard(BudgetlearnWarning, show):
-        yield

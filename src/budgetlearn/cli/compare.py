@@ -1,5 +1,6 @@
 """`budgetlearn compare` and `recommend`: a study of your own table, and its files."""
 
+import fcntl
 import multiprocessing
 import os
 import re
@@ -112,8 +113,6 @@ def write_files(files, folder):
 @contextmanager
 def sole_work(root, name):
     """Lock a study until this call, and the programs that it starts, have ended."""
-    import fcntl  # here, as systems without it can run the other commands
-
     folder = root / "results" / name
     folder.mkdir(parents=True, exist_ok=True)
     # The system releases the lock when the process ends, however it ends.

@@ -87,8 +87,7 @@ FEWEST_OF_CLASS = 4  # two to train, one to validate, one held out
 def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **rest):
     """Train on TABLE (csv, .xlsx or Parquet; - for a pipe) and print what each price buys.
 
-    A fifth of the rows is held out from training. The score on these rows shows how well the model
-    predicts new rows. For example:
+    A fifth of the rows is held out from training, to show how well the model predicts new rows:
 
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """

@@ -232,23 +232,23 @@ def write_page(saved, path):
 
 def _content(saved):
     # The chosen point is drawn even if it is not on the front.
-    index = saved.stage()
-    steps = saved.steps(index)
-    chosen = None if saved.budget is None else index
+    index, has_budget = saved.stage(), saved.budget is not None
+    steps, chosen = saved.steps(index), saved.curve.loc[index]
     # Scores on held-out rows, for comparison with the model.
     whole, free = (each["test_score"] for each in (saved.held_out["everything"], saved.free))
+    lines = {"everything": whole, "nothing": free}
     return {
         "saved": saved,
         "rows": list(steps.itertuples()),
         "spreads": steps.apply(spread, axis=1),
-        "chosen": None if chosen is None else saved.curve.loc[chosen],
-        "in_words": None if chosen is None else in_words(saved, saved.curve.loc[chosen]),
-        "chosen_index": chosen,
-        "stopping": saved.curve.loc[index],
+        "has_budget": has_budget,
+        "index": index,
+        "chosen": chosen,
+        "in_words": in_words(saved, chosen),
         "for_nothing": for_nothing(saved),
-        "kept": None if chosen is None else how_kept(saved),
+        "kept": how_kept(saved),
         "varies": any(len(row.variables) > row.n_features + 0.05 for row in steps.itertuples()),
-        "drawn": drawing(steps, chosen, {"everything": whole, "nothing": free}),
+        "drawn": drawing(steps, index if has_budget else None, lines),
         "purchases": purchases(saved, steps, index),
         "ways": list(saved.held_out["stops"].itertuples()),
         "n_seen": int(saved.held_out["stops"]["n_rows"].sum()),

@@ -39,8 +39,7 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
 
     Only the columns to buy are read. The output has a row for each row of TABLE: the prediction,
     its probability and those of all classes, the cost, and the columns bought. The table is read as
-    in `fit`, unless you give other options. Rows that lack a value are predicted without it; a
-    note gives their number.
+    in `fit`, unless you give other options. A note counts rows predicted without a missing value.
     """
     options.check_written([] if out == "-" else [out], [model, table])
     saved = SavedModel.load(model, trust)

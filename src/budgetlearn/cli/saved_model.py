@@ -69,9 +69,8 @@ class SavedModel:
     preprocessor: BudgetPreprocessor  # from the table's columns to the model's
     model: Any  # fitted
     method: str  # as the command line names it
-    # A row for each operating point: cost, score, score_se, n_features and variables (original
-    # names) on validation data; test_cost, test_cost_sd (between rows), test_score and
-    # test_score_se on held-out rows.
+    # A row for each operating point: cost, score, score_se, n_features, variables (original names)
+    # on validation data; test_cost, test_cost_sd (of rows), test_score, test_score_se on held-out.
     curve: pd.DataFrame
     free: dict  # the free constant: its value "says", and its scores as in the curve
     target: str

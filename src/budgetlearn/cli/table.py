@@ -79,8 +79,7 @@ def _parsed(column, form):
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 FEWEST_ROWS = 13  # ten to train, three held out
-# A target with more different numbers than the first, and at most the second, may hold amounts or
-# names of classes.
+# A target with more different numbers than the first, up to the second, may hold classes instead.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
 RARE = 0.05  # a class with a smaller share is noted
 MOST_CLASSES = 20  # whole numbers with more different values are taken as amounts

@@ -71,8 +71,7 @@ def as_number(cell):
 def refuse_numbers(column):
     """Raise `DatasetError` if half of the cells, or of the distinct ones, look like numbers.
 
-    Allowed are whole numbers if at least a quarter of the distinct cells are words, as in grades K,
-    1, 2, 3.
+    Whole numbers are allowed among words that are a quarter of the distinct cells: K, 1, 2, 3.
     """
     cells = column.dropna().map(as_word).str.lower()
     different = pd.Series(cells.unique(), dtype=object)

@@ -61,7 +61,7 @@ def read_frame(
     header=True,
     skip_rows=0,
     max_rows=None,
-    missing=None,
+    missing=MISSING_MARKS,
     decimal=".",
     columns=None,
     encoding="utf-8-sig",
@@ -69,21 +69,19 @@ def read_frame(
 ):
     """Read a file of delimited text, plain or gzip-compressed, like `read_table`.
 
-    Here `separator` may also be ``whitespace`` for runs of blanks, and a list as `missing` replaces
-    `MISSING_MARKS`. Without a `header`, columns are numbered from 0. The first `skip_rows` lines
-    are ignored, and at most `max_rows` rows are read.
+    Here `separator` may also be ``whitespace`` for runs of blanks, and `missing` has all marks.
+    Without a `header`, columns are numbered from 0. The first `skip_rows` lines are ignored, and at
+    most `max_rows` rows are read.
     """
     blanks = separator == WHITESPACE
     if len(separator) != 1 and not blanks:
         raise DatasetError(f"separator must be one character or {WHITESPACE!r}, got {separator!r}.")
-    marks = MISSING_MARKS if missing is None else missing
-    marks = [*MISSING_MARKS, missing] if isinstance(missing, str) else list(marks)
     with reading(path, "a table"):
         # Checked first, as pandas would accept short rows and repeated names.
         with files.opened(path, encoding) as stream:
             # Skips lines rather than records, because they need not be a table.
             rows = _rows(path, islice(stream, skip_rows, None), separator, skip_rows)
-            marks += _check_rows(path, rows, header, max_rows, {*marks})
+            padded = _check_rows(path, rows, header, max_rows, {*missing})
         with files.opened(path, encoding) as stream:
             return pd.read_csv(
                 stream,
@@ -93,7 +91,7 @@ def read_frame(
                 nrows=max_rows,
                 skipinitialspace=not blanks,  # blanks after a comma do not belong to a field
                 keep_default_na=False,
-                na_values=marks,
+                na_values=[*missing, *padded],
                 decimal=decimal,
                 usecols=None if columns is None else lambda name: name.strip() in columns,
                 # In one piece; otherwise parts of a column might get different types.

@@ -95,8 +95,7 @@ def _on_ranked(table, ranking):
 def _over_data_sets(report):
     """Return one row for each method, with mean models and areas and median seconds, best first.
 
-    Only ranked data sets count, and methods that lack one of them are omitted, as their means could
-    not be compared.
+    Only ranked data sets, and methods that have all of them, count: other means are not comparable.
     """
     ranking = report.results.ranking
     table = _on_ranked(report.tables["effort"], ranking)

@@ -39,8 +39,7 @@ class WhatToBuy(Section):
 
         An offer's `models` are indices into the list of models, one for each of the shown `runs`
         (at most ten, to keep the page small). `full` is the cost of all features in a run. `bought`
-        lists pairs of a feature's index and the share of examples that acquire it, most frequent
-        first.
+        lists pairs of a feature's index and the share of examples that acquire it, largest first.
         """
         table = of_case(report.results.recommendations, *case)
         schedules = of_case(report.results.schedules, *case)
