@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..study.records import OK
 from .areas import CONSTANT, area_table
-from .schedules import CASE, CASE_RUN, GROUP, RUN, columns_of
+from .schedules import CASE, CASE_RUN, GROUP, RUN
 
 EQUAL = 1e-9  # areas that differ by less are equal
 
@@ -82,11 +82,11 @@ def equal_seconds_table(points, beyond, other, expected=None):
 def _in_time(points, other):
     """Return a mask of the points whose fit began within the seconds of the method `other`."""
     fits = points.drop_duplicates([*RUN, "fit"]).sort_values([*RUN, "fit"])
-    seconds = fits["processor_seconds"].fillna(0.0)
+    fits = fits.fillna({"processor_seconds": 0.0})
     # The start of a fit counts, as running fits are not interrupted.
-    before = seconds.groupby(columns_of(fits, RUN)).cumsum() - seconds
+    before = fits.groupby(RUN)["processor_seconds"].cumsum() - fits["processor_seconds"]
     own = fits["method"] == other
-    most = seconds[own].groupby(columns_of(fits[own], CASE_RUN)).sum()
+    most = fits[own].groupby(CASE_RUN)["processor_seconds"].sum()
     allowed = most.reindex(pd.MultiIndex.from_frame(fits[CASE_RUN])).to_numpy()
     kept = fits[own | (fits["fit"] == 0) | (before.to_numpy() < allowed)]
     places = pd.MultiIndex.from_frame(points[[*RUN, "fit"]])
@@ -100,7 +100,7 @@ def straw_men(points, areas, methods):
     """
     rivals = areas[areas["method"].isin(methods)]
     # Methods that never completed a run are left to the coverage table.
-    ran = (rivals["status"] == OK).groupby(columns_of(rivals, GROUP)).transform("any")
+    ran = rivals.assign(ran=rivals["status"] == OK).groupby(GROUP)["ran"].transform("any")
     own = rivals[ran].set_index(RUN)["aup_test"].dropna()
     free = areas[areas["method"] == CONSTANT].set_index(CASE_RUN)["aup_test"]
     keys = [(dataset, costs, run) for dataset, costs, _, run in own.index]

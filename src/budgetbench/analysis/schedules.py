@@ -8,7 +8,6 @@ so that a planned run without a record counts as a failure; else only runs with 
 """
 
 import numpy as np
-import pandas as pd
 
 from budgetlearn.curves import pareto_indices
 
@@ -25,11 +24,6 @@ _NUMBERS = ["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds",
 def of_case(frame, dataset, costs):
     """Return the rows of one data set under one kind of cost profile."""
     return frame[(frame["dataset"] == dataset) & (frame["costs"] == costs)]
-
-
-def columns_of(frame, names):
-    """Return columns as a list, for grouping another series with the same rows."""
-    return [frame[name] for name in names]
 
 
 def check_points(points):
@@ -59,7 +53,7 @@ def full_costs(points):
     """Return for each point the cost of all features in its run; NaN if all models are free."""
     # The full cost is no column, but follows from any row with a positive cost.
     full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
-    return full.groupby(columns_of(points, CASE_RUN)).transform("max")
+    return points.assign(full=full).groupby(CASE_RUN)["full"].transform("max")
 
 
 def compressed_points(points):
@@ -99,17 +93,18 @@ def coverage_table(points, expected):
     runs = expected[RUN].merge(done.reset_index(), how="outer", on=RUN)
     # A run without a record is only in `expected`.
     runs = runs.fillna({"state": "missing", "message": OK})
-    counts = {
-        f"n_{state}": (runs["state"] == state).groupby(columns_of(runs, GROUP)).sum()
-        for state in ("ok", "partial", "failed", "missing")
+    states = {
+        f"n_{state}": runs["state"] == state for state in ("ok", "partial", "failed", "missing")
     }
+    counts = runs.assign(**states).groupby(GROUP)[list(states)].sum()
     message = runs.groupby(GROUP)["message"].agg(first_message).replace(OK, "")
-    return pd.DataFrame({**counts, "message": message}).reset_index()
+    return counts.assign(message=message).reset_index()
 
 
 def score_table(points, methods):
     """Return mean, sd and n_runs of the test score of one-point methods in each case."""
     own = points[points["method"].isin(methods)]
     # NaN for failed runs, so that the count includes only completed ones.
-    scores = own["test_score"].where(own["status"] == OK).groupby(columns_of(own, GROUP))
-    return scores.agg(mean="mean", sd="std", n_runs="count").reset_index()
+    scores = own["test_score"].where(own["status"] == OK)
+    groups = own.assign(test_score=scores).groupby(GROUP)["test_score"]
+    return groups.agg(mean="mean", sd="std", n_runs="count").reset_index()

@@ -188,7 +188,7 @@ class Dataset(Table):
     def load(cls, path):
         """Read a file written by `save`; raise `DatasetError` if its content has changed."""
         path = Path(path)
-        with reading(path, "a prepared data set; prepare it again", (pa.ArrowException,)):
+        with reading(path, "a prepared data set; prepare it again"):
             table = pq.read_table(path)
             about = json.loads(table.schema.metadata[_KEY])
             if about.pop("format") != FORMAT:

@@ -22,7 +22,7 @@ import urllib3
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.files import is_gzip, write_whole
 from budgetlearn.parallel import Bar
-from budgetlearn.preprocessing.reading import DAMAGE, DISK, reading
+from budgetlearn.preprocessing.reading import DISK, reading
 
 from .registry import DatasetSpec
 
@@ -203,7 +203,7 @@ class _Fetch:
                 put(candidate)
                 if problem := check_file(file, candidate):
                     raise DatasetError(problem)
-            except (DatasetError, *DAMAGE) as error:
+            except Exception as error:
                 if getattr(error, "errno", None) in DISK:
                     raise
                 kind = "" if isinstance(error, DatasetError) else f"{type(error).__name__}: "

@@ -9,7 +9,6 @@ import pandas as pd
 
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.preprocessing.categories import MEDIAN, as_word, refuse_blank_twins
-from budgetlearn.preprocessing.reading import DAMAGE
 
 from .dataset import Dataset, Table
 from .fetching import check_file, fetch, pin, pinned, refuse_changed
@@ -103,7 +102,7 @@ def _prepared(spec, folder):
             table = table.take(np.not_equal(table.X, spec.unmeasured).any(axis=1))
     except DatasetError as error:
         raise DatasetError(f"Data set {spec.id!r}: {error}") from error
-    except DAMAGE as error:
+    except Exception as error:  # readers of damaged content may raise anything
         raise DatasetError(
             f"Data set {spec.id!r}: its files do not fit its entry ({type(error).__name__}: "
             f"{error}). Check reader and labels of the entry."

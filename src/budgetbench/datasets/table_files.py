@@ -59,7 +59,7 @@ def read_excel(paths, **columns):
     import xlrd  # here, as no other reader needs it
 
     path = paths[0]
-    with reading(path, "a spreadsheet", (xlrd.XLRDError, xlrd.compdoc.CompDocError)):
+    with reading(path, "a spreadsheet"):
         # Without a logfile, warnings about unusual records would be printed.
         sheet = xlrd.open_workbook(path, logfile=io.StringIO()).sheet_by_index(0)
         if sheet.nrows < 2:

@@ -186,7 +186,7 @@ def _metadata_of(paths, key):
 def _reading(path):
     """Turn errors about a damaged file into a `RecordError`."""
     try:
-        with reading(Path(path), "operating points", (pa.ArrowException,)):
+        with reading(Path(path), "operating points"):
             yield
     except DatasetError as error:
         raise RecordError(f"in {Path(path).parent}: {error} {_REMEDY}") from error

@@ -99,22 +99,21 @@ def lines_of(saved, budget=None):
     steps = saved.steps(chosen)
     shown_steps = thinned(steps, chosen)
     rates = saved.held_out.get("rates", pd.DataFrame())
-    known = shown_steps[["score", "score_se", "test_score", "test_score_se"]]
-    scores = known.apply(lambda row: [plus_minus(*row[:2]), plus_minus(*row[2:])], axis=1)
-    width = max(13, *map(len, [saved.score_name, *scores.sum()]))
-    prices, errors = shown_steps["cost"].map(least), shown_steps.apply(spread, axis=1)
-    high, wide = max(9, prices.str.len().max()), errors.str.len().max()
-    lines = [
-        f"  {'price':>{high}}{'':{wide}}  {saved.score_name:<{width}}  {'held out':<{width}}  buys"
-    ]
+    rows = [(" ", "price", "", saved.score_name, "held out", "buys")]
     for index, row in shown_steps.iterrows():
-        columns = "".join(f"  {score:<{width}}" for score in scores[index])
-        price = f"{prices[index]:>{high}}{errors[index]:<{wide}}"
-        how = f"  ({row['method']})" if auto else ""
-        if auto and row["everything"]:
-            how = f"  (everything: {row['method']} on all features)"
-        columns_bought = bought(row, rates.loc[index] if index in rates.index else None)
-        lines.append(f"{'→' if index == chosen else ' '} {price}{columns}  {columns_bought}{how}")
+        scores = (plus_minus(row[name], row[f"{name}_se"]) for name in ("score", "test_score"))
+        buys = bought(row, rates.loc[index] if index in rates.index else None)
+        if auto:
+            everything = f"everything: {row['method']} on all features"
+            buys += f"  ({everything if row['everything'] else row['method']})"
+        mark = "→" if index == chosen else " "
+        rows.append((mark, least(row["cost"]), spread(row), *scores, buys))
+    widths = pd.DataFrame(rows).map(len).max()
+    high, wide, width = max(9, widths[1]), widths[2], max(13, widths[3], widths[4])
+    lines = [
+        f"{mark} {price:>{high}}{error:<{wide}}  {score:<{width}}  {test:<{width}}  {buys}"
+        for mark, price, error, score, test, buys in rows
+    ]
     if len(shown_steps) < len(steps):
         lines.append("  (and steps between these; --report shows all)")
     return lines
@@ -124,9 +123,8 @@ def thinned(steps, chosen=None):
     """Thin out many rows; the first, the last and the one with the index `chosen` stay."""
     if len(steps) <= MOST_STEPS:
         return steps
-    kept = np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int).tolist()
-    kept += [] if chosen is None else [steps.index.get_loc(chosen)]
-    return steps.iloc[sorted(set(kept))]
+    kept = steps.index[np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int)]
+    return steps[steps.index.isin([*kept, chosen])]
 
 
 def print_schedule(saved):

@@ -2,12 +2,7 @@
 
 import csv
 import errno
-import lzma
 import re
-import struct
-import tarfile
-import zipfile
-import zlib
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
@@ -20,27 +15,20 @@ from .. import files
 from ..exceptions import DatasetError, MissingExtraError, extra
 from .categories import as_words
 
-# Errors that readers of zip, tar, gzip, lzma, idx, csv and SVMlight raise on damaged content.
-# Encrypted archives raise RuntimeError, unknown compression methods NotImplementedError.
-DAMAGE = (
-    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError),
-    *(OSError, RuntimeError, TypeError, ValueError, csv.Error, lzma.LZMAError, struct.error),
-    *(tarfile.TarError, zipfile.BadZipFile, zlib.error),
-)
 # Numbers of errors that mean that the disk is full, read-only or broken.
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 @contextmanager
-def reading(path, form, also=()):
-    """Turn all errors of readers on damaged files into a `DatasetError` that names the file."""
+def reading(path, form):
+    """Turn errors of a reader, which damaged files cause, into a `DatasetError` with the file."""
     try:
         yield
-    except (DatasetError, MissingExtraError):
+    except (DatasetError, MissingExtraError, Warning):
         raise
     except FileNotFoundError as error:
         raise DatasetError(f"{path} cannot be read: No such file.") from error
-    except (*DAMAGE, *also) as error:
+    except Exception as error:  # what readers raise on damaged content has no common class
         # A full disk does not mean that the file is damaged.
         if getattr(error, "errno", None) in DISK:
             raise
@@ -207,7 +195,7 @@ def read_table(
 def _read_parquet(path, missing, columns):
     with extra("tables", "reading Parquet"):
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    with reading(path, "a Parquet table", (arrow.ArrowException,)), path.open("rb") as stream:
+    with reading(path, "a Parquet table"), path.open("rb") as stream:
         file = parquet.ParquetFile(stream)
         if not file.metadata.num_rows:
             raise DatasetError(f"{path.name} has column names, but no rows.")

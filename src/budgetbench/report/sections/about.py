@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 
-from ...analysis.schedules import CASE, columns_of
+from ...analysis.schedules import CASE, CASE_RUN
 from ...study.methods import settings_tried
 from ...study.records import POINTS
 from ..section import FILE, Section, part, texts
@@ -109,10 +109,10 @@ class Prices(Section):
     def tables(self, report):
         prices = report.prices
         # A charge is paid once for all features of its group.
-        again = prices.duplicated([*CASE, "run", "group"])
+        again = prices.duplicated([*CASE_RUN, "group"])
         charges = prices["group_cost"].mask(again).fillna(0.0)
         # Each run draws its own prices, so the sums are taken within runs and then averaged.
-        paid = (prices["cost"] + charges).groupby(columns_of(prices, [*CASE, "run"])).sum()
+        paid = prices.assign(paid=prices["cost"] + charges).groupby(CASE_RUN)["paid"].sum()
         table = prices.groupby(CASE)["cost"].agg(least="min", median="median", most="max")
         return {"prices": table.assign(full=paid.groupby(CASE).mean()).reset_index()}
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
 from ...analysis.ranks import LEVEL, critical_difference, rank_table
-from ...analysis.schedules import CASE, columns_of, of_case, score_table
+from ...analysis.schedules import CASE, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section
 from ..style import MANY_POINTS, draw_spread, drawing, legend_below, message_figure, name_rows
@@ -73,15 +73,14 @@ def standings(summary, ranking, display):
     """Return heads and rows of the table of mean AUP by method and case, sorted by mean rank."""
     rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
     table = summary[summary["method"].isin(rivals)]
-    # Rounded, so that rounding errors do not decide between equal areas.
-    areas = table["mean_test"].round(12)
-    groups = areas.groupby(columns_of(table, CASE))
-    best = (areas == groups.transform("max")) & (groups.transform("count") > 1)
-    # Runs that count as the constant are part of the mean, so they are counted.
-    runs = (table["n_runs"] + table["n_constant"]).groupby(columns_of(table, CASE))
-    table = table.assign(best=best, most=runs.transform("max"))
+    # Rounded, so that rounding errors do not decide between equal areas. Runs that count as the
+    # constant are part of the mean, so they are counted.
+    areas, runs = table["mean_test"].round(12), table["n_runs"] + table["n_constant"]
+    groups = table.assign(area=areas, runs=runs).groupby(CASE)
+    best = (areas == groups["area"].transform("max")) & (groups["area"].transform("count") > 1)
+    table = table.assign(best=best, most=groups["runs"].transform("max"))
     titles, rows = display.matrix(table, rivals, _area_cell)
-    counts = [counted(most, "run") for most in runs.max()[display.cases(table)]]
+    counts = [counted(most, "run") for most in groups["runs"].max()[display.cases(table)]]
     heads = [{"text": t, "note": count} for t, count in zip(titles, counts, strict=True)]
     for name, row in zip(rivals, rows, strict=True):
         note = "peer" if display.methods[name].peer else ""
