@@ -31,7 +31,7 @@ def test_a_study_that_fails_stops_no_other_and_keeps_its_runs(calls):
     failed = paper_studies.run_papers(ROOT, 2, {"runs": 1})
     studies = Reproduction(ROOT, kept={}).studies
     assert failed == [studies[1]]
-    assert [study.name for study in kept] == studies
+    assert [study.config["study"] for study in kept] == studies
     assert {study.config["runs"] for study in kept} == {1}
     assert len(seen) == len(studies)
     assert seen[0][-2:] == ["--config", "runs=1"]

@@ -225,7 +225,7 @@ def test_cells_are_cases_times_methods_and_have_a_file_for_each_chunk():
     assert study.cells[1] == ("wine", "random", "constant")
     assert len(study.points_files) == 12
     assert study.points_files[1] == "results/own/points/wine/random/msb/1.parquet"
-    assert (study.name, study.folder, study.seed) == ("own", "results/own", DEFAULT["seed"])
+    assert (study.folder, study.seed) == ("results/own", DEFAULT["seed"])
 
 
 def test_settings_are_those_that_decide_numbers():

@@ -95,7 +95,8 @@ def render_page(sections, report, drawings, library):
     environment, display = template_environment(), report.display
     # Separate images, so that ids in one drawing cannot clash with those in another.
     images = {name: data_uri(svg) for name, svg in drawings.items()}
-    known = {"report": report, "images": images}
+    titles = {case_name(*case): display.case_title(*case) for case in report.cases}
+    known = {"report": report, "images": images, "case_titles": titles}
     bodies = [s.render(environment, section=s, **known, **s.context(report)) for s in sections]
     coverage = report.results.coverage
     scripted = [section for section in sections if section.script]

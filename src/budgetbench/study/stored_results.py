@@ -39,7 +39,7 @@ def keep(study, root="."):
     files = [path for path in study.points_files if Path(path).exists()]
     if not files:
         return None
-    folder = Path(root) / FOLDER / study.name
+    folder = Path(root) / FOLDER / study.config["study"]
     fresh, sources = records.read(files), records.sources_of(files)
     origins = records.origins_of(files)
     if (folder / POINTS).exists():

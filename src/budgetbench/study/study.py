@@ -199,11 +199,6 @@ class Study:
             )
 
     @property
-    def name(self):
-        """The study's name, which is also the name of its folder."""
-        return self.config["study"]
-
-    @property
     def seed(self):
         """The study's seed."""
         return self.config["seed"]

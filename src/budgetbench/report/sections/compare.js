@@ -3,22 +3,12 @@ const study = JSON.parse(document.getElementById("study").textContent);
 const form = document.getElementById("filter");
 const table = document.getElementById("compare-table");
 const cases = Object.keys(study.cases);
-const rivals = study.methods.filter(({ id }) => cases.some((name) => id in study.cases[name].compare.mean));
 const horizons = [...form.elements.horizon].map(({ value }) => value);
 const PREFIX = "#compare?";
 // Names of the choices in the page's address, which omits defaults.
 const FIELDS = { spend: "horizon", charge: "charge", data: "filter-cases", methods: "filter-methods" };
 
 const make = (tag, facts = {}) => Object.assign(document.createElement(tag), facts);
-
-function boxes(place, entries) {
-  document.getElementById(place).append(...entries.map(([value, text]) => {
-    const label = make("label");
-    const box = make("input", { type: "checkbox", defaultChecked: true, value, name: place });
-    label.append(box, ` ${text}`);
-    return label;
-  }));
-}
 
 const all = (name) => [...form.querySelectorAll(`[name=${name}]`)];
 const picked = (name) => all(name).filter(({ checked }) => checked).map(({ value }) => value);
@@ -123,7 +113,7 @@ function words(rows, ranked, chosen, methods) {
 function update() {
   const chosen = picked("filter-cases");
   const names = new Set(picked("filter-methods"));
-  const methods = rivals.filter(({ id }) => names.has(id));
+  const methods = study.methods.filter(({ id }) => names.has(id));
   const { horizon, charge } = form.elements;
   const { rows, ranked } = standings(chosen, methods, charge.value, horizons.indexOf(horizon.value));
   fillTable(rows, chosen);
@@ -140,8 +130,6 @@ function changed() {
   update();
 }
 
-boxes("filter-cases", cases.map((name) => [name, study.cases[name].title]));
-boxes("filter-methods", rivals.map(({ id, label }) => [id, label]));
 fromFragment();
 update();
 form.addEventListener("change", changed);

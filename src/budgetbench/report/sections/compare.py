@@ -93,12 +93,13 @@ class Compare(Section):
     def context(self, report):
         # The kind of budget is measured on test examples, not declared.
         kinds, display = report.results.budget_kinds, report.display
-        names = display.rivals(report.results.by_cost)
+        names = display.rivals(report.results.horizons[MEAN])
+        rivals = {name: display.label(name) for name in names}
         keeping = {
-            kind: [display.label(name) for name in names if kinds.get(name) == kind]
+            kind: [label for name, label in rivals.items() if kinds.get(name) == kind]
             for kind in (HARD, MEAN)
         }
-        return {"horizons": list(HORIZONS), "keeping": keeping}
+        return {"horizons": list(HORIZONS), "keeping": keeping, "rivals": rivals}
 
     def script_data(self, report, *case):
         areas = {}

@@ -25,22 +25,6 @@ _VISITED = ["run", "sequence", "step", "variables", "cost", "score"]
 _IMPORTANCE = ["run", "variable", "importance"]
 
 
-def _first_of(study, dataset, wanted):
-    names = (method for case, _, method in study.cells if case == dataset)
-    return next((name for name in names if name in wanted), None)
-
-
-def _from_sequences(study, dataset):
-    """Return the first method of a data set that is built from sequences, or None."""
-    return _first_of(study, dataset, study.methods_of(SCHEDULE))
-
-
-def _exhaustive(study, dataset):
-    """Return the first method of a data set that tries every subset, or None."""
-    searches = [m for m, s in study.methods.items() if s["class"].endswith(".ExhaustiveSearch")]
-    return _first_of(study, dataset, searches)
-
-
 def _read(paths, columns):
     # Some may be missing under `strict: false`.
     frames = [pd.read_csv(path) for path in paths if Path(path).exists()]
@@ -62,6 +46,15 @@ class _OnRequest(Section):
         titles = [report.display.case_title(*case) for case in self.cases]
         return {"figures": list(zip(self.parts, titles, strict=True))}
 
+    def _first(self, dataset, wanted):
+        """Return the first method of a data set among the wanted ones, or None."""
+        cells = self.study.cells
+        return next((method for d, _, method in cells if d == dataset and method in wanted), None)
+
+    def _msb(self, dataset):
+        """Return the first method of a data set that is built from sequences, or None."""
+        return self._first(dataset, self.study.methods_of(SCHEDULE))
+
 
 class VariableImportance(_OnRequest):
     """The permutation importance of each variable in the full model (Fig. 2)."""
@@ -76,11 +69,11 @@ class VariableImportance(_OnRequest):
     def cases(self):
         """The data sets, each once, as importance does not depend on the costs."""
         names = dict.fromkeys(name for name, _ in super().cases)
-        return [(name,) for name in names if _from_sequences(self.study, name)]
+        return [(name,) for name in names if self._msb(name)]
 
     def _files(self, dataset):
-        study, msb = self.study, _from_sequences(self.study, dataset)
-        return [f"{study.folder}/importance/{dataset}/{msb}/{c}.csv" for c in study.chunks]
+        folder = f"{self.study.folder}/importance/{dataset}/{self._msb(dataset)}"
+        return [f"{folder}/{chunk}.csv" for chunk in self.study.chunks]
 
     @property
     def inputs(self):
@@ -129,8 +122,8 @@ class Staircases(_OnRequest):
     def cases(self):
         """The cases that have all methods of the panels."""
         shown = set().union(*self.study.config["staircases"].values())
-        there = {((dataset, costs), method) for dataset, costs, method in self.study.cells}
-        return [case for case in super().cases if {(case, method) for method in shown} <= there]
+        cells = self.study.cells
+        return [c for c in super().cases if all((*c, method) in cells for method in shown)]
 
     def draw(self, report, *case):
         schedules, name = of_case(report.results.schedules, *case), report.display.case_title(*case)
@@ -172,19 +165,25 @@ class SolutionSpace(_OnRequest):
     @property
     def cases(self):
         """The cases with a method that searches all subsets."""
-        return [case for case in super().cases if _exhaustive(self.study, case[0])]
+        return [case for case in super().cases if self._exhaustive(case[0])]
+
+    def _exhaustive(self, dataset):
+        """Return the first method of a data set that tries every subset, or None."""
+        specs = self.study.methods.items()
+        return self._first(
+            dataset, [m for m, s in specs if s["class"].endswith("ExhaustiveSearch")]
+        )
 
     def _files(self, dataset, costs):
         """Return the files of all subsets and of msB's visited models, in the first chunk."""
         # One chunk is enough, as the figure shows a single run.
-        study, chunk = self.study, self.study.chunks[0]
-        search, msb = _exhaustive(study, dataset), _from_sequences(study, dataset)
+        study, msb, chunk = self.study, self._msb(dataset), self.study.chunks[0]
         case = f"{dataset}/{costs}"
         visited = [
             f"{study.folder}/sequences/{case}/{msb}/{sequence}/{chunk}.csv"
             for sequence in (study.sequences(msb, dataset) if msb else [])
         ]
-        return [f"{study.folder}/spaces/{case}/{search}/{chunk}.csv"], visited
+        return [f"{study.folder}/spaces/{case}/{self._exhaustive(dataset)}/{chunk}.csv"], visited
 
     @property
     def inputs(self):

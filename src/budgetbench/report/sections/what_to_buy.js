@@ -13,10 +13,6 @@ const interval = (low, high) => (low === null ? "" : ` [${low.toFixed(3)}, ${hig
 const expected = ({ test, low, high }) => `${test.toFixed(3)}${interval(low, high)}`;
 const unit = (value) => String(Number(value.toPrecision(4)));
 
-function fill(select, entries) {
-  select.replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
-}
-
 function gainText(offer) {
   if (offer.method === "constant") return "this is the free constant: no method exceeds it by more than chance";
   if (offer.gain === null) return "unknown";
@@ -95,11 +91,11 @@ function jump(step) {
 }
 
 function showCase() {
-  fill(runInput, study.cases[caseInput.value].recommendations.runs.map(({ run }, turn) => [turn, run]));
+  const { runs } = study.cases[caseInput.value].recommendations;
+  runInput.replaceChildren(...runs.map(({ run }, turn) => new Option(run, turn)));
   show();
 }
 
-fill(caseInput, Object.entries(study.cases).map(([name, { title }]) => [name, title]));
 caseInput.addEventListener("change", showCase);
 runInput.addEventListener("change", show);
 budgetInput.addEventListener("input", show);
