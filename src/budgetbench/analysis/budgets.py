@@ -33,8 +33,8 @@ def own_cost_table(points, schedules, methods, compared):
     score = pairs["test_score_rival"].where(within, pairs["free_score"])
     pairs = pairs.assign(within=within, rival_score=score, ahead=score > pairs["test_score"])
     pairs = pairs.dropna(subset="rival_score").sort_values([*RUN, "within", "cost_rival"])
-    last = pairs.groupby([*RUN, "rival"]).tail(1)
-    table = last.groupby(["rival", *GROUP], as_index=False).agg(
+    best = pairs.groupby([*RUN, "rival"]).tail(1).groupby(["rival", *GROUP], as_index=False)
+    table = best.agg(
         cost_fraction=("cost_fraction", "mean"),
         score=("test_score", "mean"),
         score_sd=("test_score", "std"),

@@ -70,9 +70,8 @@ def published_table(values, printed, stand_ins):
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
     rows = printed.merge(cases, how="left", on="dataset")
     nothing = pd.Series(dtype=float)
-    ours = [
-        nothing if pd.isna(row["run_on"]) else values.of(row) for row in rows.to_dict("records")
-    ]
+    records = rows.to_dict("records")
+    ours = [nothing if pd.isna(row["run_on"]) else values.of(row) for row in records]
     rows["ours"] = [own.mean() for own in ours]
     rows["sd"] = [own.std() for own in ours]
     rows["n_runs"] = [own.size for own in ours]

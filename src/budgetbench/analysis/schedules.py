@@ -93,9 +93,7 @@ def coverage_table(points, expected):
     runs = expected[RUN].merge(done.reset_index(), how="outer", on=RUN)
     # A run without a record is only in `expected`.
     runs = runs.fillna({"state": "missing", "message": OK})
-    states = {
-        f"n_{state}": runs["state"] == state for state in ("ok", "partial", "failed", "missing")
-    }
+    states = {f"n_{s}": runs["state"] == s for s in ("ok", "partial", "failed", "missing")}
     counts = runs.assign(**states).groupby(GROUP)[list(states)].sum()
     message = runs.groupby(GROUP)["message"].agg(first_message).replace(OK, "")
     return counts.assign(message=message).reset_index()

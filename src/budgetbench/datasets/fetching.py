@@ -277,8 +277,7 @@ class _Fetch:
 
 def write_manifest(spec, paths, manifest):
     """Write a JSON file with the hashes of the raw files that `fetch` returned."""
-    pairs = zip(spec.files, paths, strict=True)
-    hashes = {file.path: content_sha256(path) for file, path in pairs}
+    hashes = {f.path: content_sha256(path) for f, path in zip(spec.files, paths, strict=True)}
     if spec.content is not None:
         hashes[spec.parameters["path"]] = spec.content
     content = {"dataset": spec.id, "source": spec.kind, "sha256": hashes}

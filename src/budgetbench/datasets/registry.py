@@ -79,8 +79,7 @@ class DatasetSpec:
     @classmethod
     def from_plain(cls, plain):
         """Return the entry from the plain data made by `dataclasses.asdict`."""
-        files = tuple(FileSpec(**file) for file in plain.get("files", ()))
-        return cls(**{**plain, "files": files})
+        return cls(**{**plain, "files": tuple(FileSpec(**file) for file in plain["files"])})
 
 
 class Registry(dict):
@@ -148,8 +147,7 @@ def _origin(source, reader):
         if kind in source:
             return {"kind": kind, "reader": source.pop(kind), "parameters": source}
     if "csv" in source:
-        parameters = {"path": source.pop("csv"), **source}
-        return {"kind": "csv", "reader": "csv", "parameters": parameters}
+        return {"kind": "csv", "reader": "csv", "parameters": {"path": source.pop("csv"), **source}}
     return {
         "kind": "local" if "instructions" in source else "files",
         "reader": reader.pop("name"),

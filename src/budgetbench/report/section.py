@@ -127,8 +127,7 @@ class Section:
 
     def render(self, environment, **values):
         """Return the section as HTML."""
-        module = type(self).__module__.rpartition(".")[2]
-        template = environment.get_template(f"{module}.html.j2")
+        template = environment.get_template(f"{type(self).__module__.rpartition('.')[2]}.html.j2")
         block = template.blocks[self.block or type(self).__name__]
         return "".join(block(template.new_context(values)))
 

@@ -114,8 +114,7 @@ _FOLDER = "finished"
 def take_over(job):
     """Put the kept outputs of an identical job in place; return False if there are none."""
     kept = _kept(job)
-    whole = all(path.is_file() for path in kept.values())
-    if not whole or is_repeated(job.config, job.output[0]):
+    if not all(map(Path.is_file, kept.values())) or is_repeated(job.config, job.output[0]):
         return False
     for output, path in kept.items():
         # A link, not a move: the job may be killed again before Snakemake counts it as done.

@@ -105,8 +105,7 @@ def close_job(job, statuses):
 def write_points(rows, job, sources, origins=None):
     """Write a job's operating points with their origin and sources, and record failed runs."""
     points = records.table(rows)
-    made_with = origin() | {"threads": str(job.threads)} | effort()
-    origins = [made_with] if origins is None else origins
+    origins = origins or [origin() | {"threads": str(job.threads)} | effort()]
     # Failures first: if the job is killed in between, it has no output yet and is run again.
     close_job(job, zip(points["run"], points["status"], strict=True))
     records.write(points, job.output[0], origins, sources)

@@ -119,11 +119,8 @@ def summary(origins):
 
 def made_with(study, origins):
     """Return the origins of a study's results for the report."""
-    return {
-        **summary(origins),
-        "configuration hash": _digest(study.settings)[:16],
-        "study seed": study.seed,
-    }
+    own = {"configuration hash": _digest(study.settings)[:16], "study seed": study.seed}
+    return summary(origins) | own
 
 
 def sources_of_run(method, spec, run):

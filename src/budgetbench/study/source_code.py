@@ -149,8 +149,7 @@ def find_classes_in(folder):
         raise ConfigError(f"there is no folder {folder} to import methods from (methods_path).")
     # Appended, so that a user's file cannot hide a library of the same name.
     sys.path.append(folder)
-    known = filter(None, [os.environ.get("PYTHONPATH"), folder])
-    os.environ["PYTHONPATH"] = os.pathsep.join(known)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), folder]))
 
 
 def check_classes(method, spec):

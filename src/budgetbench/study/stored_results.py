@@ -120,8 +120,8 @@ def kept_studies(root="."):
     return {path.parent.name: path.parent for path in found}
 
 
-KEY = ("dataset", "costs", "method", "run", "fit", "stage")
-UNCOMPARED = (*(name for name, column in records.POINTS.items() if column.clock), "format_version")
+KEY = ["dataset", "costs", "method", "run", "fit", "stage"]
+UNCOMPARED = [*(name for name, column in records.POINTS.items() if column.clock), "format_version"]
 # Relative tolerance across platforms and versions, on which the last bits of sums depend.
 TOLERANCE = 1e-9
 
@@ -168,9 +168,7 @@ def differences(fresh, stored, within=0.0):
     The frame has one row for each difference: `KEY`, column, fresh, stored. If only one side has a
     point, all its values differ and are missing on the other side.
     """
-    fresh, stored = (
-        frame.drop(columns=list(UNCOMPARED)).set_index(list(KEY)) for frame in (fresh, stored)
-    )
+    fresh, stored = (each.drop(columns=UNCOMPARED).set_index(KEY) for each in (fresh, stored))
     for name, frame in (("fresh", fresh), ("stored", stored)):
         if not frame.index.is_unique:
             raise RerunError(f"the {name} results have two operating points with the same key.")

@@ -121,8 +121,7 @@ class Comparison:
         if method is not CONSTANT:
             examples = self.train.ordered_by(train, self.n_classes)
             X, model = examples.X, self.fitted(method, examples.take(train))
-            weighed = self.train.weight is not None
-            stages = Stages(model, self.seen_by(model, X[train]), weighed)
+            stages = Stages(model, self.seen_by(model, X[train]), self.train.weight is not None)
             chosen = [stages.choose(budget) for budget in budgets]
             for stage in set(chosen) - {None}:
                 made[stage] = *self.predicted(model, stage, X[out]), stages.costs[stage]
@@ -283,8 +282,7 @@ def _better(field, weights, one, other, limit):
     """Return whether a policy is better than another by more than `limit` standard errors."""
     difference, shares = field.rows[one] - field.rows[other], weights / weights.sum()
     mean = shares @ difference
-    error = np.sqrt(max(shares @ difference**2 - mean**2, 0.0) / weights.sum())
-    return mean > limit * error
+    return mean > limit * np.sqrt(max(shares @ difference**2 - mean**2, 0.0) / weights.sum())
 
 
 def optimism(field, seed):

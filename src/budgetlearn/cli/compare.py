@@ -1,7 +1,6 @@
 """`budgetlearn compare` and `recommend`: a study of your own table, and its files."""
 
 import fcntl
-import multiprocessing
 import os
 import re
 import shlex
@@ -11,6 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -161,8 +161,7 @@ def read_study(folder, root, trust=False):
     kept = {key: source[key] for key in ("missing", "categorical") if key in source}
     # Columns that compare left out are in `drop`; with keep=None, no others are left out.
     options |= {"keep": None, "codes": kept.get("categorical", ()), "row_id": source.get("group")}
-    own = read_own_table(source["path"], costs=spec.costs, task=spec.task, **options)
-    return study, own, kept
+    return study, read_own_table(source["path"], costs=spec.costs, task=spec.task, **options), kept
 
 
 def refuse_outdated(study, own, method, points):
@@ -262,8 +261,7 @@ def run_snakemake(command, root, lock):
     before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
     if sys.platform == "linux":
         # Forked, as this process has already imported most of what it and its jobs need.
-        fork = multiprocessing.get_context("fork")
-        child = fork.Process(target=_snakemake, args=(command, root))
+        child = get_context("fork").Process(target=_snakemake, args=(command, root))
         child.start()
         if pressed:  # a fork forgets signals that it has not handled
             child.terminate()

@@ -338,8 +338,7 @@ def telling(task, train, test):
     """Return the columns that predict the held-out rows almost perfectly on their own."""
     X, y = test
     if task == REGRESSION:  # ranks do not depend on units
-        alike = X.rank().corrwith(pd.Series(y, X.index).rank()).abs()
-        return X.columns[alike >= TOO_GOOD].tolist()
+        return X.columns[X.rank().corrwith(pd.Series(y, X.index).rank()).abs() >= TOO_GOOD].tolist()
     known, labels = (part[:: ceil(len(train[1]) / ENOUGH_TO_TELL)] for part in train)
     while known.shape[1]:
         first = DecisionTreeClassifier(max_depth=2, random_state=0).fit(known, labels)

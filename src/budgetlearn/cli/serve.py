@@ -64,8 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self._is_allowed(""):
             nonce = secrets.token_urlsafe(16)
-            page = rendered("case.html.j2", nonce=nonce)
-            self._send("text/html; charset=utf-8", page, nonce)
+            self._send("text/html; charset=utf-8", rendered("case.html.j2", nonce=nonce), nonce)
 
     def do_POST(self):
         if not self._is_allowed("case"):

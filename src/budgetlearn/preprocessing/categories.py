@@ -32,9 +32,8 @@ def to_numbers(features, categorical):
         )
     features, categories = features.copy(), {}
     for name in words:
-        text = features[name].map(str, na_action="ignore")
         # Sorted, so that codes do not depend on the order of the rows.
-        coded = pd.Categorical(text.astype(object))
+        coded = pd.Categorical(features[name].map(str, na_action="ignore").astype(object))
         refuse_blank_twins(coded.categories, f"Column {name!r}")
         features[name] = np.where(coded.codes < 0, np.nan, coded.codes)
         categories[str(name)] = tuple(word.strip() for word in coded.categories)

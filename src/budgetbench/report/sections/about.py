@@ -109,8 +109,7 @@ class Prices(Section):
     def tables(self, report):
         prices = report.prices
         # A charge is paid once for all features of its group.
-        again = prices.duplicated([*CASE_RUN, "group"])
-        charges = prices["group_cost"].mask(again).fillna(0.0)
+        charges = prices["group_cost"].mask(prices.duplicated([*CASE_RUN, "group"])).fillna(0.0)
         # Each run draws its own prices, so the sums are taken within runs and then averaged.
         paid = prices.assign(paid=prices["cost"] + charges).groupby(CASE_RUN)["paid"].sum()
         table = prices.groupby(CASE)["cost"].agg(least="min", median="median", most="max")

@@ -170,9 +170,8 @@ class SolutionSpace(_OnRequest):
     def _exhaustive(self, dataset):
         """Return the first method of a data set that tries every subset, or None."""
         specs = self.study.methods.items()
-        return self._first(
-            dataset, [m for m, s in specs if s["class"].endswith("ExhaustiveSearch")]
-        )
+        wanted = [name for name, spec in specs if spec["class"].endswith(".ExhaustiveSearch")]
+        return self._first(dataset, wanted)
 
     def _files(self, dataset, costs):
         """Return the files of all subsets and of msB's visited models, in the first chunk."""
