@@ -63,7 +63,6 @@ class Section:
     """
 
     id = ""  # anchor on the page
-    title = ""  # of the link at the top of the page
     place = 0  # sections are sorted by it
     under = None  # a budget; the section needs a data set that is compared by it
     script = None  # name of its script in the module's folder, which receives `script_data`
@@ -75,6 +74,11 @@ class Section:
 
     def __init__(self, study):
         self.study = study
+
+    @property
+    def title(self):
+        """The link at the top of the page; by default, the anchor in words."""
+        return self.id.capitalize().replace("-", " ")
 
     @property
     def cases(self):

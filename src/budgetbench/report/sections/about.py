@@ -17,7 +17,6 @@ class Coverage(Section):
     """Completed runs by method and data set, and the reasons for missing ones."""
 
     id = "coverage"
-    title = "Coverage"
     place = 95
     names = ("coverage",)
 
@@ -46,7 +45,6 @@ class Settings(Section):
     """Settings of the study and of every method."""
 
     id = "settings"
-    title = "Settings"
     place = 100
 
     def context(self, report):
@@ -102,7 +100,6 @@ class Prices(Section):
     """Cheapest, median and most expensive feature, and the cost of all features."""
 
     id = "prices"
-    title = "Prices"
     place = 103
     names = ("prices",)
 
@@ -126,7 +123,6 @@ class DataSets(Section):
     """A table with one line for each data set."""
 
     id = "data"
-    title = "Data"
     place = 105
 
     def context(self, report):
@@ -144,7 +140,6 @@ class MadeWith(Section):
     """Provenance of code and data."""
 
     id = "provenance"
-    title = "Provenance"
     place = 110
 
     def context(self, report):
@@ -155,7 +150,6 @@ class Downloads(Section):
     """The files of the report."""
 
     id = "downloads"
-    title = "Downloads"
     place = 140
 
     @property

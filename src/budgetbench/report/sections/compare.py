@@ -23,7 +23,6 @@ class Overview(Section):
     """One picture of the five best methods with their names beside the lines, and the winner."""
 
     id = "overview"
-    title = "Overview"
     place = 5
     under = ACQUISITION
     category = "Overview"
@@ -85,7 +84,6 @@ class Compare(Section):
     """A filter of data sets, methods and budgets, which updates ranks, table and curves."""
 
     id = "compare"
-    title = "Compare"
     place = 10
     under = ACQUISITION
     script = "compare.js"

@@ -21,7 +21,6 @@ class CostCurves(Section):
     """Test score over acquisition cost."""
 
     id = "curves"
-    title = "Curves"
     place = 30
     under = ACQUISITION
     script = "cost_curves.js"

@@ -16,7 +16,6 @@ class Effort(Section):
     """Models fitted, seconds and areas, by default and tuned."""
 
     id = "effort"
-    title = "Effort"
     place = 24
     under = ACQUISITION
     category = "Time"

@@ -60,7 +60,6 @@ class VariableImportance(_OnRequest):
     """The permutation importance of each variable in the full model (Fig. 2)."""
 
     id = stem = asked = "importance"
-    title = "Importance"
     place = 80
     category = shows = "Importance of the variables"
     about = "The permutation importance from which msB builds its sequences, most important first."
@@ -156,7 +155,6 @@ class SolutionSpace(_OnRequest):
     """The whole solution space of a small problem, in one run (Fig. 8)."""
 
     id = "solution-space"
-    title = "Solution space"
     place = 82
     stem, asked = "space", "solution_space"
     category = shows = "The whole solution space"

@@ -23,7 +23,6 @@ class Memory(Section):
     """Test error over nodes and over bytes."""
 
     id = "memory"
-    title = "Memory"
     place = 70
     under = MEMORY
     stem, category = "memory", "Error against memory"

@@ -83,7 +83,6 @@ class ModelSchedules(Section):
     """One schedule of each data set."""
 
     id = "schedules"
-    title = "Schedules"
     place = 50
     under = ACQUISITION
 
