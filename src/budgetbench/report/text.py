@@ -1,5 +1,8 @@
 """Format numbers and settings for the page."""
 
+import re
+from math import floor, log10
+
 import pandas as pd
 
 DASH = "–"
@@ -42,13 +45,20 @@ def mean_rank(mean):
 
 
 def seconds(mean, sd=None):
-    """Return seconds with three significant digits and their spread with two."""
-    spread = "" if pd.isna(sd) else f" ± {_digits(sd, 2)}"
-    return (DASH if pd.isna(mean) else _digits(mean, 3)) + spread
+    """Return seconds with three significant digits, and their spread with as many decimals."""
+    known = not pd.isna(mean) and mean > 0
+    form = f",.{max(0, 2 - floor(log10(mean))) if known else 0}f"
+    return number(mean, form) + ("" if pd.isna(sd) else f" ± {sd:{form}}")
 
 
-def _digits(value, digits):
-    return f"{value:,.0f}" if value >= 10**digits - 0.5 else f"{value:.{digits}g}"
+def setting_shown(text):
+    """Return the text of a setting with three digits of its decimals, or "" if it is missing."""
+    short = re.sub(r"\d+\.\d+(e[-+]\d+)?", lambda found: _three_digits(found[0]), str(text))
+    return "" if pd.isna(text) else short.replace("tradeoff=nan, ", "")
+
+
+def _three_digits(decimal):
+    return f"{float(decimal):,.0f}" if float(decimal) >= 999.5 else f"{float(decimal):.3g}"
 
 
 def listed(display, names):
@@ -60,7 +70,8 @@ def listed(display, names):
 def as_text(value):
     """Return a setting or a provenance entry, possibly nested, in words without brackets."""
     if isinstance(value, dict):
-        return ", ".join(f"{key} {as_text(inner)}" for key, inner in value.items())
+        texts = [f"{key} {as_text(inner)}" for key, inner in value.items()]
+        return ("; " if any(", " in text for text in texts) else ", ").join(texts)
     if isinstance(value, (list, tuple)):
         return ", ".join(as_text(inner) for inner in value)
     if value is None:

@@ -38,7 +38,7 @@ def test_methods_that_name_no_variables_have_no_schedule():
 def test_nothing_to_show_is_said(tmp_path):
     points = make_points(n_runs=2).assign(variables=pd.NA)
     page = write_page(make_report(points), tmp_path, "schedules").read_text(encoding="utf-8")
-    assert "No method with a completed run reports the variables" in page
+    assert "buys the same variables in every case" in page
 
 
 def test_prices_of_the_variables_add_up_to_the_cost(chosen):

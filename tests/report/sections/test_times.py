@@ -14,6 +14,6 @@ def test_numbers_stand_under_their_data_set():
     assert titles == ["Wine", "Breast cancer Wisconsin (diagnostic)"]
     texts = {label: cells for label, *cells in rows}
     assert texts["logitB"][0] == "–"
-    assert texts["msB"] == ["0.002 ± 0", "0.002 ± 0"]
+    assert texts["msB"] == ["2.00 ± 0.00", "2.00 ± 0.00"]
     _, rows = time_rows(time_table(points.query("method != 'logitb'")), display, "fit")
     assert [label for label, *_ in rows] == ["msB", "all features", "free constant"]

@@ -86,6 +86,7 @@ def test_prices_of_what_is_bought_add_up(kept):
 
 
 def test_what_is_bought_most_comes_first(kept):
-    rated = kept.head(1).assign(acquisition_rates=[np.float32([0, 0.25, 1])])
+    rated = kept.head(1).assign(acquisition_rates=[np.float32([0, 0.25, 1])], setting="c=0.12345")
     (row,) = rated.itertuples()
     assert what_to_buy._model(row)["bought"] == [[2, 1.0], [1, 0.25]]
+    assert what_to_buy._model(row)["setting"] == "c=0.123"

@@ -168,6 +168,7 @@ class Times(Section):
 
 
 def time_rows(table, display, part):
-    """Return the titles of the cases, and each method's row of seconds to "fit" or "predict"."""
-    mean, sd = f"{part}_mean", f"{part}_sd"
-    return display.matrix(table, display.methods, lambda row: seconds(row.get(mean), row.get(sd)))
+    """Return the cases' titles and each method's row: seconds to "fit", ms to "predict"."""
+    names = [f"{part}_mean", f"{part}_sd"]
+    in_unit = table.assign(**table[names] * (1000 if part == "predict" else 1))
+    return display.matrix(in_unit, display.methods, lambda row: seconds(*map(row.get, names)))

@@ -8,7 +8,7 @@ from ...analysis.schedules import of_case
 from ...study.study import MEMORY
 from ..section import Section, case_name
 from ..style import bars, drawing, label_ends, message_figure, plain_decades
-from ..text import counted, counts_of, number, plus_minus, seconds
+from ..text import counted, counts_of, number, plus_minus, seconds, setting_shown
 
 # With more sizes (for example every tree of a forest) only points are drawn, without a line.
 _FEW_SIZES = 12
@@ -114,7 +114,7 @@ def _case(table, case, display):
     rows = [
         [
             display.label(method),
-            row.setting if pd.notna(row.setting) else "",
+            setting_shown(row.setting),
             number(row.n_nodes, ",.0f"),
             number(row.n_bytes, ",.0f"),
             plus_minus(row.error, row.error_sd, 4),

@@ -54,7 +54,7 @@ function showBasket(offer, { models, names, runs }) {
     return;
   }
   const count = `${model.bought.length} variable${model.bought.length === 1 ? "" : "s"}`;
-  const setting = model.setting === null ? "" : ` (${model.setting})`;
+  const setting = model.setting && ` (${model.setting})`;
   basket.textContent = `Run ${runs[turn].run}, ${labels.get(offer.method)}${setting}: ${count}, `
     + `cost ${Number(model.cost.toPrecision(4))} on validation data, ${percent(model.share)} of all features; `
     + `validation ${model.valid.toFixed(3)}, test ${model.test.toFixed(3)}`;

@@ -3,13 +3,13 @@
 import json
 
 import numpy as np
-import pandas as pd
 
 from ...analysis.schedules import CASE, full_costs, of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
 from ..section import Section, case_name, part
 from ..sheets import prices_of
+from ..text import setting_shown
 
 MOST_RUNS = 10  # limit on the runs whose models are shown with their variables
 _COLUMNS = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
@@ -74,7 +74,7 @@ def _model(row):
         "share": row.valid_fraction,
         "valid": row.valid_score,
         "test": row.test_score,
-        "setting": row.setting if pd.notna(row.setting) else None,
+        "setting": setting_shown(row.setting),
         "bought": [[int(f), round(float(rates[f]), 3)] for f in ranked if rates[f] > 0],
     }
 
