@@ -19,7 +19,7 @@ from budgetlearn.cli.output import least
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from budgetlearn.cli.table import AN_ID, read_own_table
-from tests.cli.conftest import FIT, QUICK, patients
+from tests.cli.conftest import FIT, PRICES, QUICK, patients
 
 pytestmark = pytest.mark.usefixtures("quick_cascade")
 
@@ -94,6 +94,17 @@ def test_predict_tells_unknown_words_and_missing_columns(folder, told):
     assert "lacks columns that the prediction needs: 'age' (found: none like it)" in err
     status, out, _ = told("predict", "m.joblib", "new.csv", "--fallback")
     assert (status, out.count("\n")) == (0, 4)
+    # With a cap, what no row can pay for is not missed, and each row goes as a case does.
+    patients()[["age", "smoker"]].head(30).assign(glucose=None).to_csv("new.csv", index=False)
+    status, out, err = told("predict", "m.joblib", "new.csv", "--max-cost", "3")
+    assert (status, err) == (0, "")
+    made, case = pd.read_csv(io.StringIO(out)), asking.Case(SavedModel.load("m.joblib"), None, 3)
+    while case.next:
+        case.give(case.next, patients()[case.next][1])
+    assert made["ill"][1] == case.state()["prediction"]
+    assert 0 < made["cost"].max() <= 3
+    assert made["cost"][1] == case.state()["spent"]
+    assert "(without glucose)" in told("predict", "m.joblib", "new.csv", "--max-cost", "30")[2]
 
 
 def test_ask_at_the_prompt_and_in_json_agree(folder, told, monkeypatch):
@@ -123,7 +134,7 @@ def test_ask_at_the_prompt_and_in_json_agree(folder, told, monkeypatch):
     sure = f"{done['prediction']} ({100 * done['probability']:.{digits}f} % sure)"
     assert f"prediction: {sure}, for {done['spent']:.2f}" in shown.output
     again = CliRunner().invoke(cli, ["ask", "m.joblib"], input=f"old\n{typed}").output
-    what = {True: "is not a number. Leave it", False: "known categories: "}
+    what = {True: "is not a number (decimal mark: '.'). Leave it", False: "known categories: "}
     assert what[steps[0]["next"] != "smoker"] in again
     assert "Leave it empty if you do not have it.\n" in again
 
@@ -170,10 +181,13 @@ def test_a_target_of_numbers_is_regression(folder, told):
     status, out, _ = told("predict", "m.joblib", "table.csv")
     assert status == 0
     assert out.startswith("ill,cost,bought\n")
-    for method in ("budgetrf", "lightgbm"):
-        status, out, _ = told(*table, "--method", method)
+    (folder / "free.csv").write_text(PRICES.replace("age,1,", "age,0,"))
+    for method in ("budgetrf", "lightgbm", "cascade"):
+        status, out, _ = told(*table, "--method", method, "--costs", "free.csv")
         assert status == 0
         assert "Buying nothing" in out
+        saved = SavedModel.load("m.joblib", trust=True)
+        assert saved.free["says"] == pytest.approx(saved.model.constant_[0])  # of the same rows
     status, _, err = told(*table, "--method", "msb")
     assert status == 2
     assert "msb does not predict numbers. Methods for regression: auto, cascade" in err

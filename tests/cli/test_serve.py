@@ -166,7 +166,9 @@ def test_a_number_beyond_the_table_is_asked_about(browser, served, cascade):
 def test_what_is_no_number_is_told(browser, served, cascade):
     opened(browser, served(cascade))
     answered(browser, "old")
-    said = "'old' is not a number. If you do not have it, press “Not available”."
+    said = (
+        "'old' is not a number (decimal mark: '.'). If you do not have it, press “Not available”."
+    )
     assert text_of(browser, "said") == said
     browser.find_element("id", "value").clear()
     browser.find_element("id", "next").click()

@@ -38,6 +38,7 @@ _OPTIONS = {
     "max_minutes must be": "--minutes must be",
     "n_jobs == 0 in Parallel has no meaning": "--jobs must be -1 (all cores), or 1 or more",
     "error_costs": "--error-costs",
+    "max_cost": "--max-cost",
     "give them or scoring": "give them or --scoring",
     "categorical names columns": "--categorical names columns",
     "Address already in use": "Address already in use: choose another --port, or none",

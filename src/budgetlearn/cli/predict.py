@@ -15,7 +15,7 @@ from ..preprocessing.categories import as_words, is_number, refuse_numbers
 from ..preprocessing.reading import MISSING_MARKS, marks_of, read_table
 from ..protocol.checked_data import checked_table, missing_cells
 from ..protocol.documenting import Limits
-from ..protocol.prediction import decided
+from ..protocol.prediction import acquired_from, decided, from_table
 from ..validation import listed
 from . import options
 from .options import needed_and_found, note, shown
@@ -28,13 +28,14 @@ from .table import days, example
 @click.argument("model", type=options.FILE)
 @options.table
 @options.budget
+@options.max_cost
 @click.option("--fallback", is_flag=True, help="Predict without absent or empty columns.")
 @click.option("--out", type=options.OUT, help="Write to this file, not to the screen (-).")
 @options.row_id
 @options.reading
 @options.trust
 @options.debug
-def predict(model, table, budget, fallback, out, row_id, trust, **how):
+def predict(model, table, budget, max_cost, fallback, out, row_id, trust, **how):
     """Predict the rows of TABLE (- for a pipe) with a MODEL of `budgetlearn fit`, as csv.
 
     Only the columns to buy are read. The output has a row for each row of TABLE: the prediction,
@@ -47,7 +48,8 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
     separator, decimal, na = (how[x] or learned.get(x) for x in ("separator", "decimal", "na"))
     source = partial(read_table, table, separator, decimal, missing=na)
     # Only these columns are parsed, as others may be broken or missing.
-    wanted = needed(saved, budget)
+    limits = saved.limit(budget, max_cost), max_cost
+    wanted = needed(saved, limits)
     names = _names(source, table, row_id, learned.get("id"))
     categories = saved.preprocessor.categories_
     frame, dates = _frame(source, table, wanted, categories), learned.get("dates", {})
@@ -57,13 +59,13 @@ def predict(model, table, budget, fallback, out, row_id, trust, **how):
         if name not in categories and not is_number(frame[name]):
             refuse_numbers(frame[name])
     _note_out_of_range(saved, frame)
-    lacking = cells_to_do_without(saved, X, budget)
+    lacking = cells_to_do_without(saved, X, limits)
     absent = [name for name in wanted if name not in frame.columns]
     if not fallback:
         _refuse_absent(table, source, lacking, absent)
     elif absent:
         note(f"{table} lacks {', '.join(map(shown, absent))}.")
-    rows = predictions(saved, X, budget, lacking)
+    rows = predictions(saved, X, limits, lacking)
     _note_lacking(lacking, names)
     _note_overspent(saved, rows["cost"], budget)
     columns = [saved.target, *rows.columns[1:]]
@@ -141,9 +143,9 @@ def _note_overspent(saved, costs, budget):
     )
 
 
-def needed(saved, budget):
-    """Return the list of columns that predictions within a budget may acquire."""
-    index = saved.stage(budget)
+def needed(saved, limits):
+    """Return the list of columns that predictions within a budget and a cap may acquire."""
+    index = saved.model.choose(*limits)
     if not saved.curve.loc[index, "n_features"]:
         return []  # examples are alike before the first purchase, so none buys
     # If examples differ in what they acquire, any column may be needed.
@@ -152,12 +154,23 @@ def needed(saved, budget):
     return saved.preprocessor.feature_names_in_.tolist()
 
 
-def cells_to_do_without(saved, X, budget):
+def cells_to_do_without(saved, X, limits):
     """Return the missing cells that predictions would acquire, by column."""
-    mask = missing_cells(saved.model, checked_table(saved.model, X)[0], saved.stage(budget))
+    model, table = saved.model, checked_table(saved.model, X)[0]
+    stage, names = model.choose(*limits), saved.preprocessor.feature_names_in_
+    mask = missing_cells(model, table, stage)
+    if limits[1] is not None and np.isnan(table).any():
+        mask, read = np.zeros(table.shape, dtype=bool), from_table(model, table)
+
+        def noted(rows, name):  # with a cap, a row may go another way than its stage
+            mask[rows, names == name] = np.isnan(values := read(rows, name))
+            return values
+
+        acquired_from(model, noted, len(table), stage, Limits(*limits, fallback=True), at_hand=True)
+        mask &= ~model.missing_in_training_
     if mask is None:
         return pd.DataFrame(index=X.index)
-    cells = pd.DataFrame(mask, columns=saved.preprocessor.feature_names_in_)
+    cells = pd.DataFrame(mask, columns=names)
     return cells.loc[:, cells.any(axis=0)]
 
 
@@ -190,21 +203,20 @@ def _note_lacking(lacking, names):
         )
 
 
-def predictions(saved, X, budget, lacking):
+def predictions(saved, X, limits, lacking):
     """Predict the rows of an encoded table; a row that lacks a cell is predicted without it."""
     gaps, X = lacking.any(axis=1).to_numpy(), X.reset_index(drop=True)
     # Separately, so that rows with gaps do not slow down the others.
     parts = [(X[rows], lack) for rows, lack in ((~gaps, False), (gaps, True)) if rows.any()]
-    made = pd.concat([_predicted(saved, part, budget, lack) for part, lack in parts]).sort_index()
+    made = pd.concat([_predicted(saved, part, limits, lack) for part, lack in parts]).sort_index()
     if gaps.any():
         names = lacking.columns.to_numpy()
         made["missing"] = ["; ".join(names[row]) for row in lacking.to_numpy()]
     return made
 
 
-def _predicted(saved, X, budget, fallback):
-    model = saved.model
-    limits = Limits(saved.limit(budget), fallback=fallback)
+def _predicted(saved, X, limits, fallback):
+    model, limits = saved.model, Limits(*limits, fallback=fallback)
     stage = decided(model, X, {"output", "probabilities", "acquired"}, limits)
     made = {"prediction": stage.output}
     if saved.task == "classification" and stage.probabilities is not None:
@@ -284,7 +296,8 @@ class Case:
         if name in self._dates:
             return days(pd.Series([text], name=name), self._dates[name]).iloc[0]
         if not np.isfinite(number := self._number(text)):
-            raise DatasetError(f"{text!r} is not a number.")
+            mark = self.saved.reading.get("decimal") or "."
+            raise DatasetError(f"{text!r} is not a number (decimal mark: {mark!r}).")
         return number
 
     def beyond(self, name, text):
