@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli import output
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.fit import fit_table, parts_of, telling
+from budgetlearn.cli.fit import rates as rates_of
 from budgetlearn.cli.output import amount, least, lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
@@ -565,6 +567,12 @@ def test_columns_that_most_rows_buy_come_first():
     assert output.bought(everything, rates) == "age, blood, urine"
     everything["variables"] = ["height, cm", "age", "line\nend"]
     assert output.bought(everything) == r"'height, cm', age, 'line\nend'"
+    # Of 60 columns, the one that a line buys counts, though the last line buys all.
+    stages = [np.arange(60)[None] == 57, np.full((1, 60), True)]
+    model = SimpleNamespace(stages=lambda X, want: (SimpleNamespace(acquired=a) for a in stages))
+    saved = SimpleNamespace(model=model, stage=lambda: 0, steps=lambda also: pd.DataFrame([0, 1]))
+    saved.preprocessor = SimpleNamespace(feature_names_in_=np.arange(60))
+    assert rates_of(saved, None).loc[0, 57] == 1
 
 
 def test_large_numbers_are_shown_in_full_and_small_ones_in_short():

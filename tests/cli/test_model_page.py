@@ -117,6 +117,8 @@ def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged, tmp_path)
         f"everything: {everything['model']} on all columns, {everything['test_score']:.3f}" in page
     )
     assert f"nothing: the constant, {saved.free['test_score']:.3f}" in page
+    (free,) = saved.curve.loc[saved.curve["n_features"] == 0, "score"]
+    assert saved.free["score"] == free  # the line that buys nothing
     assert page.count('class="across"') == 2
     assert everything["test_score"] > saved.free["test_score"]
     # Beside the points, not among them: the better one above its line, the other below.

@@ -33,7 +33,7 @@ def test_a_column_of_numbers_with_an_odd_cell_names_it(odd, categorical):
 @pytest.mark.parametrize(
     "cells",
     [
-        ("1,5", "2,5", "3,25"),
+        ("1,5", "2.186,67", "3,25"),
         ("1,234", "12,345,678", "5,000"),
         ("10%", "20 %", "5%"),
         ("0x1F", "0xff", "0x0"),
@@ -47,8 +47,9 @@ def test_a_column_of_numbers_with_an_odd_cell_names_it(odd, categorical):
     ],
 )
 def test_a_column_of_numbers_in_another_writing_is_refused(cells):
-    with pytest.raises(DatasetError, match="Column 'v' holds numbers"):
+    with pytest.raises(DatasetError, match="Column 'v' holds numbers") as caught:
         coded(*cells)
+    assert ("take out the points between thousands" in str(caught.value)) == ("1,5" in cells)
 
 
 @pytest.mark.parametrize(

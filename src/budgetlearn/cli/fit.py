@@ -246,14 +246,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     estimator.fit(*train_data, *validation, **of(train, *wanted))
     certificate = estimator.certify(*calibration_data, cost=about["budget"]) if guaranteed else None
     curve = _curve(estimator, *test_data, **of(test, *known))
-    # The free constant, which is the first line of `auto`.
-    if auto:
-        says, row = next(estimator.staged_predict(test_data[0][:1]))[0], curve.iloc[0]
-    else:
-        kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
-        constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train_data, *validation)
-        says = constant.predict(test_data[0])[0]
-        row = _curve(constant, *test_data, **of(test, "groups")).iloc[0]
+    says, row = _nothing(estimator, curve, (train_data, validation), test_data, of(test, "groups"))
     scored = ("score", "score_se", "test_score", "test_score_se")
     # Ranges are for measurements: codes have no unit, and new dates are later ones.
     others = {*encoder.categories_, *table.reading["dates"]}
@@ -275,6 +268,19 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     )
     saved.held_out = seen(saved, train_data, valid_data, test_data, page)
     return saved
+
+
+def _nothing(estimator, curve, parts, test, groups):
+    """Return what is predicted if nothing is bought, and its row of scores as in the curve."""
+    # A line of the schedule that buys nothing predicts it, as the first line of `auto` does.
+    for at in np.flatnonzero(curve["n_features"] == 0)[:1]:
+        return list(estimator.staged_predict(test[0][:1]))[at][0], curve.iloc[at]
+    kind = "Classifier" if hasattr(estimator, "classes_") else "Regressor"
+    constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*parts[0], *parts[1])
+    if not np.array_equal(constant.constant_, estimator.constant_):  # it learned from both parts
+        X, y = map(np.concatenate, zip(*parts, strict=True))
+        constant.fit(pd.DataFrame(X, columns=test[0].columns), y, *parts[1])
+    return constant.predict(test[0])[0], _curve(constant, *test, **groups).iloc[0]
 
 
 def _curve(estimator, X_test, y_test, **about):
@@ -358,8 +364,8 @@ def rates(saved, X):
     names = saved.preprocessor.feature_names_in_
     table = pd.DataFrame.from_dict(found, orient="index", columns=names).sort_index()
     bought = table.columns[table.any(axis=0)]
-    # If there are more columns, keep those that most rows buy.
-    kept = table[bought].max(axis=0).nlargest(MOST_COLUMNS).index
+    # If there are more columns, keep those bought most: in all steps, as the last may buy all.
+    kept = table[bought].mean(axis=0).nlargest(MOST_COLUMNS).index
     return table[[name for name in bought if name in kept]]
 
 
