@@ -49,6 +49,14 @@ def check_number(
     return value
 
 
+def check_numbers(values, name, *, alone=False, **limits):
+    """Return one or more numbers (with `alone`, also a number) as a list, each checked."""
+    array = np.asarray(values, dtype=object)
+    if not array.size or array.ndim not in (1 - alone, 1):
+        raise ParameterError(f"{name} must be a list of at least one number, got {values!r}.")
+    return [check_number(value, name, **limits) for value in array.ravel().tolist()]
+
+
 def check_choice(value, name, choices):
     """Return `value` if it is one of the strings in `choices`, else raise `ParameterError`."""
     if not isinstance(value, str) or value not in choices:

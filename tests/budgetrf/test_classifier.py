@@ -131,7 +131,7 @@ def test_alpha_is_the_best_affordable_one(table):
 
 def test_a_budget_below_the_first_tree_is_refused(table):
     X, y, X_val, y_val, _, _ = table
-    with pytest.raises(BudgetError, match="first tree alone costs") as caught:
+    with pytest.raises(BudgetError, match="No first tree costs at most") as caught:
         BudgetRFClassifier(budget=0.5, random_state=0).fit(X, y, X_val, y_val)
     one = BudgetRFClassifier(n_estimators=1, random_state=0).fit(X, y, X_val, y_val)
     assert caught.value.cheapest == one.validation_costs_[0]
@@ -230,7 +230,7 @@ def test_options_learn_and_change_the_trees(table, plain, parameters, accuracy):
     [
         ({"budget": -1}, "budget"),
         ({"n_estimators": 1.5}, "n_estimators"),
-        ({"alpha": []}, "empty list"),
+        ({"alpha": []}, "alpha must be a list of at least one number"),
         ({"alpha": [0, -1]}, "alpha"),
         ({"alpha": 2, "growth__impurity": "powers"}, "threshold_pairs"),
         ({"growth__impurity": "gini"}, "admissible"),

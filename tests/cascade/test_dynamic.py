@@ -134,7 +134,7 @@ class StrictLedger(Ledger):
 def test_nothing_is_asked_for_that_the_cap_does_not_pay(fitted, table):
     X, ledger = table[0][600:], StrictLedger(fitted.feature_costs_, 600, 5.0)
     acquisitions = fitted._acquisitions(600, fitted.n_stages_ - 1, ledger)
-    outcome = drive(acquisitions, lambda rows, feature: X[rows, feature], ledger, int)
+    outcome = drive(acquisitions, lambda rows, feature: X[rows, feature], ledger)
     assert outcome.answered.all()
     assert ledger.cost.max() == 3  # the first and the last feature
 

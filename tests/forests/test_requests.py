@@ -41,7 +41,7 @@ def owned(forest, max_cost=None, **options):
     ledger = Ledger(PRICES, len(X), max_cost)
     model = predictor, N_TREES
     requests = tree_acquisitions(estimator(3), model, len(X), ledger, answer, **options)
-    return ledger, drive(requests, lambda rows, name: X[rows, name], ledger, int, fallback=True)
+    return ledger, drive(requests, lambda rows, name: X[rows, name], ledger, fallback=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"votes": True}, {"per_step": 3}])
@@ -122,7 +122,7 @@ def test_values_are_compared_in_the_precision_of_the_trees():
         ledger = Ledger(FeatureCosts([1.0]), 1)
         model = ForestPredictor(trees, 1), 1
         requests = tree_acquisitions(estimator(2, dtype), model, 1, ledger, answer)
-        made = drive(requests, lambda rows, name: np.array([just_above]), ledger, int)
+        made = drive(requests, lambda rows, name: np.array([just_above]), ledger)
         assert made.output[0] == label
 
 
@@ -131,5 +131,5 @@ def test_a_source_may_return_numbers_that_do_not_lie_together(forest):
     ledger = Ledger(PRICES, len(X))
     requests = tree_acquisitions(estimator(3), (predictor, N_TREES), len(X), ledger, answer)
     # As the column of a frame, whose rows lie together.
-    made = drive(requests, lambda rows, name: np.repeat(X[rows, name], 2)[::2], ledger, int)
+    made = drive(requests, lambda rows, name: np.repeat(X[rows, name], 2)[::2], ledger)
     np.testing.assert_array_equal(made.output, owned(forest)[1].output)

@@ -205,7 +205,7 @@ def test_threads_change_nothing(path, cancer):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"cost_weights": ()}, "cost_weights must be one or more decreasing"),
+        ({"cost_weights": ()}, "cost_weights must be a list of at least one number"),
         ({"cost_weights": (0.1, 1)}, "cost_weights must be one or more decreasing"),
         ({"cost_weights": (-1,)}, "cost_weights"),
         ({"n_trees": (5, 5)}, "n_trees"),

@@ -177,7 +177,7 @@ def test_lower_thresholds_acquire_more_where_more_is_to_gain(indicated):
             assert ended[row] == 8 or walk.rating[row, ended[row]] < stage.setting["threshold"]
     assert len(np.unique(stages[3].acquired.sum(axis=1))) > 1
     for index, stage in enumerate(stages):
-        asked = acquired_from(model, from_table(model, X[:50]), 50, index, Limits())
+        asked = acquired_from(model, from_table(X[:50]), 50, index, Limits())
         np.testing.assert_array_equal(asked.acquired, stage.acquired[:50])
 
 

@@ -139,7 +139,7 @@ class TestChoice:
 
     def test_budget_below_every_price_is_an_error(self):
         X, y = make_classification(50, 4, random_state=1)
-        with pytest.raises(BudgetError, match="cheapest costs 2") as error:
+        with pytest.raises(BudgetError, match="cheapest one costs 2") as error:
             FMCCClassifier(feature_costs=[3, 2, 4, 5], max_cost=1).fit(X, y)
         assert error.value.cheapest == 2.0
 

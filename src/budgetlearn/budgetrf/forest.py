@@ -11,9 +11,8 @@ import pandas as pd
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
-from ..costs import least_budget
+from ..costs import too_small
 from ..curves import pareto_indices
-from ..exceptions import BudgetError
 from ..forests.base import ForestClassifier, ForestRegressor
 from ..parallel import progress
 from ..protocol import Stage
@@ -22,7 +21,7 @@ from ..protocol.documenting import documented, estimator_class
 from ..protocol.operating_points import measures, refuse_unscored
 from ..protocol.scoring import score_outcome
 from ..tree import impurity as kinds
-from ..validation import ParameterError, check_choice, check_number, is_flag
+from ..validation import ParameterError, check_choice, check_number, check_numbers, is_flag
 from .growing import WEIGHTS, NumberTreeSource, TreeSource, grow_within_budget, measured
 from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
 from .regrowing import Regrowth, first_forests, found_sets, judging_rows, near_front
@@ -273,10 +272,6 @@ class GrownOnBudget:
         return self._growth.regrow is not None
 
     @property
-    def _chooses_on_validation(self):
-        return self.trains_on_validation or self._needs_validation
-
-    @property
     def _needs_validation(self):
         if self.trains_on_validation:
             return False
@@ -456,11 +451,12 @@ class GrownOnBudget:
         value = getattr(self._leaves, name)
         if is_flag(value):
             return default if value else ()
-        return as_list(value, f"leaves.{name}", low_open=low_open)
+        how = {"low": 0, "low_open": low_open, "high": np.inf, "high_open": True}
+        return check_numbers(value, f"leaves.{name}", alone=True, **how)
 
     def _exponents(self):
         if self.cost_exponent is not None:
-            return as_list(self.cost_exponent, "cost_exponent", high=1)
+            return check_numbers(self.cost_exponent, "cost_exponent", alone=True, low=0, high=1)
         prices = self._counted()
         # prices**e span a ratio r if e = log r / log(highest / lowest price).
         spread = np.log(prices.max() / prices.min()) if prices.any() else 0.0
@@ -480,14 +476,8 @@ class GrownOnBudget:
         """Return the forest with the best validation score, the cheaper one among equals."""
         affordable = [forest for forest in forests if forest.trees]
         if not affordable:
-            # The error reports the smallest sufficient budget.
             cheapest = min(forest.broke_at for forest in forests)
-            message = (
-                f"no forest fits budget={self.budget:g}: the first tree alone costs "
-                f"{least_budget(cheapest)} on average on the validation data. Raise the budget to "
-                "at least that, or try larger alphas."
-            )
-            raise BudgetError(message, cheapest)
+            raise too_small(self.budget, cheapest, "first tree")
         if len(affordable) == 1:
             return affordable[0]
         if self.scoring is None:
@@ -527,16 +517,6 @@ class GrownOnBudget:
         if not (self._replacing and self.penalties_):
             return super()._shares(scores, n_trees)
         return softmax(scores / n_trees, axis=1)
-
-
-def as_list(value, name, high=np.inf, low_open=False):
-    """Return a parameter that is a number or a list of numbers as a checked list."""
-    values = np.atleast_1d(np.asarray(value, dtype=object)).tolist()
-    if not values:
-        raise ParameterError(f"{name} must be a number or a list of numbers, got an empty list.")
-    for each in values:
-        check_number(each, name, low=0, high=high, low_open=low_open, high_open=high == np.inf)
-    return values
 
 
 NAMED = (kinds.Powers, kinds.Polynomial, kinds.Gini, kinds.Entropy)
@@ -612,7 +592,9 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         return float((scores.argmax(axis=1) != labels).mean())
 
     def _lists(self):
-        alphas, impurity = as_list(self.alpha, "alpha"), self._growth.impurity
+        finite = {"low": 0, "high": np.inf, "high_open": True}
+        alphas = check_numbers(self.alpha, "alpha", alone=True, **finite)
+        impurity = self._growth.impurity
         # A list without effect would grow the same forest repeatedly.
         if impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(

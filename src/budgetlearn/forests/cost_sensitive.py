@@ -1,12 +1,12 @@
 """The cost-sensitive random forest (Thomas): information gain minus the cost of new features."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..costs import affords, least_budget
-from ..exceptions import BudgetError
+from ..costs import affords, too_small
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
 from ..protocol.checked_data import stage_of
@@ -16,7 +16,7 @@ from ..tree.bootstrap import bootstrap_weights
 from ..tree.growth import TOLERANCE, GrowthRule, TreeGrower
 from ..tree.impurity import Entropy
 from ..tree.predictor import ForestPredictor
-from ..validation import INT32_MAX, ParameterError, check_number, is_flag
+from ..validation import INT32_MAX, ParameterError, check_number, check_numbers, is_flag
 from .base import X_TYPES, CodedFit, GrownTrees, UsedFeaturesForest
 
 # Minimum weight of an example that every tree so far classifies correctly. After one tree these are
@@ -248,12 +248,7 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
         # The last one has the smallest λ, though not always the highest cost.
         within = np.flatnonzero(affords(self.budget, self.costs_))
         if not within.size:
-            cheapest = float(self.costs_.min())
-            raise BudgetError(
-                f"no forest fits budget={self.budget:g}: the cheapest costs "
-                f"{least_budget(cheapest)}. Raise the budget to that, or add larger cost_weights.",
-                cheapest,
-            )
+            raise too_small(self.budget, self.costs_.min(), "forest of these cost_weights")
         return int(within[-1])
 
     def _stages(self, X, which, want):
@@ -261,20 +256,11 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
             forest = self.forests_[index]
             # Whole forests, as the stages of the path are its λ.
             stage = stage_of(forest, X, forest.n_stages_ - 1, want)
-            stage.setting = dict(self.stage_settings_[index])
-            stage.incremental = False
-            yield stage
+            yield replace(stage, setting=dict(self.stage_settings_[index]), incremental=False)
 
     def _weights(self, data, train):
         if self.cost_weights is None:
             parts = train.y.astype(np.int32), self.classes_.size, self.feature_costs_
             return cost_weight_grid(data, *parts, weights=train.weight)
-        weights = np.asarray(self.cost_weights, dtype=object)
-        if weights.ndim != 1 or not weights.size:
-            raise ParameterError(
-                f"cost_weights must be a list of at least one number, got {self.cost_weights!r}."
-            )
-        for weight in weights:
-            check_number(weight, "each of cost_weights", low=0)
         # Descending, so cheap forests come first, as in all operating points.
-        return np.unique(weights.astype(np.float64))[::-1]
+        return np.unique(check_numbers(self.cost_weights, "cost_weights", low=0))[::-1] * 1.0

@@ -35,7 +35,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """
 
     _groups = True
-    _chooses_on_validation = _needs_validation = True
+    _needs_validation = True
 
     budget: float | None = None
     scoring: Any = None
@@ -102,8 +102,8 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     def _stages(self, X, which, want):
         for entry in which:
             variables = self.schedule_.variables[entry]
-            stage = Stage({})
-            stage.facts = {"budget": float(self.schedule_.costs[entry]), "variables": variables}
+            facts = {"budget": float(self.schedule_.costs[entry]), "variables": variables}
+            stage = Stage({}, facts=facts)
             if want & {"output", "probabilities"}:
                 model, columns = self._entry(X, entry)
                 if "output" in want:

@@ -13,6 +13,7 @@ from ..protocol import BudgetedEstimator, Outcome, Request, Stage, WeightedFit
 from ..protocol.checked_data import working_dtype
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import Ledger, drive
+from ..protocol.prediction import from_table
 from ..validation import check_number
 from .staged import check_increasing
 
@@ -250,8 +251,8 @@ class ASTCClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
             ledger = Ledger(self.feature_costs_, len(X))
             acquisitions = self._acquisitions(len(X), index, ledger)
             # Missing cells are allowed here, because the caller refuses the ones that are needed.
-            known = {"describe": int, "missing_ok": np.ones(X.shape[1], dtype=bool)}
-            made = drive(acquisitions, lambda rows, feature: X[rows, feature], ledger, **known)
+            allowed = np.ones(X.shape[1], dtype=bool)
+            made = drive(acquisitions, from_table(X), ledger, missing_ok=allowed)
             setting = dict(self.stage_settings_[index])
             yield Stage(setting, made.output, made.probabilities, ledger.acquired)
 

@@ -20,7 +20,7 @@ from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import documented, estimator_class
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
-from ..validation import INT32_MAX, ParameterError, check_number
+from ..validation import INT32_MAX, ParameterError, check_number, check_numbers
 from .cost_boosting import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
 
@@ -274,17 +274,10 @@ class SparseLinearClassifier(LogitPathClassifier):
     cost_exponents: Any = (0, 0.5, 1)
 
     def _path(self, train):
-        powers = list(self.cost_exponents)
-        if not powers:
-            raise ParameterError("cost_exponents must hold at least one number >= 0, got none.")
-        for power in powers:
-            check_number(power, "cost_exponents (each)", low=0)
-        data, weight, prices = (train.X, train.y), train.weight, self.feature_costs_.alone
-        factors = (penalty_factors(prices, power) for power in powers)
-        paths = [
-            fit_l1_path(*data, self.n_lambda, weight=weight, penalty_factors=each)
-            for each in factors
-        ]
+        data, prices = (train.X, train.y, self.n_lambda), self.feature_costs_.alone
+        powers = check_numbers(self.cost_exponents, "cost_exponents", low=0)
+        factors = [penalty_factors(prices, power) for power in powers]
+        paths = [fit_l1_path(*data, weight=train.weight, penalty_factors=each) for each in factors]
         # All paths have the same data and scaling, so they can be joined to one list of models.
         joined = {
             name: np.concatenate([getattr(path, name) for path in paths])

@@ -12,7 +12,7 @@ from ..export.serialization import stored_bytes
 from ..forests.base import tree_acquisitions
 from ..protocol import BudgetedEstimator, Stage
 from ..tree.predictor import ForestPredictor
-from ..validation import ParameterError, check_number
+from ..validation import ParameterError, check_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +120,8 @@ def check_increasing(values, name, *, falling=False, low_open=True, high=None, i
     The numbers must be above 0 (or at least 0 if `low_open` is False), at most `high`, and integers
     if `integer` is set. Error messages call them `name`.
     """
-    values = list(values)
-    for value in values:
-        check_number(value, f"{name} (each)", low=0, low_open=low_open, high=high, integer=integer)
-    if not values or np.any(np.diff(values) * (-1 if falling else 1) <= 0):
+    values = check_numbers(values, name, low=0, low_open=low_open, high=high, integer=integer)
+    if np.any(np.diff(values) * (-1 if falling else 1) <= 0):
         order = "decreasing" if falling else "increasing"
         raise ParameterError(f"{name} must be one or more {order} numbers, got {values}.")
     return values

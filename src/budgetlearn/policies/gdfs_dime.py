@@ -109,8 +109,11 @@ class DIMEClassifier(NetworkPolicy):
         for done in training.descend([predictor, policy], self.n_steps):
             X, y = walks.examples
             shares = forward(policy, X * walks.mask, walks.mask, training.drop)
-            boldness = BOLD + (TIMID - BOLD) * done
-            chosen = _next(training, shares.detach() / prices, walks.mask, boldness)
+            # The best feature or, for a falling share of the walks, a random one.
+            bold = training.uniform((len(shares), 1)) < BOLD + (TIMID - BOLD) * done
+            random = training.uniform(shares.shape)
+            rating = training.torch.where(bold, random, shares.detach() / prices)
+            chosen = rating.masked_fill(walks.mask > 0, -np.inf).argmax(dim=1, keepdim=True)
             more = walks.mask.scatter(1, chosen, 1.0)
             entropy, gain = _entropy_and_gain(training, predictor, X, y, walks.mask, more)
             value = entropy * shares.gather(1, chosen)[:, 0]
@@ -118,21 +121,11 @@ class DIMEClassifier(NetworkPolicy):
             walks.advance(chosen[:, 0])
 
     def _worth(self, known, acquired):
-        # The network's outputs are shares of the remaining entropy.
+        # The network's outputs are shares of the remaining entropy, which counts as above 0 even if
+        # rounding makes a prediction certain.
         shares = evaluate(self._policy, known, acquired).clip(LEAST, 1.0)
-        return shares * _entropy(self._probabilities(known, acquired))[:, None]
-
-
-def _entropy(probabilities):
-    # Above 0, even if rounding makes a prediction certain.
-    return entr(probabilities).sum(axis=1).clip(LEAST)
-
-
-def _next(training, rating, mask, boldness):
-    """Return the next feature of each walk: the best one or, for a share of walks, a random one."""
-    bold = training.uniform((len(mask), 1)) < boldness
-    rating = training.torch.where(bold, training.uniform(mask.shape), rating)
-    return rating.masked_fill(mask > 0, -np.inf).argmax(dim=1, keepdim=True)
+        entropy = entr(self._probabilities(known, acquired)).sum(axis=1, keepdims=True)
+        return shares * entropy.clip(LEAST)
 
 
 def _entropy_and_gain(training, predictor, X, y, mask, more):

@@ -65,8 +65,8 @@ class BudgetedEstimator(BaseEstimator):
     _takes_sparse = False  # whether tables may be sparse; they are then made dense
     _multi_output = False
     _groups = False  # whether cost groups affect which features the model acquires
-    _chooses_on_validation = False
     _needs_validation = False  # whether `fit` must hold out validation data if none are given
+    trains_on_validation = False  # then scores on validation data would be in-sample
     _spends_budgets = False  # whether the costliest of points with equal scores is chosen
     # The words of each feature of words, by name, in the order of their codes.
     categories_: ClassVar[Mapping[Any, Any]] = MappingProxyType({})
@@ -189,7 +189,7 @@ class BudgetedEstimator(BaseEstimator):
             groups=self._groups,
             sample_weight=isinstance(self, WeightedFit),
             ranking=isinstance(self, ClassifierMixin) and self._can_predict_proba(),
-            chooses_on_validation=self._chooses_on_validation,
+            chooses_on_validation=self._needs_validation or self.trains_on_validation,
         )
         tags.input_tags.allow_nan = self._takes_missing
         tags.input_tags.sparse = self._takes_sparse
@@ -508,7 +508,7 @@ class BudgetedEstimator(BaseEstimator):
         Decisions
         """
         X, _ = checked_data.checked_table(self, X)
-        stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, X)
+        stage, source = prediction.chosen_stage(self, limits), prediction.from_table(X)
         return prediction.acquired_from(self, source, len(X), stage, limits, at_hand=True)
 
     @limited
@@ -538,7 +538,7 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
         stage = prediction.chosen_stage(self, limits)
-        source = prediction.translated(self, source, checked_data.word_code)
+        source = prediction.from_user(self, source)
         return prediction.acquired_from(self, source, n_samples, stage, limits)
 
     @described
@@ -583,19 +583,17 @@ class BudgetedEstimator(BaseEstimator):
             weighted price, NaN if it was unavailable.
         """
         x = checked_data.one_row(self, x)
-        stage, source = prediction.chosen_stage(self, limits), prediction.from_table(self, x)
+        stage = prediction.chosen_stage(self, limits)
         # A session ignores missing values that `predict` refuses, so raise what `predict` raises.
         if not limits.fallback:
-            prediction.acquired_from(self, source, 1, stage, limits)
-        # Replace codes by the words that they stand for.
-        translate = prediction.translated(
-            self, source, lambda code, name, words: code if np.isnan(code) else words[int(code)]
-        )
-        session = Session(self, stage, limits.max_cost)
-        row, rows = np.zeros(1, dtype=np.intp), []
+            prediction.acquired_from(self, prediction.from_table(x), 1, stage, limits)
+        session, rows = Session(self, stage, limits.max_cost), []
+        values = dict(zip(self.feature_costs_.labels, x[0], strict=True))
         while not session.done:
             name, price, _ = session.wanted[0]
-            value = translate(row, name)[0]
+            value, words = values[name], self.categories_.get(name)
+            if words is not None and not np.isnan(value):
+                value = words[int(value)]
             session.give({name: value})
             rows.append((name, value, price, session.cost, session.prediction, session.probability))
         columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
@@ -641,9 +639,7 @@ class GroupedFit(WeightedFit):
     They also train on validation data, and measure their operating points out of fold.
     """
 
-    # Scores on validation data would be in-sample.
     trains_on_validation = True
-    _chooses_on_validation = True
 
     def _learn_from(self, train, valid):
         examples = checked_data.learned_together(self, train, valid)

@@ -222,25 +222,25 @@ class Decisions:
     cost: np.ndarray
 
 
-def answer(request, source, ledger, describe, fallback, missing_ok):
+def answer(request, source, ledger, fallback, missing_ok):
     """Get the affordable values from `source(rows, feature)`, charge them, return the `Answer`."""
-    rows, name = request.rows, describe(request.feature)
+    rows, feature = request.rows, request.feature
     # Only rows that can pay are asked for, so that no value is seen for free.
-    allowed = ledger.affordable(rows, request.feature)
+    allowed = ledger.affordable(rows, feature)
     values, asked = np.full(rows.size, np.nan), rows[allowed]
     if asked.size:
-        values[allowed] = delivered(source(asked, name), asked, name)
+        values[allowed] = _delivered(source(asked, feature), asked, feature, ledger.costs)
     # NaN beyond the cap is a refusal, not a missing value.
-    missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
+    missing = allowed & np.isnan(values) & (not missing_ok[feature])
     if missing.any() and not fallback:
-        raise MissingValueError(missing_message(rows[missing], name))
+        raise MissingValueError(missing_message(rows[missing], ledger.costs.labels[feature]))
     # Unavailable values are not charged.
     owned = allowed & ~missing
-    ledger.acquire(rows if owned.all() else rows[owned], request.feature)
+    ledger.acquire(rows if owned.all() else rows[owned], feature)
     return Answer(values, ~owned)
 
 
-def delivered(values, rows, name):
+def _delivered(values, rows, feature, costs):
     """Return the values from a source as numbers, checked."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
@@ -251,7 +251,7 @@ def delivered(values, rows, name):
     if numbers.shape != rows.shape or np.isinf(numbers).any():
         raise ValueError(
             f"the source must return one finite number (NaN: unavailable) for each of the "
-            f"{rows.size} requested rows; for feature {name!r} it returned {said}."
+            f"{rows.size} requested rows; for feature {costs.labels[feature]!r} it returned {said}."
         )
     return numbers
 
@@ -272,9 +272,10 @@ def requests_by_feature(acquiring, estimate, start=0):
     next, and the record so far. It receives (values, refused) of the same length, and returns the
     final record. `estimate(record)` returns the `Outcome` of a record. Row 0 is example `start`.
     """
+    reply = None
     try:
-        rows, features, record = next(acquiring)
         while True:
+            rows, features, record = acquiring.send(reply)
             values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
             # One request for each feature, not for each example, as acquiring may be slow.
             for feature in np.unique(features):
@@ -282,28 +283,30 @@ def requests_by_feature(acquiring, estimate, start=0):
                 so_far = partial(estimate, record)
                 answer = yield Request(start + rows[mine], int(feature), so_far)
                 values[mine], refused[mine] = answer.values, answer.refused
-            rows, features, record = acquiring.send((values, refused))
+            reply = values, refused
+    except StopIteration as stop:
+        return stop.value
+
+
+def answered(generator, reply):
+    """Run a generator to its end, send it `reply(each)` for each yield, and return its result."""
+    sent = None
+    try:
+        while True:
+            sent = reply(generator.send(sent))
     except StopIteration as stop:
         return stop.value
 
 
 def walked(acquiring, X):
     """Run `acquiring`, as for `requests_by_feature`, on complete examples; return its record."""
-    try:
-        rows, features, _ = next(acquiring)
-        while True:
-            rows, features, _ = acquiring.send((X[rows, features], np.zeros(rows.size, bool)))
-    except StopIteration as stop:
-        return stop.value
+    return answered(acquiring, lambda asked: (X[asked[:2]], np.zeros(len(asked[0]), dtype=bool)))
 
 
-def drive(acquisitions, source, ledger, describe, fallback=False, missing_ok=None):
-    """Run a generator of requests to its end and return its `Outcome`."""
+def drive(acquisitions, source, ledger, fallback=False, missing_ok=None):
+    """Run a generator of requests to its end and return its `Outcome`.
+
+    `source(rows, feature)` returns values of the feature with that index.
+    """
     missing_ok = np.zeros(ledger.costs.n_features, dtype=bool) if missing_ok is None else missing_ok
-    try:
-        request = next(acquisitions)
-        while True:
-            reply = answer(request, source, ledger, describe, fallback, missing_ok)
-            request = acquisitions.send(reply)
-    except StopIteration as stop:
-        return stop.value
+    return answered(acquisitions, lambda asked: answer(asked, source, ledger, fallback, missing_ok))

@@ -111,25 +111,25 @@ def decided(estimator, X, want, limits):
             refuse_missing(estimator, missing, absent)
             return stage_of(estimator, X, index, want)
     # With a cap or missing cells, the model of each example depends on its acquisitions.
-    source = from_table(estimator, X)
-    made = acquired_from(estimator, source, len(X), index, limits, at_hand=True)
+    made = acquired_from(estimator, from_table(X), len(X), index, limits, at_hand=True)
     return Stage({}, made.prediction, made.probabilities, made.acquired)
 
 
-def from_table(estimator, X):
+def from_table(X):
     """Return a source that reads a checked table."""
-    place = {name: i for i, name in enumerate(estimator.feature_costs_.labels)}
-    return lambda rows, feature: X[rows, place[feature]]
+    return lambda rows, feature: X[rows, feature]
 
 
-def translated(estimator, source, one):
-    """Return a source with words (or codes) translated by `one(value, name, words)`."""
+def from_user(estimator, source):
+    """Return a source of codes by index, given a user's source of words and numbers by name."""
+    labels = estimator.feature_costs_.labels
 
-    def translate(rows, name):
+    def coded(rows, feature):
+        name = labels[feature]
         values, words = source(rows, name), estimator.categories_.get(name)
-        return values if words is None else [one(value, name, words) for value in values]
+        return values if words is None else [word_code(value, name, words) for value in values]
 
-    return translate
+    return coded
 
 
 def requests_of(estimator, n_samples, stage, ledger):
@@ -144,8 +144,7 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
         acquisitions = requests_of(estimator, n_samples, stage, ledger)
-        names, missing_ok = estimator.feature_costs_.labels, estimator.missing_in_training_
-        outcome = drive(acquisitions, source, ledger, names.__getitem__, fallback, missing_ok)
+        outcome = drive(acquisitions, source, ledger, fallback, estimator.missing_in_training_)
         # Missing values without fallback have raised an error, so here the cap was too low.
         rows = np.flatnonzero(~outcome.answered)
         # If the constant is an operating point, examples that can pay for no other get it.
@@ -218,16 +217,6 @@ def fixed_acquisitions(estimator, n_samples, stage):
     return estimate()
 
 
-def _number(estimator, value, name):
-    """Return the value of a feature as a number, NaN if it is unavailable."""
-    if name in estimator.categories_:
-        return word_code(value, name, estimator.categories_[name])
-    # Text with a number is accepted, as it may come from a prompt.
-    if np.isinf(number := as_number(value)):
-        raise ValueError(f"feature {name!r} must be a finite number or NaN, got {value!r}.")
-    return number
-
-
 class Session:
     """Prediction of one case, feature by feature; made by `session()` of an estimator.
 
@@ -273,7 +262,7 @@ class Session:
                 return
             # Charged when it is used, so that unnecessary values cost nothing.
             missing_ok = self._estimator.missing_in_training_
-            self._ask(answer(self._request, given, self._ledger, int, True, missing_ok))
+            self._ask(answer(self._request, given, self._ledger, True, missing_ok))
 
     @property
     def done(self) -> bool:
@@ -327,12 +316,17 @@ class Session:
                 f"unknown features: {', '.join(map(str, unknown))}. The model knows "
                 f"{', '.join(map(str, self._names))}."
             )
-        numbers = {}
+        numbers, categories = {}, self._estimator.categories_
         for name, value in given.items():
             feature = self._names.index(name)
             if feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")
-            numbers[feature] = _number(self._estimator, value, name)
+            # Text with a number is accepted, as it may come from a prompt.
+            coded = name in categories
+            number = word_code(value, name, categories[name]) if coded else as_number(value)
+            if np.isinf(number):
+                raise ValueError(f"feature {name!r} must be a finite number or NaN, got {value!r}.")
+            numbers[feature] = number
         # After all checks, so that a call with an error changes nothing.
         self._given |= numbers
         self._go_on()

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.preprocessing import StandardScaler
 
-from ..costs import affords, least_budget
-from ..exceptions import BudgetError
+from ..costs import affords, too_small
 from ..parallel import thread_map
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import Ledger, drive, requests_by_feature
+from ..protocol.prediction import from_table
 from ..validation import ParameterError, check_number
 
 
@@ -142,11 +142,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
             # A cap below every price is a mistake; for constant predictions there is `fallback`.
             cheapest = float(self.feature_costs_.alone.min())
             if not affords(self.max_cost, cheapest):
-                raise BudgetError(
-                    f"max_cost {self.max_cost:g} acquires no feature: the cheapest costs "
-                    f"{least_budget(cheapest)}. Raise it to at least that.",
-                    cheapest,
-                )
+                raise too_small(self.max_cost, cheapest, "feature", "max_cost")
         self._fit_codes(train.X, train.y, train.weight, seeds)
 
     @property
@@ -213,12 +209,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         labels = self.feature_costs_.labels
         acquiring = self._acquiring(1, np.inf, self._limit(max_cost), self.n_features_in_)
         # Driven like a prediction, so that unavailable features are replaced by others.
-        walk = drive(
-            requests_by_feature(acquiring, lambda walk: None),
-            lambda rows, feature: x[rows, feature],
-            Ledger(self.feature_costs_, 1),
-            describe=int,
-            fallback=True,
-        )
+        requests = requests_by_feature(acquiring, lambda walk: None)
+        walk = drive(requests, from_table(x), Ledger(self.feature_costs_, 1), fallback=True)
         pairs = zip(walk.order[0], walk.value[0], strict=True)
         return {"value": {labels[feature]: value for feature, value in pairs if feature >= 0}}

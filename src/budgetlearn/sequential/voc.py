@@ -118,19 +118,16 @@ def _acquire(rows, worth, prices, possible, walk):
     features, values = np.full(rows.size, -1, dtype=np.intp), np.full(rows.size, np.nan)
     waiting = np.arange(rows.size)
     while waiting.size:
-        best = _best(np.where(possible[waiting], worth[waiting], -np.inf), prices[waiting])
+        offers = np.where(possible[waiting], worth[waiting], -np.inf)
+        top = offers >= offers.max(axis=1, keepdims=True) - EQUAL
+        # Ties go to the cheaper feature, then to the lower index.
+        best = np.where(top, prices[waiting], np.inf).argmin(axis=1)
         got, no = yield rows[waiting], best, walk
         features[waiting[~no]], values[waiting[~no]] = best[~no], got[~no]
         possible[waiting[no], best[no]] = False
         waiting = waiting[no]
         waiting = waiting[possible[waiting].any(axis=1)]
     return features, values
-
-
-def _best(worth, prices):
-    """Return each row's feature of highest worth; ties go to the cheaper, then the lower index."""
-    best = worth >= worth.max(axis=1, keepdims=True) - EQUAL
-    return np.where(best, prices, np.inf).argmin(axis=1)
 
 
 class LocalModel:

@@ -69,11 +69,6 @@ class Acquisitions:
             self.charges = np.asarray(feature_costs.group_costs, dtype=np.float64)
         self.acquired = np.zeros((n_features + self.charges.size, n_samples), dtype=np.uint8)
 
-    def at_nodes(self, rule):
-        """Return the prices at a tree's nodes, which record its acquisitions in a copy."""
-        paid = self.acquired.copy(), self.groups, self.charges
-        return NodePrices(self.prices.copy(), False, *paid, rule.reuse_discount, rule.cost_exponent)
-
     def pay(self, owned, rows, features):
         """Return what some examples pay for one feature each, and mark it in `owned`."""
         # Acquired features cost 0; the first member of a group bears its charge.
@@ -130,10 +125,12 @@ class TreeGrower:
         `acquisitions` are those of the examples before this tree, and stay unchanged. If given,
         their prices replace `prices`.
         """
-        if acquisitions is None:
-            charged = NodePrices(prices, self._rule.score == "gain")
-        else:
-            charged = acquisitions.at_nodes(self._rule)
+        rule, before = self._rule, acquisitions
+        charged = NodePrices(prices, rule.score == "gain")
+        if before is not None:  # its own acquisitions are recorded in a copy
+            paid = before.acquired.copy(), before.groups, before.charges
+            how = rule.reuse_discount, rule.cost_exponent
+            charged = NodePrices(before.prices.copy(), False, *paid, *how)
         grower = self._grower(self._precision(weights))
         found = grower.grow(weights, charged, self._odds, *self._how, seed)
         return Tree.of_nodes(*found, self._names)
