@@ -1,6 +1,5 @@
 """`budgetlearn compare` and `recommend`: a study of your own table, and its files."""
 
-import fcntl
 import os
 import re
 import shlex
@@ -113,6 +112,8 @@ def write_files(files, folder):
 @contextmanager
 def sole_work(root, name):
     """Lock a study until this call, and the programs that it starts, have ended."""
+    import fcntl  # here, as systems without it can run the other commands
+
     folder = root / "results" / name
     folder.mkdir(parents=True, exist_ok=True)
     # The system releases the lock when the process ends, however it ends.
