@@ -112,11 +112,10 @@ def test_densities_are_those_of_their_definition_one_by_one():
     X[:, 2:] = random.randint(3, size=(240, 2)) * [1, 0] + (random.rand(240, 2) < y[:, None] / 5)
     X[random.rand(240, 4) < 0.1] = np.nan
     examples = bayes._Examples(Table(X, y, 4, weight=random.uniform(0.5, 1.5, 240)))
-    rows = np.flatnonzero((y < 3) & (random.rand(240) < 0.8))  # a leaf without the last class
-    found = np.exp(examples.densities(rows))
-    bins = examples.bins
+    bins, some = examples.bins, random.rand(240) < 0.8
     assert bins.few.tolist() == [False, False, True, True]
-    for feature, size in enumerate(bins.sizes):
+    for n_classes, (feature, size) in product((2, 3), enumerate(bins.sizes)):
+        rows = np.flatnonzero((y < n_classes) & some)  # a leaf without the other classes
         source = examples.codes if bins.few[feature] else examples.scores
         parts = []
         for label in range(4):
@@ -126,20 +125,46 @@ def test_densities_are_those_of_their_definition_one_by_one():
             shares = value_shares(parts, size)
         else:
             shares = normal_shares(parts, bins.scores[feature, : size - 1])
+        found = np.exp(examples.densities(rows))[:, feature, :size]
         expected = 0.99 * np.array(shares) + 0.01 / size
-        np.testing.assert_allclose(found[:, feature, :size], expected, rtol=1e-6)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_a_cut_gains_what_two_normals_are_likelier_than_one():
-    random = np.random.RandomState(0)
-    scores, below = random.normal(size=(50, 3)) * [1, 2, 3], random.rand(4, 50) < 0.4
-    scores[below[0], 1] += 2
+def test_cuts_are_tried_that_make_normals_of_a_class_likelier_in_other_features():
+    random, y = np.random.RandomState(0), np.arange(300) % 2
+    X = random.normal(size=(300, 5))
+    X[:, 4] = random.randint(3, size=300)
+    X[:, 1] += 2 * (X[:, 0] > 0)
+    X[:, 2] += 3 * (X[:, 4] > 0)
+    growth = bayes._Growth(examples := bayes._Examples(Table(X, y, 2)), 0)
+    assert [list(growth._places(feature)) for feature in (0, 4)] == [[2, 7, 12], [0, 1]]
+    rows, gains = np.arange(0, 300, 3), []
 
     def cost(part):
         return len(part) * np.log(part.var(axis=0) + 0.05)
 
-    expected = [cost(scores) - cost(scores[low]) - cost(scores[~low]) for low in below]
-    np.testing.assert_allclose(bayes._likelihood_gain(below.astype(float), scores), expected)
+    for feature, last in growth._cuts:
+        low = examples.codes[rows, feature] <= last
+        parts = [(examples.scores[rows[y[rows] == k]], low[y[rows] == k]) for k in (0, 1)]
+        gain = sum(cost(each) - cost(each[some]) - cost(each[~some]) for each, some in parts)
+        others = np.arange(5) != feature
+        enough = min(low.sum(), (~low).sum()) >= growth._fewest
+        gains.append(np.maximum(gain[others] - 4, 0).sum() if enough else -1)
+    assert min(gains) < 0
+    np.testing.assert_array_equal(growth._promising(rows), np.argsort(gains)[::-1][:4])
+
+
+def test_features_that_say_the_same_count_less():
+    random, y = np.random.RandomState(0), np.arange(600) % 2
+    X = y[:, None] + random.normal(size=(600, 6))
+    same = X[:, :1] + 0.01 * random.normal(size=(600, 6))
+    found = [NaiveBayesTree.fit(Table(each, y, 2), 0).evidence for each in (X, same)]
+    assert found[0] >= 0.8
+    assert found[1] <= 0.3
+    # Half of the rows to judge by know any number of features.
+    n_known = np.diff(bayes._Growth(bayes._Examples(Table(X, y, 2)), 0)._bins.indptr)
+    assert set(n_known[:200]) == {6}
+    assert (np.bincount(n_known[200:], minlength=7) > 10).all()
 
 
 def test_unknown_features_drop_out(by_hand):
