@@ -68,6 +68,9 @@ def test_the_pieces_make_the_schedule(wine_runs):
 def test_visited_models_are_told_in_order(wine_runs):
     run = wine_runs[0]
     rows, visited, importance = pieces(spec("importance"), run)
+    other = importance.sample(frac=1, random_state=0)  # files may have another order
+    again = sequence_points("msb", spec("importance"), "importance", run, other)[1]
+    assert again["variables"].tolist() == visited["variables"].tolist()
     assert visited["step"].tolist() == list(range(12))
     sets = [set(parse_variables(text)) for text in visited["variables"]]
     order = np.lexsort((-run.costs.costs, importance["importance"].round(12)))
@@ -161,14 +164,22 @@ def test_seconds_of_a_schedule_are_those_of_all_sequences_and_the_importance():
     points = frame_of(
         (0, "0,1", 2.0, 0.6, 5.0), (1, "0,1,2", 3.0, 0.7, 5.0), (0, "1", 1.0, 0.5, 7.0)
     )
-    importance = pd.DataFrame({"run": [0, 0, 0], "seconds": 30.0, "processor_seconds": 20.0})
+    points = points.assign(n_fitted=[3, 3, 4], processor_seconds=[1.0, 1.0, 2.0])
+    importance = pd.DataFrame({"run": [0, 0, 1], "seconds": 30.0, "processor_seconds": 20.0})
     merged = schedule_points(points, importance)
+    assert merged["n_fitted"].tolist() == [8] * 3  # one more for the importance
+    assert merged["processor_seconds"].tolist() == [23.0] * 3
     assert merged["fit_seconds"].tolist() == [42.0] * 3
     assert merged["variables"].tolist() == ["1", "0,1", "0,1,2"]
     assert merged["stage"].tolist() == [0, 1, 2]
     assert len(schedule_points(points, importance, time_limit=42.0)) == 3
     (status,) = schedule_points(points, importance, time_limit=41.9)["status"]
     assert status == "timeout: its sequences took 42.0 s together, limit 41.9 s"
+    # Runs after one that failed, or took too long, have their schedules.
+    both = pd.concat([points, points.assign(run=1, fit_seconds=4.0)], ignore_index=True)
+    failed = both.assign(status=np.where(both["run"] == 0, "failed: no", "ok"))
+    for found in (schedule_points(both, importance, 41.9), schedule_points(failed, importance)):
+        assert found["run"].tolist() == [0, 1, 1, 1]
 
 
 def test_of_equal_models_that_of_the_first_variables_is_taken():
