@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from budgetbench.analysis.areas import area_table
 from budgetbench.analysis.schedules import compressed_points, coverage_table
 from budgetbench.study import records
-from budgetbench.study.experiment import run_method
+from budgetbench.study.experiment import failed_row, run_method
 from budgetbench.study.methods import build
 from budgetlearn.auto import estimator, methods
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
@@ -252,6 +252,8 @@ def test_a_failure_is_a_row(wine_runs):
     (row,) = run_method("broken", {"class": f"{__name__}.Broken"}, wine_runs[0])
     assert row["status"] == "failed: RuntimeError: no such luck"
     assert records.table([row])["test_score"].isna().all()
+    early = failed_row("broken", wine_runs[0], "timeout: 1 s", [{"fit": 0}, {"fit": 3}])
+    assert (early["stage"], early["fit"]) == (2, 3)  # after what it has, in the setting it was at
 
 
 def test_a_method_without_stages_is_a_row(wine_runs):
