@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, models
+from budgetlearn.cascade.mixture import with_temperature
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.testing import check_budgeted_estimator
@@ -165,6 +166,14 @@ def test_between_two_stages_a_model_of_what_is_known_answers(table, numbers):
             np.testing.assert_allclose(each, expected)
         else:
             np.testing.assert_array_equal(each, expected)
+    if not numbers:  # the temperature is that of the stage that is begun
+        for stage, known in enumerate([(0, 1), (0, 1, 2, 3)]):
+            (mixture, _), columns = model.models_.between[known], list(known)
+            shares = GaussianNB().fit(X[:, columns], y).predict_proba(X[:, columns])
+            temperature = model.points_[-1].cascade.temperatures[stage + 1]
+            shares = with_temperature(mixture.of([shares]), temperature)
+            each = model.predict_proba(X, max_cost=sum(PRICES[k] for k in known))
+            np.testing.assert_allclose(each, shares)
     # What is not paid for is not looked at.
     rest = np.where(np.arange(6) < 2, X, np.nan)
     np.testing.assert_array_equal(model.predict(rest, max_cost=cap, fallback=True), found)
@@ -410,9 +419,11 @@ def test_one_standard_error_from_the_best(table):
     best = points.iloc[-1]
     near = points[points["score"] >= best["score"] - best["score_se"]]
     assert near["cost"].iloc[0] < best["cost"]
-    np.testing.assert_array_equal(
-        model.predict(X), model.predict(X, budget=float(near["cost"].iloc[0]))
-    )
+    expected = model.predict(X, budget=float(near["cost"].iloc[0]))
+    np.testing.assert_array_equal(model.predict(X), expected)
+    # The error that counts is that of the best one.
+    model.operating_points_ = points.assign(score_se=[9.0, *points["score_se"][1:]])
+    np.testing.assert_array_equal(model.predict(X), expected)
 
 
 def test_kinds_without_weight_at_the_ends_are_not_fitted_between_them(table, monkeypatch):

@@ -98,6 +98,9 @@ def test_boosting_takes_as_many_rounds_as_predict_best_out_of_fold(monkeypatch):
         data = table(2, noise=noise)
         return as_kind("boosting", 2).fit_both(data, [0, 1, 2, 3, 4], 0)
 
+    # More classes have fewer and larger steps, as each round has a tree for each of them.
+    steps = [boosting_rounds(n_classes) for n_classes in (None, 2, 5, 20)]
+    assert steps == [(60, 1 / 6), (60, 1 / 6), (40, 0.25), (20, 0.3)]
     (_, learned), (held_out, of_noise) = fitted(False), fitted(True)
     assert of_noise.trees.n_trees == ROUNDS_AT_ONCE < learned.trees.n_trees
     # What is predicted out of fold is of that round, not of the worse one after it.
