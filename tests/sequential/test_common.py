@@ -44,6 +44,16 @@ def test_what_cannot_be_had_is_done_without(cls, table):
     assert not made.acquired[::2, wanted].any()
     assert made.acquired[::2].any(axis=1).all()
     np.testing.assert_array_equal(made.prediction[1::2], model.predict(X[:30])[1::2])
+    # Nobody is asked twice for what was not to be had.
+    asked = np.zeros(holed.shape, dtype=int)
+
+    def source(rows, feature):
+        asked[rows, feature] += 1
+        return holed[rows, feature]
+
+    again = model.predict_acquiring(source, 30, fallback=True)
+    np.testing.assert_array_equal(again.prediction, made.prediction)
+    assert asked.max() == 1
 
 
 @every_class
