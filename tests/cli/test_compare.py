@@ -107,7 +107,7 @@ def test_halves_without_scores_are_said_not_to_recommend(tmp_path, monkeypatch):
 def test_recommend_leaves_out_what_came_of_seconds_after_the_tries(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("budgetlearn.cli.compare.run_snakemake", lambda *_: False)
-    monkeypatch.setattr("budgetlearn.cli.compare.refuse_outdated", lambda *_: None)
+    monkeypatch.setattr("budgetbench.study.provenance.refuse_outdated", lambda *_: None)
     patients(150).to_csv("table.csv", index=False)
     worked(tmp_path, "compare", "table.csv", "--target", "ill", *METHODS, "--methods", "rfb")
     config = tmp_path / "results/table/study.yaml"

@@ -20,7 +20,7 @@ from budgetbench.datasets.fetching import write_manifest
 from budgetbench.datasets.preparing import prepare
 from budgetbench.datasets.table_files import own_prices
 from budgetbench.study import records, runs
-from budgetbench.study.provenance import sources_of_run
+from budgetbench.study.provenance import refuse_outdated, sources_of_run
 from budgetlearn.cli import compare
 from budgetlearn.exceptions import BudgetlearnError, DatasetError
 from tests.cli.conftest import PRICES, called_in, patients
@@ -102,7 +102,8 @@ def planned():
 def recommended():
     """Do what recommend does before it takes results."""
     study, own, _ = compare.read_study(RESULTS, compare.folders()[0])
-    compare.refuse_outdated(study, own, METHOD, RESULTS / "points.parquet")
+    cells = [(*case, METHOD) for case in study.cases]
+    refuse_outdated(study, RESULTS / "points.parquet", cells, "", own.costs)
 
 
 def put(content, path="table.csv", when=None):
@@ -259,7 +260,7 @@ def test_what_is_the_same_is_not_done_again(compared, name):
 def test_results_of_before_they_said_what_they_were_made_of_are_refused(compared):
     points = records.read(RESULTS / "points.parquet")
     records.write(points, RESULTS / "points.parquet")
-    with pytest.raises(BudgetlearnError, match="Run `budgetlearn compare` again"):
+    with pytest.raises(BudgetlearnError, match="outdated: the data of table changed since"):
         recommended()
 
 

@@ -134,3 +134,9 @@ def test_what_is_there_can_be_reported(workflow):
     assert "rule fit:" not in output
     coverage = pd.read_csv(workflow.folder / "results/deaths/tables/coverage.csv")
     assert coverage.set_index("method").loc["all_features", "n_missing"] == 2
+
+    page = ("--rerun-triggers", "mtime", "--forcerun", "report")
+    told = workflow.again(*CALL, "--config", "strict=false", "seed=5", *page, fails=True)
+    assert (
+        "outdated: the settings of constant on wine changed since. Snakemake took them for" in told
+    )

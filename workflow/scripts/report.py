@@ -3,11 +3,17 @@ from budgetbench.study import provenance, records
 from budgetbench.study.jobs import job_log
 from budgetbench.study.study import Study
 
+REMEDY = (
+    "Snakemake took them for up to date (after --touch, under --rerun-triggers, or without its "
+    "records in .snakemake). Repeat the command with --forcerun prepare."
+)
 files = snakemake.input
 with job_log(snakemake.log[0]):
     study = Study.of_job(snakemake, files.points)
-    sources = records.sources_of(files.points)
+    points, sources = records.read(files.points), records.sources_of(files.points)
+    cells = points[["dataset", "costs", "method"]].drop_duplicates().to_numpy()
+    provenance.refuse_outdated(study, files.points, cells, REMEDY)
     sheets, prices = read_sheets(study, files.data, sources), price_table(files.costs)
     made_with = provenance.made_with(study, records.origins_of(files.points))
-    report = Report.of(study, records.read(files.points), sheets, prices, made_with)
+    report = Report.of(study, points, sheets, prices, made_with)
     write_report(report, study.folder)

@@ -18,10 +18,13 @@ from collections import Counter
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
 from threadpoolctl import threadpool_info
+
+from budgetlearn.exceptions import ConfigError
 
 from . import records
 
@@ -138,6 +141,19 @@ def sources_of_run(method, spec, run):
         digest = _digest([costs.costs.tolist(), shared])
         found[f"the {run.costs_kind} prices of {run.dataset}"] = digest
     return found
+
+
+def refuse_outdated(study, points, cells, remedy, prices=None):
+    """Refuse points of a study's `cells` in a file if data, settings or given `prices` changed."""
+    wanted, found = {}, records.sources_of(points)
+    for dataset, kind, method in cells:
+        about = {"dataset": dataset, "source": study.source(dataset), "study_seed": study.seed}
+        now = SimpleNamespace(**about, costs_kind=kind if prices else "random", costs=prices)
+        wanted |= sources_of_run(method, study.spec(method, dataset), now)
+    changed = [name for name in wanted if found.get(name) != [wanted[name]]]
+    if changed:
+        where = f"The results in {Path(points).parent} are outdated"
+        raise ConfigError(f"{where}: {changed[0]} changed since. {remedy}")
 
 
 def scoring_of(dataset, sources):

@@ -11,7 +11,6 @@ from collections import Counter
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import numpy as np
@@ -163,24 +162,6 @@ def read_study(folder, root, trust=False):
     # Columns that compare left out are in `drop`; with keep=None, no others are left out.
     options |= {"keep": None, "codes": kept.get("categorical", ()), "row_id": source.get("group")}
     return study, read_own_table(source["path"], costs=spec.costs, task=spec.task, **options), kept
-
-
-def refuse_outdated(study, own, method, points):
-    """Raise `ConfigError` if the results come from another table, other prices or settings."""
-    from budgetbench.study import records
-    from budgetbench.study.provenance import sources_of_run
-
-    ((dataset, kind),) = study.cases
-    about = {"dataset": dataset, "costs_kind": kind, "source": study.source(dataset)}
-    now = SimpleNamespace(**about, costs=own.costs, study_seed=study.seed)
-    wanted = sources_of_run(method, study.spec(method, dataset), now)
-    kept = records.sources_of(points)
-    changed = [name for name in wanted if kept.get(name) != [wanted[name]]]
-    if changed:
-        raise ConfigError(
-            f"The results in {points.parent} are outdated: {changed[0]} "
-            "changed since. Run `budgetlearn compare` again, then recommend."
-        )
 
 
 @click.command()
@@ -384,6 +365,7 @@ def _best(study, folder, own, budget):
     from budgetbench.datasets.preparing import target_of
     from budgetbench.study import records
     from budgetbench.study.experiment import settings_of
+    from budgetbench.study.provenance import refuse_outdated
     from budgetbench.study.runs import ratio_of_test_rows
 
     if not (folder / "points.parquet").is_file():
@@ -405,7 +387,9 @@ def _best(study, folder, own, budget):
     if within.empty:
         raise too_small(budget, offers["budget"].min() * own.costs.full, "method")
     best = within.iloc[-1]
-    refuse_outdated(study, own, best["method"], folder / "points.parquet")
+    cells = [(dataset, kind, best["method"])]
+    remedy = "Run `budgetlearn compare` again, then recommend."
+    refuse_outdated(study, folder / "points.parquet", cells, remedy, own.costs)
     # Runs may have chosen different settings; the most frequent one is used.
     fits = Counter(schedules.loc[best["models"], "fit"].tolist())
     spec = study.spec(best["method"], dataset)
