@@ -27,5 +27,7 @@ def test_a_cluster_is_asked_for_what_earlier_jobs_took_and_never_for_more(tmp_pa
     usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[24.0])  # two runs
     usage(tmp_path, "fit", "wine", "unit", "m", "2.tsv", seconds=[1000])  # of no run any more
     assert minutes_for(study, 4, folder) == pytest.approx(4 * 2.5 * 12 / 60)
+    (folder / "1.tsv").write_text("")  # as a full disk leaves it
+    assert minutes_for(study, 4, folder) == pytest.approx(4 * 2.5 * 12 / 60)
     usage(tmp_path, "fit", "wine", "unit", "m", "1.tsv", seconds=[900])
     assert minutes_for(study, 4, folder) == 4 * 3

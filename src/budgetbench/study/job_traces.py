@@ -164,8 +164,8 @@ def minutes_for(study, n_runs, folder):
     """
     took = []
     for path in Path(folder).glob("*.tsv"):
-        # Files of an earlier, larger study may be left over; their runs do not count.
-        if runs := len(study.runs_of(path.stem)):
+        # An earlier, larger study leaves files of other runs, and a full disk empty files.
+        if (runs := len(study.runs_of(path.stem))) and path.stat().st_size:
             # Snakemake writes a dash for a job that ended before it could be measured.
             took += (SPARE * pd.read_csv(path, sep="\t", na_values="-")["s"] / runs / 60).tolist()
     return n_runs * min(study.config["cluster"]["minutes"], max(took, default=math.inf))
