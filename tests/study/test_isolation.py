@@ -55,7 +55,7 @@ def by_ending():
 
 
 def by_error():
-    raise ValueError("two\nlines")
+    raise ValueError("two\nlines" + " more" * 1000)
 
 
 def by_nothing_to_pickle():
@@ -99,7 +99,7 @@ def test_items_come_back(start, monkeypatch):
         (by_exit, "died: SystemExit: 3"),
         (by_os_exit, "died: its process ended with exit code 4"),
         (by_ending, "died: its process ended with exit code 0"),
-        (by_error, "failed: ValueError: two lines"),
+        (by_error, f"failed: ValueError: two lines{' more' * 397} …"),
         (by_nothing_to_pickle, "failed: Unspeakable: "),
     ],
 )

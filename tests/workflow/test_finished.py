@@ -30,7 +30,7 @@ class Breaks(FreeConstantClassifier):
 class Fails(FreeConstantClassifier):
     def fit(self, X, y):
         if is_first("failed"):
-            raise ValueError("not yet")
+            raise ValueError("not\\udcff yet")
         return super().fit(X, y)
 """
 ENTRIES = """
@@ -53,7 +53,7 @@ def test_finished_jobs_are_taken_over_and_repeated_ones_are_done(make_workflow):
     with (workflow.folder / "config/methods.yaml").open("a") as file:
         file.write(ENTRIES)
     output = workflow.again(*CALL, fails=True)
-    assert "fails on wine, random costs, run 0: failed: ValueError: not yet" in output
+    assert "fails on wine, random costs, run 0: failed: ValueError: not? yet" in output
     points = workflow.folder / "results/lost/points/wine/random"
     assert not (points / "breaks/0.parquet").exists()
     finished = points / "constant/0.parquet"

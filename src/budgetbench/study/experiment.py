@@ -24,7 +24,7 @@ from budgetlearn.protocol.scoring import SCORES, scores_of, stage_scorer
 from budgetlearn.validation import derive_seed
 
 from . import records
-from .isolation import isolated
+from .isolation import failure, isolated
 from .methods import build, classes_of, resolve
 from .records import OK, PARTIAL, setting_text, variables_text
 
@@ -111,7 +111,7 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
                 fitted.append(model)
         except Exception as error:  # recorded as a row, as a failure must not stop the study
             log.exception("%s on %s, run %d", method, run.dataset, run.number)
-            status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
+            status = failure(error)
             rows = [{"status": status, **setting_column(setting)}]
         spent += known.get("processor_seconds", time.process_time() - processor)
         for row in rows:

@@ -16,6 +16,7 @@ import warnings
 from contextlib import suppress
 from logging.handlers import QueueHandler
 from multiprocessing.connection import wait
+from textwrap import shorten
 from types import SimpleNamespace
 
 import psutil
@@ -161,7 +162,13 @@ def _work(sender, parent, threads, function, arguments):
         sender.send((_END, f"died: SystemExit: {error.code}"))
     except Exception as error:
         log.exception("a child process failed")
-        sender.send((_END, f"failed: {type(error).__name__}: {' '.join(str(error).split())}"))
+        sender.send((_END, failure(error)))
+
+
+def failure(error):
+    """Return the status of a run that an exception ended: a short line that any file can hold."""
+    text = shorten(str(error), 2000, placeholder=" …").encode(errors="replace").decode()
+    return f"failed: {type(error).__name__}: {text}"
 
 
 def die_with_parent(parent):

@@ -33,7 +33,7 @@ def job_log(path, threads=1):
     die_with_caller()
     log = logging.getLogger("budgetlearn")
     log.setLevel(logging.INFO)
-    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    handler = logging.FileHandler(path, "w", "utf-8", errors="replace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
     log.addHandler(handler)
     try:
@@ -105,7 +105,7 @@ def close_job(job, statuses):
 def write_points(rows, job, sources, origins=None):
     """Write a job's operating points with their origin and sources, and record failed runs."""
     points = records.table(rows)
-    origins = origins or [origin() | {"threads": str(job.threads)} | effort()]
+    origins = [origin() | {"threads": str(job.threads)} | effort()] if origins is None else origins
     # Failures first: if the job is killed in between, it has no output yet and is run again.
     close_job(job, zip(points["run"], points["status"], strict=True))
     records.write(points, job.output[0], origins, sources)
