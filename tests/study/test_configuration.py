@@ -56,9 +56,16 @@ def planned(more):
 
 
 def test_what_cannot_be_read_so_is_refused():
-    config = typed({"offline": "yes please"}, SCHEMA)
-    with pytest.raises(ConfigError, match="offline: 'yes please' is not of type 'boolean'"):
+    config = typed({"offline": "yes please", "split": "givn"}, SCHEMA)
+    config["by_dataset"] = {"wine": {"split": {"per_class": [5, 0, 3]}}}
+    with pytest.raises(ConfigError) as told:
         check_schema(config, SCHEMA, "the study")
+    for line in (
+        "offline: 'yes please' is not of type 'boolean'",
+        "split: 'givn' is not valid under any of the given schemas: write for example given or {",
+        "by_dataset.wine.split.per_class.1: 0 is less than the minimum of 1",
+    ):
+        assert f"  {line}" in str(told.value)
 
 
 def test_a_study_without_the_constant_is_told_so():

@@ -43,10 +43,11 @@ SHOWN = ("title", "licence", "citation")
 def check_schema(config, schema_path, what):
     """Refuse a configuration that does not follow a JSON schema, with a line for each fault."""
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
-    faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
-    if faults:
-        places = [".".join(map(str, fault.path)) or "top level" for fault in faults]
-        lines = [f"  {at}: {fault_message(f)}" for at, f in zip(places, faults, strict=True)]
+    # Of several forms that a value may have, the fault is about the one that comes closest.
+    faults = [jsonschema.exceptions.best_match([f]) for f in validator.iter_errors(config)]
+    found = sorted((list(map(str, f.absolute_path)), fault_message(f)) for f in faults)
+    if found:
+        lines = [f"  {'.'.join(place) or 'top level'}: {message}" for place, message in found]
         raise ConfigError(f"{what} does not follow {Path(schema_path).name}:\n" + "\n".join(lines))
 
 
@@ -241,8 +242,7 @@ class Study:
     @property
     def shown(self):
         """{data set: its title, licence and citation} for readers."""
-        specs = self.datasets.items()
-        return {name: {key: getattr(spec, key) for key in SHOWN} for name, spec in specs}
+        return {n: {key: getattr(spec, key) for key in SHOWN} for n, spec in self.datasets.items()}
 
     def scoring(self, dataset, n_classes=None):
         """Return the name of the score set for a data set; None for the task's default.
