@@ -53,7 +53,14 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
     status = part["status"].iloc[0]
     if status != OK:
         return [failed_row(method, run, status)], _visited([], run.number, sequence)
-    entry = _with_importance(entries[sequence], part["importance"].tolist())
+    entry = entries[sequence]
+    if isinstance(entry, str):
+        if entry not in SEQUENCES:
+            raise ConfigError(f"unknown sequence {entry!r}; known: {', '.join(SEQUENCES)}.")
+        entry = {"class": f"{SEQUENCES[entry].__module__}.{SEQUENCES[entry].__name__}"}
+    wants = "importance" in inspect.signature(resolve(entry["class"])).parameters
+    given = {"importance": part["importance"].tolist()} if wants else {}
+    entry = {"class": entry["class"], "parameters": given | entry.get("parameters", {})}
     alone = {**spec, "parameters": {**spec["parameters"], "sequences": [entry]}}
     # The importance was computed in another job, but its time counts for this run.
     if limits.get("time_limit") is not None:
@@ -77,17 +84,6 @@ def _sequence(method, spec, run, n_jobs):
 def _visited(models, run, sequence):
     rows = [(run, sequence, step, *model) for step, model in enumerate(models)]
     return pd.DataFrame(rows, columns=["run", "sequence", "step", "variables", "cost", "score"])
-
-
-def _with_importance(entry, importance):
-    """Return a sequence's entry as {class, parameters}, with the importance if used."""
-    if isinstance(entry, str):
-        if entry not in SEQUENCES:
-            raise ConfigError(f"unknown sequence {entry!r}; known: {', '.join(SEQUENCES)}.")
-        entry = {"class": f"{SEQUENCES[entry].__module__}.{SEQUENCES[entry].__name__}"}
-    wants = "importance" in inspect.signature(resolve(entry["class"])).parameters
-    given = {"importance": importance} if wants else {}
-    return {"class": entry["class"], "parameters": given | entry.get("parameters", {})}
 
 
 def schedule_points(points, importance, time_limit=None):

@@ -116,8 +116,7 @@ def kept_facts(folder):
 
 def kept_studies(root="."):
     """Return {study: folder} of all kept reruns, sorted by name."""
-    found = sorted(Path(root, FOLDER).glob(f"*/{POINTS}"))
-    return {path.parent.name: path.parent for path in found}
+    return {p.parent.name: p.parent for p in sorted(Path(root, FOLDER).glob(f"*/{POINTS}"))}
 
 
 KEY = ["dataset", "costs", "method", "run", "fit", "stage"]
