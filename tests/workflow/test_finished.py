@@ -54,6 +54,7 @@ def test_finished_jobs_are_taken_over_and_repeated_ones_are_done(make_workflow):
         file.write(ENTRIES)
     output = workflow.again(*CALL, fails=True)
     assert "fails on wine, random costs, run 0: failed: ValueError: not? yet" in output
+    assert "--- Logging error ---" not in output
     points = workflow.folder / "results/lost/points/wine/random"
     assert not (points / "breaks/0.parquet").exists()
     finished = points / "constant/0.parquet"
