@@ -6,6 +6,7 @@ import pytest
 
 from budgetbench.study.job_traces import (
     closing_message,
+    failure_file,
     is_repeated,
     keep_failures,
 )
@@ -85,3 +86,6 @@ def test_the_closing_message_names_every_run_of_the_study():
     assert "1 run did not complete" in told
     assert "msb on wine, random costs, run 1: failed: ValueError: x" in told
     assert "retry_failed=true" in told
+    failure_file(CONFIG, OUTPUT).write_text("")  # as by a power cut
+    assert is_repeated(CONFIG, OUTPUT)
+    assert "run ?: died: results/" in closing_message(study)

@@ -1,5 +1,6 @@
 """What a study's configuration asks for, and how mistakes in it are told."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -85,8 +86,12 @@ def test_classes_are_not_for_regressors():
 
 
 def test_given_costs_need_a_price_list():
+    study = changed(costs=["given"])
     with pytest.raises(BudgetlearnError, match="wine has no price list"):
-        changed(costs=["given"]).price_list("wine", "given")
+        study.check_tables()
+    study.datasets["wine"] = replace(study.datasets["wine"], costs="lost.csv")
+    with pytest.raises(BudgetlearnError, match=r"there is no price list lost\.csv"):
+        study.check_tables()
 
 
 def test_a_data_set_can_have_its_own_split():

@@ -1,7 +1,8 @@
 from budgetbench.datasets.dataset import Dataset
 from budgetbench.datasets.table_files import own_prices
 from budgetbench.study import runs
-from budgetbench.study.jobs import job_log, write_csv
+from budgetbench.study.jobs import job_log
+from budgetlearn.files import write_whole
 
 params, kind = snakemake.params, snakemake.wildcards.costs
 with job_log(snakemake.log[0]):
@@ -9,4 +10,4 @@ with job_log(snakemake.log[0]):
     if snakemake.input.given:
         given = own_prices(snakemake.input.given[0], params.unpriced, params.content)
     table = runs.draw_costs(dataset, kind, params.runs, params.seed, given)
-    write_csv(table, snakemake.output[0])
+    write_whole(snakemake.output[0], table.to_csv(index=False))

@@ -1,6 +1,7 @@
 from budgetbench.study import job_traces
-from budgetbench.study.jobs import close_job, job_log, limits_of, load_runs, write_csv
+from budgetbench.study.jobs import close_job, job_log, limits_of, load_runs
 from budgetbench.study.model_sequences import importance_table
+from budgetlearn.files import write_whole
 
 params, threads = snakemake.params, snakemake.threads
 with job_log(snakemake.log[0], threads):
@@ -9,5 +10,5 @@ with job_log(snakemake.log[0], threads):
         method = (snakemake.wildcards.method, params.spec)
         table = importance_table(*method, runs, threads, **limits_of(snakemake))
         close_job(snakemake, table[["run", "status"]].to_numpy())
-        write_csv(table, snakemake.output[0])
+        write_whole(snakemake.output[0], table.to_csv(index=False))
         job_traces.keep(snakemake)

@@ -1,9 +1,10 @@
 import pandas as pd
 
 from budgetbench.study import job_traces
-from budgetbench.study.jobs import job_log, limits_of, load_runs, write_csv, write_points
+from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
 from budgetbench.study.model_sequences import sequence_points
 from budgetbench.study.provenance import sources_of_run
+from budgetlearn.files import write_whole
 
 wildcards, params = snakemake.wildcards, snakemake.params
 with job_log(snakemake.log[0], snakemake.threads):
@@ -17,5 +18,5 @@ with job_log(snakemake.log[0], snakemake.threads):
             visited.append(models)
             sources = sources_of_run(wildcards.method, params.spec, run)
         write_points(rows, snakemake, sources)
-        write_csv(pd.concat(visited), snakemake.output.visited)
+        write_whole(snakemake.output.visited, pd.concat(visited).to_csv(index=False))
         job_traces.keep(snakemake)

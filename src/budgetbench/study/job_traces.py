@@ -51,7 +51,10 @@ def is_repeated(config, output):
 def _failures(config, output):
     """Return the content that `keep_failures` wrote for the job that makes an output."""
     path = failure_file(config, output)
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"runs": []}
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"runs": []}
+    except ValueError:  # half written, as by a power cut; the next call repeats the job
+        return {"runs": [{"run": "?", "status": f"died: {path} is damaged"}]}
 
 
 def _is_repeated(status, before, config):
@@ -114,7 +117,8 @@ _FOLDER = "finished"
 def take_over(job):
     """Put the kept outputs of an identical job in place; return False if there are none."""
     kept = _kept(job)
-    if not all(map(Path.is_file, kept.values())) or is_repeated(job.config, job.output[0]):
+    whole = all(path.is_file() and path.stat().st_size for path in kept.values())
+    if not whole or is_repeated(job.config, job.output[0]):
         return False
     for output, path in kept.items():
         # A link, not a move: the job may be killed again before Snakemake counts it as done.

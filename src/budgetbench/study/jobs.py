@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_limits
 
 from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.files import write_whole
 
 from ..datasets.dataset import Dataset
 from . import records
@@ -109,8 +108,3 @@ def write_points(rows, job, sources, origins=None):
     # Failures first: if the job is killed in between, it has no output yet and is run again.
     close_job(job, zip(points["run"], points["status"], strict=True))
     records.write(points, job.output[0], origins, sources)
-
-
-def write_csv(frame, path):
-    """Write a frame as csv; the file appears only when it is complete."""
-    write_whole(path, frame.to_csv(index=False))

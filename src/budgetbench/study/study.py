@@ -182,6 +182,10 @@ class Study:
 
     def check_tables(self):
         """Refuse faults in the user's tables before any job starts, if the tables are small."""
+        # Snakemake itself would go on with the prices of earlier jobs.
+        for path in (path for case in self.cases for path in self.price_list(*case)):
+            if not Path(path).is_file():
+                raise ConfigError(f"there is no price list {path}.")
         for name, spec in self.datasets.items():
             for path in map(Path, self.own_table(name)):
                 if path.is_file() and path.stat().st_size <= AT_HAND:
