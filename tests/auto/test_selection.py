@@ -133,14 +133,14 @@ def test_the_choice_among_many_equals_is_corrected():
 
 def test_policies_that_score_less_than_cheaper_ones_share_their_mean():
     made = field(("constant", 0, 0.5), ("a", 0, 0.7), ("b", 1, 0.8), ("c", 2, 0.75), ("d", 3, 0.9))
-    flattery = np.array([0.0, 0.01, 0.02, 0.03])
-    scores = quoted_scores(made, [1, 2, 3, 4], flattery)
+    bias = np.array([0.0, 0.01, 0.02, 0.03])
+    scores = quoted_scores(made, [1, 2, 3, 4], bias)
     assert scores == pytest.approx({0: 0.5, 1: 0.7, 2: 0.76, 3: 0.76, 4: 0.87})
     # A policy that serves several budgets is flattered as at the first of them.
-    assert quoted_scores(made, [0, 2, 2, 2], flattery) == pytest.approx({0: 0.5, 2: 0.79})
+    assert quoted_scores(made, [0, 2, 2, 2], bias) == pytest.approx({0: 0.5, 2: 0.79})
     # Where purchases are scored nothing is spent for its own sake.
     paid = Field(made.rows, made.names, made.places, made.everything, spends=False)
-    assert quoted_scores(paid, [1, 2, 3, 4], flattery)[3] == pytest.approx(0.73)
+    assert quoted_scores(paid, [1, 2, 3, 4], bias)[3] == pytest.approx(0.73)
 
 
 def test_folds_without_a_model_within_the_budget_do_not_count_in_the_quoted_score():

@@ -157,7 +157,7 @@ def test_what_an_own_table_has_the_rows_for_is_planned(own_table, monkeypatch):
     for split in ({"train": 20, "valid": 5, "test": "rest"}, {"per_class": [6, 2, 2]}):
         planned(own_table(split=split, scoring="f1_macro")).check_tables()
     study = planned(own_table(scoring="roc_auc"))
-    monkeypatch.setattr("budgetbench.study.study.AT_HAND", 10)
+    monkeypatch.setattr("budgetbench.study.study.SMALL_TABLE", 10)
     study.check_tables()  # larger tables are left to the jobs
 
 

@@ -56,9 +56,8 @@ def size_table(points, competitors, tuned=()):
     each run among all that fit. Budgets that change no choice are omitted. `variant` is the setting
     of the grid ("" without one), and `setting` that of the model, or the budget.
     """
-    shown = points[
-        (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
-    ]
+    measured = (points["status"] == OK) & points["n_nodes"].notna()
+    shown = points[measured & points["method"].isin(competitors)]
     # Papers on memory report errors for both tasks.
     errors = shown["test_mse"].where(shown["test_mse"].notna(), 1 - shown["test_score"])
     shown = shown.assign(error=errors)

@@ -72,10 +72,8 @@ def equal_seconds_table(points, beyond, other, expected=None):
     """
     parts = {"tries": points[~beyond], "seconds": points[_in_time(points, other)]}
     names = ["settings", "processor_seconds", "aup"]
-    tables = {
-        equal: _spent(part, area_table(part, expected=expected))[names]
-        for equal, part in parts.items()
-    }
+    areas = {equal: area_table(part, expected=expected) for equal, part in parts.items()}
+    tables = {equal: _spent(part, areas[equal])[names] for equal, part in parts.items()}
     return pd.concat([table.reset_index().assign(equal=name) for name, table in tables.items()])
 
 

@@ -115,7 +115,7 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
             rows = [{"status": status, **setting_column(setting)}]
         spent += known.get("processor_seconds", time.process_time() - processor)
         for row in rows:
-            yield {**head(method, run, stage, number), **known, **row}
+            yield {**identity(method, run, stage, number), **known, **row}
             stage += 1
     log.info(
         "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s",
@@ -171,7 +171,7 @@ def _sees_validation(model, run):
     return chooses and "X_val" in inspect.signature(model.fit).parameters
 
 
-def head(method, run, stage, number):
+def identity(method, run, stage, number):
     """Return the columns that identify the row of a stage: run, method, stage and fit."""
     names = {"dataset": run.dataset, "costs": run.costs_kind, "method": method, "run": run.number}
     return {**names, "stage": stage, "fit": number}
@@ -188,7 +188,7 @@ def in_own_process(function, method, spec, run, n_jobs, *more, **limits):
 
 def failed_row(method, run, status, rows=()):
     """Return the row with the reason why a run of a method has no results after `rows`."""
-    return {**head(method, run, len(rows), rows[-1]["fit"] if rows else 0), "status": status}
+    return {**identity(method, run, len(rows), rows[-1]["fit"] if rows else 0), "status": status}
 
 
 def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):

@@ -28,7 +28,7 @@ SCHEDULE = "schedule"  # kind of method that is built from model sequences, each
 FIT = "fit"  # kind of method that one job fits and evaluates
 ACQUISITION, MEMORY = "acquisition", "memory"  # the budgets that methods are compared under
 PUBLISHED = "resources/published"
-AT_HAND = 5e6  # bytes; a user's table up to this size is read while a study is planned
+SMALL_TABLE = 5e6  # bytes; a user's table up to this size is read while a study is planned
 # Settings for how the work is done; results do not depend on them.
 WORKING = (
     *("runs_per_job", "threads_per_job", "time_limit", "memory_limit", "strict", "retry_failed"),
@@ -114,7 +114,7 @@ class Study:
     datasets: dict  # {id: DatasetSpec} of the data sets in use
     methods: dict  # {id: specification} of the methods in use, with overrides for all data sets
     root: Path = Path()  # the folder of the workflow
-    head: str = ""  # prefix of the folder of results, see `split_at_folder`
+    prefix: str = ""  # before the folder of results, see `split_at_folder`
 
     @classmethod
     def from_config(cls, config, root, trust=True):
@@ -129,8 +129,8 @@ class Study:
         config = {"title": config.get("study"), **typed(config, schemas / "config.schema.yaml")}
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
         # Names before methods, because messages about names suggest what to write instead.
-        registry = load_registry(place_of(config["datasets_file"], root))
-        methods = read_yaml(place_of(config["methods_file"], root))
+        registry = load_registry(here_or_in(config["datasets_file"], root))
+        methods = read_yaml(here_or_in(config["methods_file"], root))
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, methods, root)
         where, names = config["methods_file"], _named_methods(config)
@@ -178,7 +178,7 @@ class Study:
     def of_job(cls, job, path):
         """Return the study of a job (`snakemake` in a script), given a file in its folder."""
         study = cls.from_config(job.config, Path(job.scriptdir).resolve().parents[1])
-        return replace(study, head=split_at_folder(job.config, path)[0])
+        return replace(study, prefix=split_at_folder(job.config, path)[0])
 
     def check_tables(self):
         """Refuse faults in the user's tables before any job starts, if the tables are small."""
@@ -188,7 +188,7 @@ class Study:
                 raise ConfigError(f"there is no price list {path}.")
         for name, spec in self.datasets.items():
             for path in map(Path, self.own_table(name)):
-                if path.is_file() and path.stat().st_size <= AT_HAND:
+                if path.is_file() and path.stat().st_size <= SMALL_TABLE:
                     from ..datasets.preparing import prepare  # here because it is slow to import
 
                     self.check_target(prepare(spec))
@@ -211,7 +211,7 @@ class Study:
     @property
     def folder(self):
         """The folder of the study's results."""
-        return f"{self.head}{folder_of(self.config)}"
+        return f"{self.prefix}{folder_of(self.config)}"
 
     @property
     def settings(self):
@@ -321,7 +321,7 @@ class Study:
     def published(self):
         """The files of published numbers that the report compares with the study's."""
         names = self.config.get("published", [])
-        return [place_of(f"{PUBLISHED}/{name}.csv", self.root) for name in names]
+        return [here_or_in(f"{PUBLISHED}/{name}.csv", self.root) for name in names]
 
     def own_table(self, dataset):
         """Return a list with the user's table of a data set; empty for other sources."""
@@ -338,7 +338,7 @@ class Study:
                 f"{dataset} has no price list for the cost profile 'given'. Add a csv file "
                 f"(feature, cost) as `costs` to its entry in {self.config['datasets_file']}."
             )
-        return [place_of(path, self.root)]
+        return [here_or_in(path, self.root)]
 
     def price_content(self, dataset, kind):
         """Return the current sha256 of the price list of a cost profile; None if it has none."""
@@ -411,7 +411,7 @@ def with_defaults(config, root):
     return merged(base, config)
 
 
-def place_of(path, root):
+def here_or_in(path, root):
     """Return the path of a file in the current folder, or else in the workflow's folder."""
     there = Path(path).exists() or not (Path(root) / path).exists()
     return str(path) if there else str(Path(root) / path)
@@ -443,7 +443,7 @@ def _check_names(config, registry, methods, root):
         known(other, _named_methods(config), "method in seconds_of", "the study")
         if config.get("tries") is None:
             raise ConfigError("seconds_of adds settings after a method's tries: set tries too.")
-    tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
+    tables = [path.stem for path in Path(here_or_in(PUBLISHED, root)).glob("*.csv")]
     for name in config.get("published", []):
         known(name, tables, "published table", PUBLISHED)
 

@@ -162,10 +162,10 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             spends=self.objective_.scoring != "total_cost",
         )
         chosen = evidence.best_at_budgets(field)
-        flattery = evidence.optimism(field, comparison.seed)
+        bias = evidence.optimism(field, comparison.seed)
         # Folds without a model within the budget do not count in the quoted scores.
-        flattery += [policies[k].rows.mean() - policies[k].score for k in chosen]
-        quotes = evidence.quoted_scores(field, chosen, flattery)
+        bias += [policies[k].rows.mean() - policies[k].score for k in chosen]
+        quotes = evidence.quoted_scores(field, chosen, bias)
         known = [(p.method.name, comparison.budgets[p.place], p.spent.mean()) for p in policies]
         self.comparison_ = pd.DataFrame(known, columns=["method", "budget", "cost"])
         self.comparison_[["score", "score_se"]] = [mean_and_error(each) for each in field.rows]

@@ -300,15 +300,15 @@ def optimism(field, seed):
     return np.maximum(np.mean(gains, axis=0), 0.0)
 
 
-def quoted_scores(field, chosen, flattery):
+def quoted_scores(field, chosen, bias):
     """Return the expected scores of the policies chosen for ascending budgets, by policy.
 
-    This is the score out of fold, minus the bias `flattery`, (n_budgets,). Policies that score less
+    This is the score out of fold, minus its `bias`, (n_budgets,). Policies that score less
     than cheaper ones, though not beyond chance, get their common mean (isotonic regression).
     """
     first = {policy: place for place, policy in reversed(list(enumerate(chosen)))}
     means, bought = field.rows.mean(axis=1), sorted(filter(None, first), key=first.get)
-    scores = np.array([means[policy] - flattery[first[policy]] for policy in bought])
+    scores = np.array([means[policy] - bias[first[policy]] for policy in bought])
     if field.spends and bought:
         scores = isotonic_regression(scores)
     return {0: means[0], **dict(zip(bought, scores.tolist(), strict=True))}

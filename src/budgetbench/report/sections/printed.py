@@ -16,7 +16,7 @@ from budgetlearn.files import read_yaml
 
 from ...analysis import reproduction as judging
 from ...study.records import setting_text
-from ...study.study import PUBLISHED, place_of
+from ...study.study import PUBLISHED, here_or_in
 from ..section import Section
 from ..text import DASH, counted, plus_minus
 
@@ -41,7 +41,7 @@ class Printed(Section):
 
     @property
     def inputs(self):
-        return [*self.study.published, place_of(_REASONS, self.study.root)]
+        return [*self.study.published, here_or_in(_REASONS, self.study.root)]
 
     def tables(self, report):
         printed = read_published(self.study.published)
