@@ -19,7 +19,7 @@ from ..study.study import ACQUISITION, Study
 from .labels import Display
 from .section import case_name, template_environment
 from .sections import sections_of
-from .style import svg_bytes
+from .style import shape_path, svg_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,20 +148,6 @@ def script_data(cases, display):
     study = {"methods": methods, "cases": cases}
     text = json.dumps(study, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")  # no text of the data can end the script element
-
-
-def shape_path(marker):
-    """Return a matplotlib marker as the data of an SVG path in the square from -1 to 1."""
-    from matplotlib.markers import MarkerStyle  # imported late, like all drawing code: see Section
-
-    # The browser draws the legend, with the same marks as in the pictures.
-    style = MarkerStyle(marker)
-    pieces = style.get_path().to_polygons(style.get_transform(), closed_only=False)
-    largest = max(abs(piece).max() for piece in pieces)
-    return "".join(
-        "M" + "L".join(f"{x / largest:.2f},{-y / largest:.2f}" for x, y in piece)
-        for piece in pieces
-    )
 
 
 @cache

@@ -89,6 +89,20 @@ def marked_line(method, n_points):
     return {**line, **marks, "label": method.label}
 
 
+def shape_path(marker):
+    """Return a matplotlib marker as the data of an SVG path in the square from -1 to 1."""
+    from matplotlib.markers import MarkerStyle
+
+    # The page's charts and legend have the same marks as the pictures.
+    style = MarkerStyle(marker)
+    pieces = style.get_path().to_polygons(style.get_transform(), closed_only=False)
+    largest = max(abs(piece).max() for piece in pieces)
+    return "".join(
+        "M" + "L".join(f"{x / largest:.2f},{-y / largest:.2f}" for x, y in piece)
+        for piece in pieces
+    )
+
+
 def draw_spread(axes, mean, places, sd, span, method, label):
     """Draw mean ± sd as horizontal bars at the heights `places`, within the span of the scores."""
     axes.errorbar(

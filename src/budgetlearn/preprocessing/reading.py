@@ -171,11 +171,9 @@ def read_table(
     with reading(path, "a table"):
         if path.suffix in (".parquet", ".pq") or files.starts_with(path, files.PARQUET):
             return _read_parquet(path, named, columns)
-        workbook = files.is_workbook(path)
-    if workbook:
-        with reading(path, "a workbook (.xlsx)"):
-            path, separator = files.workbook_as_csv(path, decimal or "."), ","
-    with reading(path, "a table"):
+        if files.is_workbook(path):
+            with reading(path, "a workbook (.xlsx)"):
+                path, separator = files.workbook_as_csv(path, decimal or "."), ","
         encoding = files.encoding_of(path)
         with files.opened(path, encoding) as stream:
             first = next(filter(str.strip, iter(partial(stream.readline, 1_000_000), "")), "")

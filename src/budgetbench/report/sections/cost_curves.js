@@ -9,7 +9,7 @@ const asked = new Map(); // method → whether the reader wants it; null: follow
 const drawn = new Map(); // figure that has been near the window → its latest drawing
 
 const methods = new Map(study.methods.map((method) => [method.id, method]));
-const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
+const legend = new Map([...controls.querySelectorAll("[data-method]")].map((button) => [button.dataset.method, button]));
 
 // The Vega-Lite channel that distinguishes methods by colour, shape or dash.
 function byMethod(mark) {
@@ -175,36 +175,10 @@ function drawAll() {
   [...drawn.keys()].forEach(draw);
 }
 
-function legendButton(method) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.dataset.method = method.id;
-  const mark = `d="${method.shape}" fill="${method.colour}" stroke="${method.colour}" stroke-width="0.3"`;
-  button.innerHTML = `<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path ${mark}/></svg>`;
-  button.append(method.label); // as text, since labels come from the user
-  button.addEventListener("click", () => {
-    asked.set(method.id, hidden.has(method.id));
-    update();
-  });
-  return button;
-}
-
-function addLegend() {
-  const legend = document.getElementById("curve-legend");
-  const listed = study.methods.filter(({ id }) => present.has(id));
-  legend.append(...listed.map(legendButton));
-  for (const [name, wanted] of [["all", true], ["none", false], ["best", null]]) {
-    controls.elements[name].addEventListener("click", () => {
-      for (const { id } of listed) asked.set(id, wanted);
-      update();
-    });
-  }
-}
-
 // Shows the controls, the five best methods of the comparison, and the methods chosen by the reader.
 function update() {
   const { order, cases } = window.comparison;
-  const best = order.filter((id) => present.has(id)).slice(0, 5);
+  const best = order.filter((id) => legend.has(id)).slice(0, 5);
   const rivals = new Set(Object.values(study.cases).flatMap(({ compare }) => Object.keys(compare.mean)));
   hidden.clear();
   for (const { id } of study.methods) {
@@ -213,13 +187,22 @@ function update() {
   for (const figure of document.querySelectorAll("[data-curves]")) {
     figure.hidden = !cases.includes(figure.dataset.curves);
   }
-  for (const button of controls.querySelectorAll("[data-method]")) {
-    button.setAttribute("aria-pressed", String(!hidden.has(button.dataset.method)));
-  }
+  for (const [id, button] of legend) button.setAttribute("aria-pressed", String(!hidden.has(id)));
   drawAll();
 }
 
-addLegend();
+for (const [id, button] of legend) {
+  button.addEventListener("click", () => {
+    asked.set(id, hidden.has(id));
+    update();
+  });
+}
+for (const [name, wanted] of [["all", true], ["none", false], ["best", null]]) {
+  controls.elements[name].addEventListener("click", () => {
+    for (const id of legend.keys()) asked.set(id, wanted);
+    update();
+  });
+}
 update();
 controls.addEventListener("change", drawAll);
 document.addEventListener("comparison", update);

@@ -65,9 +65,11 @@ class CostCurves(Section):
         return figure
 
     def context(self, report):
-        display = report.display
+        display, drawn = report.display, set(report.results.schedules["method"])
         names = ((case_name(*c), display.case_title(*c), display.score(c[0])) for c in report.cases)
-        return {"score": display.score(), "cases": list(names)}
+        legend = [method for name, method in display.methods.items() if name in drawn]
+        known = {"legend": legend, "shape_path": style.shape_path}
+        return {"score": display.score(), "cases": list(names), **known}
 
     def script_data(self, report, *case):
         """Return the curves of a case, and the models of its first `runs_shown` runs as points.
