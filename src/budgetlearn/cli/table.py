@@ -346,37 +346,34 @@ def _target(column, task):
     labels = column.astype(object).map(as_word).to_numpy(dtype=str)
     if len(set(labels)) < 2:
         raise DatasetError(f"The target {column.name!r} has only one class, {str(labels[0])!r}.")
-    return labels, task, (*notes, *(_twins(column) or _rare(labels)))
+    return labels, task, (*notes, *([*_twins(column)] or _rare(labels)))
 
 
 def _one_for_all(amounts, name):
-    """Return a note if one row makes up most of the variance with which R² compares errors."""
+    """Yield a note if one row makes up most of the variance with which R² compares errors."""
     ratios = amounts / np.abs(amounts).max()  # squares of these do not overflow
     squares = (ratios - ratios.mean()) ** 2
     share, row = squares.max() / squares.sum(), squares.argmax(keepdims=True)
-    if share < 0.5:
-        return ()
-    return (
-        f"{amounts[row[0]]:g} {in_row(row)} makes up {100 * share:.0f} % of the variance of "
-        f"{shown(name)}, which R² depends on. If it is correct: --scoring neg_mean_absolute_error",
-    )
+    if share >= 0.5:
+        what = f"{amounts[row[0]]:g} {in_row(row)} makes up {100 * share:.0f} % of the variance"
+        use = "If it is correct: --scoring neg_mean_absolute_error"
+        yield f"{what} of {shown(name)}, which R² depends on. {use}"
 
 
 def _rare(labels):
-    """Return a note if a class is so rare that scores say little about it."""
+    """Yield a note if a class is so rare that scores say little about it."""
     classes, counts = np.unique(labels, return_counts=True)
     rare, often, n_rows = counts.argmin(), counts.argmax(), counts.sum()
-    if counts[rare] >= n_rows * min(RARE, 0.25 / classes.size):
-        return ()
-    return (
-        f"the class {str(classes[rare])!r} has {counts[rare]} of {n_rows} rows: scores say little "
-        f"about it, and always predicting {str(classes[often])!r} is right in "
-        f"{100 * counts[often] / n_rows:.0f} % of the rows.",
-    )
+    if counts[rare] < n_rows * min(RARE, 0.25 / classes.size):
+        yield (
+            f"the class {str(classes[rare])!r} has {counts[rare]} of {n_rows} rows: scores say "
+            f"little about it, and always predicting {str(classes[often])!r} is right in "
+            f"{100 * counts[often] / n_rows:.0f} % of the rows."
+        )
 
 
 def _twins(column):
-    """Return a note if two words of a column differ only in capitals."""
+    """Yield a note on the first two words of a column that differ only in capitals."""
     words = () if is_number(column) else sorted({*map(as_word, column.dropna().unique())})
     # Often a typing error, but both may be meant, so this is a note and not an error.
     seen = {}
@@ -384,8 +381,8 @@ def _twins(column):
         first = seen.setdefault(word.casefold(), word)
         if first != word:
             what = f"{first!r} and {word!r} differ only in capitals and count as two"
-            return (f"{shown(column.name)}: {what}.",)
-    return ()
+            yield f"{shown(column.name)}: {what}."
+            return
 
 
 def _suggested(column):
