@@ -130,8 +130,7 @@ def baselines_of(points, column="test_score"):
 def _each_run(points, schedules, expected):
     """Yield each run that counts: its key, its case and run, and its schedule, possibly empty.
 
-    It is given as costs and scores on test data, of models that some budget buys, and on validation
-    data.
+    It has costs and scores on test data, of models that some budget buys, and on validation data.
     """
     test = schedules[["cost_fraction", "test_score"]].to_numpy(dtype=float)
     valid = schedules[["valid_fraction", "valid_score"]].to_numpy(dtype=float)

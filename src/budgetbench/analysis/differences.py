@@ -1,7 +1,6 @@
 """Differences of methods over runs that share a table: leads and paired tests.
 
-All runs split the same table, so their results are not independent. The variance of a mean over
-runs is corrected for that (Nadeau and Bengio).
+As all runs split the same table, the variance of their mean is corrected (Nadeau and Bengio).
 """
 
 import numpy as np

@@ -170,8 +170,7 @@ class _Chooser:
     def _error(self, differences):
         """Return the standard error of mean differences over runs that share examples.
 
-        The spread over runs is the median over all differences, as few runs estimate each one
-        poorly. With a single run it is taken for 0.
+        The spread over runs is the median of all, as few runs estimate each poorly; 0 of one run.
         """
         if not differences or len(differences[0]) < 2:
             return 0.0

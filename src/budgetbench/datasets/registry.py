@@ -14,8 +14,7 @@ import jsonschema
 from budgetlearn.exceptions import ConfigError, DatasetError
 from budgetlearn.files import read_yaml
 
-# Both files are part of the package. In the source tree they are links to `config/datasets.yaml`
-# and `workflow/schemas/datasets.schema.yaml`.
+# Both are in the package; in the source tree, they are links to `config` and `workflow/schemas`.
 DEFAULT_REGISTRY = Path(__file__).with_name("datasets.yaml").resolve()
 SCHEMA = Path(__file__).with_name("datasets.schema.yaml")
 
@@ -43,8 +42,7 @@ class DatasetSpec:
     id: str
     title: str
     task: str  # "classification", "regression" or "ranking"
-    # "embedded" in scikit-learn, "generated", "files" (fetched), "local" (files that only the user
-    # has) or "csv" (the user's table).
+    # "embedded" in scikit-learn, "generated", "files" (fetched), "local" or "csv" (of the user)
     kind: str
     reader: str  # of the raw files; or the name of the embedded table, or of the generator
     parameters: Mapping = field(default_factory=dict)  # of the reader or generator

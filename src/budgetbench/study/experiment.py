@@ -194,8 +194,7 @@ def failed_row(method, run, status, rows=()):
 def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
     """Run a method in a separate process, with the limits of `isolated`, and return its rows.
 
-    A method such as `ExhaustiveSearch` keeps its progress in `checkpoint_file` in `folder`, which
-    is renamed to `<run>.csv` when the run is complete.
+    `ExhaustiveSearch` keeps its progress in `checkpoint_file`, in the end renamed to `<run>.csv`.
     """
     unfinished = checkpoint_file(folder, spec, run, code)
     rows, problem = in_own_process(run_method, method, spec, run, n_jobs, unfinished, **limits)

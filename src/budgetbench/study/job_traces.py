@@ -163,8 +163,7 @@ SPARE = 2.5  # factor on the time of earlier jobs of a method when asking a clus
 def minutes_for(study, n_runs, folder):
     """Return the minutes to ask a cluster for, for a job of `n_runs` runs.
 
-    A run gets `SPARE` times the slowest run in the times that Snakemake wrote to `folder`, but at
-    most the minutes in the study's settings.
+    A run gets `SPARE` times the slowest that Snakemake timed in `folder`, up to the study's limit.
     """
     took = []
     for path in Path(folder).glob("*.tsv"):

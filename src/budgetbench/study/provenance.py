@@ -1,7 +1,6 @@
 """Provenance of results: code, versions and machine, and hashes of the data, prices and methods.
 
-The hashes are stored with the points. With them, a reader can check that the current table, price
-list and method are those that were measured.
+The hashes are stored with the points, to check that table, prices and method are those measured.
 """
 
 import hashlib

@@ -164,8 +164,7 @@ def _platforms(origins):
 def differences(fresh, stored, within=0.0):
     """Return the differences between two sets of operating points above a relative tolerance.
 
-    The frame has one row for each difference: `KEY`, column, fresh, stored. If only one side has a
-    point, all its values differ and are missing on the other side.
+    Each has a row: `KEY`, column, fresh, stored. All values of a point on one side only differ.
     """
     fresh, stored = (each.drop(columns=UNCOMPARED).set_index(KEY) for each in (fresh, stored))
     for name, frame in (("fresh", fresh), ("stored", stored)):
