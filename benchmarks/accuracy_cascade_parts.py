@@ -25,7 +25,7 @@ from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetlearn.cascade import ScheduleCascadeClassifier
 from budgetlearn.cascade.fixed_order import Answers, Cascade, walk
 from budgetlearn.cascade.models import StageModels, Table, as_kind, assign_folds
-from budgetlearn.cascade.orders import acquisitions_of, geometric_stages
+from budgetlearn.cascade.orders import geometric_stages, ordered_acquisitions
 from budgetlearn.cascade.pool import Trace, candidates, class_evidence
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
 
@@ -80,7 +80,7 @@ def areas(run):
     seed, n_classes = run.seed("cascade"), int(y.max()) + 1
     table = Table(X, y, n_classes, assign_folds(y, n_classes, 5, np.random.RandomState(seed)))
     orders = {
-        name: geometric_stages(acquisitions_of(name, table, run.costs, seed), run.costs, 10)
+        name: geometric_stages(ordered_acquisitions(name, table, run.costs, seed), run.costs, 10)
         for name in ("boosted_path", "schedule")
     }
     kinds = {name: as_kind(name, n_classes) for name in KINDS}

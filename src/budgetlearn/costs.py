@@ -34,10 +34,14 @@ def affords(budget, cost):
     return cost <= spendable(np.asarray(budget))
 
 
+def least_budget(cost):
+    """Return the smallest budget with six digits that pays for a cost, as text."""
+    return f"{float(_SIX_DIGITS.create_decimal(cost / spendable(1.0))):g}"
+
+
 def too_small(budget, cheapest, what, limit="the budget"):
     """Return the error for a budget that pays for none of several models, forests or methods."""
-    # The smallest budget with six digits that pays for the cheapest.
-    least = f"{float(_SIX_DIGITS.create_decimal(cheapest / spendable(1.0))):g}"
+    least = least_budget(cheapest)
     text = f"No {what} costs at most {budget:g}: the cheapest one costs {least}."
     return BudgetError(f"{text} Raise {limit} to {least} or more.", float(cheapest))
 

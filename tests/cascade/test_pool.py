@@ -58,7 +58,7 @@ def fitted():
     cascade = Cascade("own", STAGES, COSTS, mixtures, None)
     bill = COSTS[:, None], cascade.sizes[:, None]
     trace = Trace(cascade, models.held_out_stages(STAGES, mixtures), *bill).calibrated(table)
-    return trace.route, class_evidence(trace, table, trace.predictions[-1]), models, X
+    return trace.order, class_evidence(trace, table, trace.predictions[-1]), models, X
 
 
 def test_rows_that_a_stage_cannot_tell_apart_are_one():

@@ -7,19 +7,19 @@ import pytest
 
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, orders, pool
 from budgetlearn.cascade.models import Table, as_kind, assign_folds
-from budgetlearn.cascade.orders import acquisitions_of, confirmed_share, geometric_stages
+from budgetlearn.cascade.orders import confirmed_share, geometric_stages, ordered_acquisitions
 from budgetlearn.cascade.pool import best_informed
 from budgetlearn.costs import FeatureCosts
 
 
 def share(table, known=None):
     costs = FeatureCosts(np.ones(table.X.shape[1]))
-    stages = geometric_stages(acquisitions_of("boosted_path", table, costs, 0), costs, 5)
+    stages = geometric_stages(ordered_acquisitions("boosted_path", table, costs, 0), costs, 5)
     forest = as_kind("forest", table.n_classes)
     held_out = np.array([forest.fit_both(table, sorted(each), 0)[0] for each in stages])
     held_out = held_out if known is None else np.array([known] * len(stages))
-    route = SimpleNamespace(name="boosted_path", stages=stages)
-    trace = SimpleNamespace(route=route, predictions=held_out)
+    order = SimpleNamespace(name="boosted_path", stages=stages)
+    trace = SimpleNamespace(order=order, predictions=held_out)
     return confirmed_share(table, costs, [trace], held_out[-1], 0)
 
 
@@ -52,9 +52,9 @@ def test_a_single_stage_is_judged_where_parts_of_the_rows_start_with_what_is_fre
     y = np.arange(60) % 2
     X = np.column_stack([np.arange(60) % 3, y]).astype(float)
     table = Table(X, y, 2, np.arange(60) % 5, given={0: np.arange(3)})
-    route = SimpleNamespace(name="boosted_path", stages=[(0, 1)])
+    order = SimpleNamespace(name="boosted_path", stages=[(0, 1)])
     known = np.eye(2)[y] * 0.8 + 0.1
-    trace = SimpleNamespace(route=route, predictions=known[None])
+    trace = SimpleNamespace(order=order, predictions=known[None])
     assert 0 <= confirmed_share(table, FeatureCosts([1, 0]), [trace], known, 0) <= 1
 
 

@@ -9,6 +9,7 @@ from scipy.special import softmax
 from sklearn.datasets import load_wine, make_friedman1
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
+from sklearn.utils import get_tags
 
 from budgetlearn.gif import GIFClassifier, GIFRegressor, fitting, pruning
 from budgetlearn.gif import weights as logit
@@ -230,6 +231,7 @@ def test_early_stopping_keeps_the_best_of_the_smaller_budgets():
         X[::2], y[::2], X[1::2], y[1::2]
     )
     assert 0 < stopped.n_nodes_ < model.n_nodes_
+    assert [get_tags(each).chooses_on_validation for each in (stopped, model)] == [True, False]
     one_hot = np.eye(3)[y[1::2]]
 
     def error(forest):

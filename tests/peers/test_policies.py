@@ -10,7 +10,7 @@ from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import MissingExtraError
 from budgetlearn.policies import AACOClassifier, DIMEClassifier, GDFSClassifier
 from budgetlearn.policies.aaco import free_with
-from budgetlearn.policies.classifier import Walk
+from budgetlearn.policies.classifier import Record
 from budgetlearn.policies.networks import RankCode
 from budgetlearn.protocol.documenting import Limits
 from budgetlearn.protocol.prediction import acquired_from, from_table
@@ -189,7 +189,7 @@ def test_ranks_count_ties_half_and_are_linear_between_training_values():
 
 
 def test_a_walk_ends_at_the_first_rating_below_the_threshold():
-    walk = Walk.empty(1, 4)
+    walk = Record.empty(1, 4)
     for feature, rating in ((2, 0.9), (0, 0.1), (3, 0.5)):
         walk.take(
             np.zeros(1, int), np.array([feature]), np.array([rating]), np.ones(1), np.zeros(1, bool)

@@ -32,7 +32,7 @@ from .models import (
     medians,
     models_between,
 )
-from .orders import ORDERS, acquisitions_of, confirmed_share, geometric_stages, nested_stages
+from .orders import ORDERS, confirmed_share, geometric_stages, nested_stages, ordered_acquisitions
 
 # Most units (stretches of an order) that are hidden in the training examples of the fallback.
 MOST_UNITS = 16
@@ -175,7 +175,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         self._errors = {}  # by id of a cascade: function that measures a score's standard error
         entries = self._pool(orders, units, table, models, seed)
         entries = self._at_own_cost(entries, table)
-        # A cap may select a route that is not optimal for any mean budget.
+        # A cap may select a candidate that is not optimal for any mean budget.
         stop_all = [each for each in entries if np.isnan(each.tradeoff)]
         self._routes = [each for each in stop_all if each.n_features > 0]
         front = pool.best_at_each_cost(entries)
@@ -220,11 +220,11 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         reference = pool.best_informed(table, reference, stages, share)
         entries = []
         for trace in traces:
-            self._say(f"the points of {trace.route.name}")
+            self._say(f"the points of {trace.order.name}")
             evidence = self._evidence(trace, reference, table, models, seed)
             found = pool.candidates(evidence, self.feature_costs_.full)
             # Points between the steps of a dynamic order would hardly keep their budgets.
-            if not trace.route.dynamic:
+            if not trace.order.dynamic:
                 found += pool.between(found, evidence, self.feature_costs_.full)
             entries += self._scored(found, evidence, leans=table.n_classes is not None)
         return pool.above_constant(entries, self._constant(reference, table, models, seed), share)
@@ -282,9 +282,9 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         """Return the out-of-fold predictions of an order's stages."""
         costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
         mixtures = tuple(models.mixture(features, table) for features in stages)
-        route = Cascade(name, tuple(stages), costs, mixtures, None)
+        order = Cascade(name, tuple(stages), costs, mixtures, None)
         held_out = models.held_out_stages(stages, mixtures)
-        return pool.Trace(route, held_out, costs[:, None], route.sizes[:, None])
+        return pool.Trace(order, held_out, costs[:, None], order.sizes[:, None])
 
     def _evidence(self, trace, reference, table, models, seed):
         """Return the `Evidence` of a trace, with losses relative to a reference."""
@@ -292,16 +292,16 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             evidence = pool.class_evidence(trace, table, reference)
         else:
             squares = ((reference - trace.predictions) ** 2)[:, :, 0]
-            changes = _changes(trace.route, squares, table, models, seed)
+            changes = _changes(trace.order, squares, table, models, seed)
             evidence = pool.number_evidence(trace, changes, table, reference[:, 0])
-        if trace.route.dynamic:
+        if trace.order.dynamic:
             return evidence
-        reader = trace.route.reader(models, table.X, Answers(len(table.y)))
+        reader = trace.order.reader(models, table.X, Answers(len(table.y)))
 
         def final(stage, rows):
             return reader.confidence(stage, reader.predict(stage, rows), rows)
 
-        said = evidence.confidence, trace.route.stages, table.without_gaps
+        said = evidence.confidence, trace.order.stages, table.without_gaps
         return replace(evidence, confidence=pool.settled_in_cells(*said, final))
 
     def _constant(self, reference, table, models, seed):
@@ -312,8 +312,8 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
         free = np.zeros((1, 1))
         ones = None if table.n_classes is None else np.ones(1)
         mixture = Mixture(("constant",), np.ones(1), ones)
-        route = Cascade("constant", ((),), free[0], (mixture,), ones)
-        trace = pool.Trace(route, predictions, free, free)
+        order = Cascade("constant", ((),), free[0], (mixture,), ones)
+        trace = pool.Trace(order, predictions, free, free)
         evidence = self._evidence(trace, reference, table, models, seed)
         found = pool.candidates(evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
         if table.n_classes is None:
@@ -401,7 +401,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
                 stages = parts = nested_stages(self._indices(order), costs.n_features)
                 singles = Units.of_stages(parts, costs)
             elif isinstance(order, str) and order in ORDERS:
-                acquisitions = acquisitions_of(order, table, costs, seed, self.n_jobs)
+                acquisitions = ordered_acquisitions(order, table, costs, seed, self.n_jobs)
                 stages = geometric_stages(acquisitions, costs, self.n_stages)
                 parts = geometric_stages(acquisitions, costs, MOST_UNITS)
                 singles = Units(tuple(acquisitions), costs)

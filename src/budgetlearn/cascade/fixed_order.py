@@ -236,10 +236,9 @@ class CascadeAcquisitions(Acquisitions):
         self._cascade, self._models = point.cascade, models
         self._reader = CascadeReader(self._cascade, models, self._X, Answers(n_samples))
         self._stage = np.full(n_samples, -1)  # the last completed stage
-        # Number of features acquired of a stage that the cap cannot fully pay for, and their share
-        # of its cost, which is the same for all examples that get there.
-        self._beyond = np.zeros(n_samples, dtype=np.intp)
-        self._share = 0.0
+        # Examples with some features of a stage that the cap cannot fully pay for; the number of
+        # these features, and their share of the stage's cost.
+        self._further, self._n_beyond, self._share = np.empty(0, dtype=np.intp), 0, 0.0
         self._lacks = np.zeros(n_samples, dtype=bool)
 
     def requests(self, ledger):
@@ -262,8 +261,7 @@ class CascadeAcquisitions(Acquisitions):
             # Spend what is left of the cap on the first features of the next stage.
             for feature, share in self._cascade.paid_beyond(last, ledger.costs, ledger.max_cost):
                 self._lacks[rows] |= yield from self._ask(rows, feature)
-                self._beyond[rows] += 1
-                self._share = share
+                self._further, self._n_beyond, self._share = rows, self._n_beyond + 1, share
         return self.outcome()
 
     def _confidence(self, stage, rows):
@@ -295,7 +293,7 @@ class CascadeAcquisitions(Acquisitions):
             rows = np.flatnonzero(complete & (self._stage == stage))
             parts.append((rows, self._reader.predict(int(stage), rows)))
         # These replace the predictions of the stage.
-        further = np.flatnonzero(complete & (self._beyond > 0))
+        further = self._further[complete[self._further]]
         if further.size:
             parts.append((further, self._beyond_stage(further)))
         if without.any():
@@ -309,7 +307,7 @@ class CascadeAcquisitions(Acquisitions):
         fallback, which knows more. Its weight is the share of the next stage that is paid for.
         """
         stage = self._stage[rows[0]]  # all rows have the same stage and the same extra features
-        n_known = len(self._cascade.stages[stage]) + self._beyond[rows[0]]
+        n_known = len(self._cascade.stages[stage]) + self._n_beyond
         features = ascending(self._cascade.stages[stage + 1][:n_known])
         if features not in self._models.between:
             fallback = self._models.fallback_model.predict(self._X[rows])

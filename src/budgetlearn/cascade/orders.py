@@ -113,7 +113,7 @@ ORDERS = {
 }
 
 
-def acquisitions_of(name, table, costs, seed, n_jobs=None):
+def ordered_acquisitions(name, table, costs, seed, n_jobs=None):
     """Return the acquisitions of a named order: tuples of features that are acquired together."""
     return with_whole_groups(ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs), costs)
 
@@ -204,16 +204,16 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     n_outputs), holds the predictions from all features, which involve no choice.
     """
     # Sets given by the user were not chosen from the labels.
-    trace = next((each for each in traces if each.route.name in ORDERS), None)
+    trace = next((each for each in traces if each.order.name in ORDERS), None)
     if trace is None or (len(table.y) > MOST_PILOT_ROWS and not table.given):
         return 1.0
-    stages = trace.route.stages
+    stages = trace.order.stages
     # The last stage has all features: there, only the order of categories is a choice.
     places = {*np.linspace(0, len(stages) - 2, N_PILOTS).astype(int)} & {*range(len(stages) - 1)}
     places = [*sorted(places), *([len(stages) - 1] if table.given else [])]
     chosen = [stages[place] for place in places]
     n_stages = max(2, len(stages))  # room for a first stage of free features
-    pilots = _pilots(table, costs, trace.route.name, chosen, n_stages, seed, n_jobs)
+    pilots = _pilots(table, costs, trace.order.name, chosen, n_stages, seed, n_jobs)
     outside, inside = (list(map(table.calibrated_losses, each)) for each in pilots)
     constant = table.calibrated_losses(np.tile(table.constant, (len(table.y), 1)))
     known = [*trace.predictions[places], *([] if table.given else [last])]
@@ -245,7 +245,7 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
         inside = parts != part
         # Categories in an order that is learned without the part.
         unaware = replace(table, X=examples.ordered_by(inside, table.n_classes).X)
-        acquisitions = acquisitions_of(name, unaware.take(inside), costs, drawn)
+        acquisitions = ordered_acquisitions(name, unaware.take(inside), costs, drawn)
         own = geometric_stages(acquisitions, costs, n_stages)
         spent = np.array([costs.subset(list(each)) for each in own])
 

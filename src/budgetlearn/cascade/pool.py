@@ -137,9 +137,9 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Out-of-fold acquisitions and predictions of the training examples on a route."""
+    """Out-of-fold acquisitions and predictions of the training examples that follow an order."""
 
-    route: object  # Cascade or DynamicOrder: its models are fitted on all examples
+    order: object  # Cascade or DynamicOrder: its models are fitted on all examples
     predictions: np.ndarray  # (n_stages, n_samples, n_outputs): at the end of each stage
     # Broadcast to (n_stages, n_samples): cost, and number of features acquired.
     spent: np.ndarray
@@ -152,8 +152,8 @@ class Trace:
         # A temperature for each stage: later stages are more confident, and often overconfident.
         found = [fit_temperature(stage, table.y, table.weight) for stage in self.predictions]
         predictions = np.array(list(map(with_temperature, self.predictions, found)))
-        route = replace(self.route, temperatures=np.array(found))
-        return replace(self, route=route, predictions=predictions)
+        order = replace(self.order, temperatures=np.array(found))
+        return replace(self, order=order, predictions=predictions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,7 +321,7 @@ def _judged(evidence, thresholds, tradeoff):
     score = evidence.best_score - float(table.mean(losses))
     bill = cost_of_rows(spent, sizes, table.counted, table.groups)
     values = {"score": score, "observed": observed, "observed_se": error, **bill}
-    return Candidate(trace.route, thresholds, float(tradeoff), **values)
+    return Candidate(trace.order, thresholds, float(tradeoff), **values)
 
 
 def cost_of_rows(spent, sizes, counted, groups=None):

@@ -111,42 +111,31 @@ class ImportedForest(CompactMethods):
         booster = getattr(model, "booster_", model)
         if hasattr(booster, "model_to_string"):
             trees, self.n_features = convert.from_lightgbm(booster), booster.num_feature()
-            head = booster.model_to_string(num_iteration=1)
             start = np.zeros(trees[0].value.shape[1])
-            named = start.size > 1 or "objective=binary" in head
-            classes = getattr(model, "classes_", np.arange(max(start.size, 2)) if named else None)
-            n_trees = len(trees) if classes is None and "\naverage_output\n" in head else 1  # "rf"
-            shares = False
-            if classes is None:
-                # Three rows, because a transformation may leave a single sum (0 or 1) unchanged.
-                rows = np.array([[-1e30], [0.0], [1e30]]) + np.zeros(self.n_features)
-                raw, mean = booster.predict(rows, raw_score=True), booster.predict(rows)
-                if not np.allclose(mean * n_trees, raw, rtol=1e-9, atol=0):
-                    raise TypeError(
-                        "a forest must predict the sum of its trees, but this LightGBM objective "
-                        "transforms the sum: train on the transformed target instead."
-                    )
+            self.classes, averages = _about_lightgbm(model, booster, len(trees), start.size)
+            votes = False
         else:
             check_is_fitted(model, msg="the forest, a %(name)s, must be fitted; clones are not.")
-            self.n_features, classes = model.n_features_in_, getattr(model, "classes_", None)
-            trees = convert.from_sklearn(model)
+            trees, self.n_features = convert.from_sklearn(model), model.n_features_in_
             start = convert.sklearn_intercept(model) + np.zeros(trees[0].value.shape[1])
             if get_tags(model).input_tags.allow_nan:
                 members = getattr(model, "estimators_", [model])
                 ways = (member.tree_.missing_go_to_left for member in members)
                 trees = [replace(t, missing_left=way) for t, way in zip(trees, ways, strict=True)]
-            n_trees = 1 if hasattr(model, "learning_rate") else len(trees)
-            shares = classes is not None and not hasattr(model, "learning_rate")
+            self.classes = getattr(model, "classes_", None)
+            averages = not hasattr(model, "learning_rate")
+            votes = averages and self.classes is not None
         # A single score of two classes is the second class's score minus the first's.
-        pad = classes is not None and start.size == 1
-        self.classes, self.trees, self.intercept = classes, [], np.insert(start, 0, [0.0] * pad)
+        pad = self.classes is not None and start.size == 1
+        self.trees, self.intercept = [], np.insert(start, 0, [0.0] * pad)
+        # Sums of class shares need not be divided, as the largest one decides.
+        divisor = len(trees) if averages and self.classes is None else 1
         for tree in trees:
-            value = tree.value if classes is not None else tree.value / n_trees
-            value = np.insert(value, [0] * pad, 0.0, axis=1)
+            value = np.insert(tree.value / divisor, [0] * pad, 0.0, axis=1)
             leaves = value[tree.is_leaf]
             # Subtract the middle of the leaf values, to save the few digits of small formats.
             # Class shares are unchanged, so that classes that tie also tie on a device.
-            common = 0.0 if shares else (leaves.min(axis=0) + leaves.max(axis=0)) / 2
+            common = 0.0 if votes else (leaves.min(axis=0) + leaves.max(axis=0)) / 2
             self.intercept = self.intercept + common
             self.trees.append(replace(tree, value=value - common))
 
@@ -154,6 +143,27 @@ class ImportedForest(CompactMethods):
         """Return the forest in the compact format, see `CompactMethods.compact`."""
         about = {"intercept": self.intercept, "classes": self.classes, "format": format}
         return CompactForest.of(self.trees, self.n_features, **about)
+
+
+def _about_lightgbm(model, booster, n_trees, n_columns):
+    """Return the classes of a booster (None: it predicts numbers), and whether it averages trees.
+
+    Raises `TypeError` if it predicts neither classes nor the sum or the mean of its trees.
+    """
+    head = booster.model_to_string(num_iteration=1)
+    named = n_columns > 1 or "objective=binary" in head
+    classes = getattr(model, "classes_", np.arange(max(n_columns, 2)) if named else None)
+    averages = "\naverage_output\n" in head  # boosting="rf"
+    if classes is None:
+        # Three rows, because a transformation may leave a single sum (0 or 1) unchanged.
+        rows = np.array([[-1e30], [0.0], [1e30]]) + np.zeros(booster.num_feature())
+        raw, made = booster.predict(rows, raw_score=True), booster.predict(rows)
+        if not np.allclose(made * (n_trees if averages else 1), raw, rtol=1e-9, atol=0):
+            raise TypeError(
+                "a forest must predict the sum of its trees, but this LightGBM objective "
+                "transforms the sum: train on the transformed target instead."
+            )
+    return classes, averages
 
 
 def quantization_errors(model, X, y):

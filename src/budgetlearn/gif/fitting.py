@@ -130,33 +130,44 @@ def in_columns(X, large=False):
     return X if as_it_is else np.asfortranarray(X, dtype=np.float64)
 
 
-def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, exponent):
-    """Grow a forest with the parameters of an estimator; return model, intercept, ridge.
+def grown_forest(gif, X, targets, weight, seeds, n_visits, codes, valid, exponent):
+    """Grow the forest of an estimator, or take the given one; return model, intercept, ridge.
 
     The model predicts 2**exponent × targets. `valid.y` holds one-hot classes or scaled numbers.
     """
     count_fit()  # once for each growth, including those for refits within bytes
-    if params.forest is not None:
-        intercept, _ = params._loss().start(targets, weight)
-        nodes = ImportedNodes(ImportedForest(params.forest), X, targets)
-        every = nodes.ids.size
-        weights, nodes_after = np.zeros((every, targets.shape[1])), np.full(every, every)
-        model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
-        if params.node_budget == 1:  # no room for a root and a node
-            model = model.within(1)
-        return _fitted(model, nodes, targets, weight, params, valid, exponent, intercept)
+    if gif.forest is None:
+        grown = _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent)
+    else:
+        grown = _imported(gif, X, targets, weight)
+    return _fitted(*grown, targets, weight, gif, valid, exponent)
+
+
+def _imported(gif, X, targets, weight):
+    """Return the model of a given forest without weights, its nodes and the intercept."""
+    intercept, _ = gif._loss().start(targets, weight)
+    nodes = ImportedNodes(ImportedForest(gif.forest), X, targets)
+    every = nodes.ids.size
+    weights, nodes_after = np.zeros((every, targets.shape[1])), np.full(every, every)
+    model = GIFModel(nodes.records, weights, nodes_after, nodes.n_trees, nodes.n_features)
+    # A budget of one node has no room for a root and a node.
+    return model.within(1) if gif.node_budget == 1 else model, nodes, intercept
+
+
+def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
+    """Return the model of a grown forest, its nodes and the intercept of the scaled targets."""
     n_samples, n_features = X.shape
-    n_trees = params._n_trees()
+    n_trees = gif._n_trees()
     # The scores of two classes sum to 1, so the second class's scores are enough.
-    one_of_two = params._is_binary() and params.loss_ == "squared"
-    intercept, loss = params._loss().start(targets[:, 1:] if one_of_two else targets, weight)
+    one_of_two = gif._is_binary() and gif.loss_ == "squared"
+    intercept, loss = gif._loss().start(targets[:, 1:] if one_of_two else targets, weight)
     # Never more nodes than in fully grown trees; each accepted node adds two candidates.
     # A budget of one node has no room for an accepted one, so it is not multiplied.
-    wanted = int(params.node_budget * (params.prune_factor if params.node_budget > 1 else 1))
+    wanted = int(gif.node_budget * (gif.prune_factor if gif.node_budget > 1 else 1))
     most = min(wanted, n_trees * (2 * n_samples - 1))
-    max_depth = INT32_MAX if params.max_depth is None else params.max_depth
+    max_depth = INT32_MAX if gif.max_depth is None else gif.max_depth
     # If several candidates are examined at a step, the samples of all nodes must be kept.
-    large = n_trees * n_samples > (MOST_KEPT if params.candidate_window == 1 else INT32_MAX)
+    large = n_trees * n_samples > (MOST_KEPT if gif.candidate_window == 1 else INT32_MAX)
     X = in_columns(X, large)
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
     coded = (large or pays) and X.dtype != np.uint8
@@ -164,53 +175,53 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, codes, valid, expo
     nodes = 3 * n_trees + 2 * most, max_depth
     table = NodeTable(n_trees, n_samples, *nodes, *([X, bins] if large else []))
     # Splits and the choice of candidates have separate random streams.
-    splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
-    splitter = _splitter(params, splits, loss, targets, codes, weight)
-    splitter.fixed = params.split_on == "targets"
+    splits = X, n_visits, gif.n_thresholds, gif.min_samples_leaf, seeds[0]
+    splitter = _splitter(gif, splits, loss, targets, codes, weight)
+    splitter.fixed = gif.split_on == "targets"
     splitter.most_moved = table.most_kept if large else INT32_MAX
     if coded:
         splitter.look_at(bins)
-    if params.cost_weight > 0:
-        splitter.charges = Charges(params.feature_costs_, params.cost_weight)
-    weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
-    if params.joint_fit and not isinstance(params.joint_fit, str):
-        grower.refit(table, loss, params.joint_fit, params.learning_rate, weights)
+    if gif.cost_weight > 0:
+        splitter.charges = Charges(gif.feature_costs_, gif.cost_weight)
+    weights, nodes_after = _grow(gif, table, splitter, loss, most, seeds[1])
+    if gif.joint_fit and not isinstance(gif.joint_fit, str):
+        grower.refit(table, loss, gif.joint_fit, gif.learning_rate, weights)
     # The first class mirrors the second, so the loss's single output becomes two columns.
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
         weights = np.column_stack([-weights, weights])
-    if not isinstance(params.joint_fit, str):
+    if not isinstance(gif.joint_fit, str):
         weights = np.ldexp(weights, exponent) if exponent else weights
     nodes = AcceptedNodes(table)
     model = GIFModel(nodes.records, weights, nodes_after, n_trees, n_features)
-    return _fitted(model, nodes, targets, weight, params, valid, exponent, intercept)
+    return model, nodes, intercept
 
 
-def _splitter(params, splits, loss, targets, codes, weight):
+def _splitter(gif, splits, loss, targets, codes, weight):
     """Return the splitter of nodes by residuals, classes or numbers."""
-    if params.split_on == "residuals":
+    if gif.split_on == "residuals":
         return VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     if codes is not None and weight is None:  # Gini's index follows from counts
         return GiniSplitter(*splits, codes, targets.shape[1])
-    by = params._loss().split_targets(targets, weight)  # Gini's index: variance of one-hot classes
+    by = gif._loss().split_targets(targets, weight)  # Gini's index: variance of one-hot classes
     mean = by.mean(axis=0) if weight is None else weight @ by / weight.sum()
     centred = by - mean if weight is None else weight[:, None] * (by - mean)
     return VarianceSplitter(*splits, np.ascontiguousarray(centred), weight)
 
 
-def _grow(params, table, splitter, loss, most, seed):
+def _grow(gif, table, splitter, loss, most, seed):
     """Accept nodes; return their weights, and the number of nodes after each."""
-    rate, most_tests = params.learning_rate, np.inf
-    if params.step_budget is not None:
-        most_tests = params.step_budget * params.prune_factor * table.n_samples
+    rate, most_tests = gif.learning_rate, np.inf
+    if gif.step_budget is not None:
+        most_tests = gif.step_budget * gif.prune_factor * table.n_samples
     weights = np.empty((most, loss.n_outputs))
     nodes_after = np.zeros(most, dtype=np.int64)
     out = weights, nodes_after, most_tests
     with watched(lambda: nodes_after.max(initial=0), "nodes", most):
-        if params.split_on == "residuals":
+        if gif.split_on == "residuals":
             n_steps = grower.grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
         else:
-            pool = candidates(table, loss, params.candidate_window, rate, seed, splitter)
+            pool = candidates(table, loss, gif.candidate_window, rate, seed, splitter)
             n_steps = grower.grow(table, splitter, loss, pool, most, rate, *out)
     return weights[:n_steps], nodes_after[:n_steps]
 
@@ -227,11 +238,11 @@ def candidates(table, loss, window, learning_rate, seed, splitter=None):
     return grower.RandomWindow(table, loss, window, seed, splitter)
 
 
-def _fitted(grown, nodes, targets, weight, params, valid, exponent, intercept):
+def _fitted(grown, nodes, intercept, targets, weight, gif, valid, exponent):
     """Return model, intercept and ridge, the weights fitted by regression if requested."""
-    if not isinstance(params.joint_fit, str) or not grown.n_nodes:
+    if not isinstance(gif.joint_fit, str) or not grown.n_nodes:
         # Without nodes there is no regression, but the intercept must be that of its loss.
-        intercept = logarithms(intercept) if params.joint_fit == "logistic" else intercept
+        intercept = logarithms(intercept) if gif.joint_fit == "logistic" else intercept
         return grown, np.ldexp(intercept, exponent), None
 
     def taken(ranks, weights):
@@ -244,20 +255,20 @@ def _fitted(grown, nodes, targets, weight, params, valid, exponent, intercept):
         sums, *_ = taken(ranks, weights).predictor.walk(valid.X, values=True)
         scores = intercepts + sums
         scores = scores.reshape(len(scores), len(solutions), -1)
-        if params.scoring is not None:
+        if gif.scoring is not None:
             each = np.moveaxis(np.ldexp(scores, exponent), 1, 0)
-            return [-params._score_of(one, valid) for one in each]
-        found = scores if params.joint_fit == "ridge" else softmax(scores, axis=2)
+            return [-gif._score_of(one, valid) for one in each]
+        found = scores if gif.joint_fit == "ridge" else softmax(scores, axis=2)
         return np.square(found - valid.y[:, None]).sum(axis=(0, 2))
 
-    n_columns = 1 if params._is_binary() else targets.shape[1]
-    limits = params.node_budget, params.byte_budget, params.byte_format
-    memory = Memory(*limits, n_columns, grown.n_features, params.step_budget)
+    n_columns = 1 if gif._is_binary() else targets.shape[1]
+    limits = gif.node_budget, gif.byte_budget, gif.byte_format
+    memory = Memory(*limits, n_columns, grown.n_features, gif.step_budget)
 
     def regress(kept, rows):
         data = nodes.indicators(kept, rows), targets[rows], None if weight is None else weight[rows]
-        return REGRESSIONS[params.joint_fit](*data, share=rows.size / len(targets))
+        return REGRESSIONS[gif.joint_fit](*data, share=rows.size / len(targets))
 
-    how = params.ridge, None if valid is None else validate, params.early_stopping
+    how = gif.ridge, None if valid is None else validate, gif.early_stopping
     ranks, weights, intercept, ridge = prune_and_refit(nodes, regress, len(targets), memory, *how)
     return taken(ranks, np.ldexp(weights, exponent)), np.ldexp(intercept, exponent), ridge

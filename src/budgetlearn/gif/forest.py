@@ -3,6 +3,7 @@
 import copy
 import warnings
 from abc import abstractmethod
+from bisect import bisect_left
 from dataclasses import field
 from typing import Any
 
@@ -287,14 +288,14 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _keep_to_bytes(self):
         """Return to the largest earlier model that takes at most `byte_budget` bytes."""
         if not self._refitted:
-            # Invariant of the bisection: `fits` nodes fit (0 is checked below), `breaks` do not.
-            whole, fits, breaks = self._model, 0, self.n_nodes_
-            while breaks - fits > 1:
-                middle = (fits + breaks) // 2
-                self._set(whole.within(middle))
-                within = self.nbytes(self.byte_format) <= self.byte_budget
-                fits, breaks = (middle, breaks) if within else (fits, middle)
-            self._set(whole.within(fits))
+            whole = self._model
+
+            def breaks(n_nodes):
+                self._set(whole.within(n_nodes))
+                return self.nbytes(self.byte_format) > self.byte_budget
+
+            # Sizes 1, 2, … that fit come first: their number is the largest. 0 is checked below.
+            self._set(whole.within(bisect_left(range(1, self.n_nodes_), True, key=breaks)))
         least = self.nbytes(self.byte_format)
         if least > self.byte_budget:
             raise BudgetError(

@@ -44,6 +44,11 @@ class VisitedModel:
     fit_seconds: float
     model: Any  # fitted on these columns; None if it is dominated
 
+    def dominates(self, other):
+        """Return whether it costs no more and scores no less than another; not if both equal."""
+        no_worse = self.cost <= other.cost and self.score >= other.score
+        return no_worse and (self.cost, self.score) != (other.cost, other.score)
+
 
 def as_subset(variables, n_variables):
     """Return indices of variables as an ascending tuple of int; raise an error if invalid."""
@@ -181,10 +186,9 @@ class SequenceProblem:
             # may be in no sequence, as stagewise ones try models below `min_variables`.)
             for other in self._undominated:
                 for better, worse in ((visited, other), (other, visited)):
-                    # Of equal ones both stay, and so does the full one, which `importance` needs.
-                    no_worse = better.cost <= worse.cost and better.score >= worse.score
-                    equal = better.cost == worse.cost and better.score == worse.score
-                    if no_worse and not equal and len(worse.variables) < self.costs.n_features:
+                    # The full one stays, as `importance` needs it.
+                    partial = len(worse.variables) < self.costs.n_features
+                    if partial and better.dominates(worse):
                         worse.model = None
             # What a dropped model dominates, the one that dominates it dominates as well.
             seen = [*self._undominated, visited]

@@ -19,7 +19,7 @@ EQUAL = 1e-9  # ratings are equal if they differ by a smaller share, so that rou
 
 
 @dataclass(frozen=True)
-class Walk:
+class Record:
     """Record of the acquisitions of n examples with d features."""
 
     known: np.ndarray  # (n, d): codes of acquired features, 0 for the others
@@ -143,8 +143,8 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         return walked(self._walking(len(X), most, threshold, np.inf), X)
 
     def _walking(self, n_rows, most, threshold, max_cost):
-        """Yield what examples want, as for `requests_by_feature`, and return the `Walk`."""
-        walk, rows = Walk.empty(n_rows, self.n_features_in_), np.arange(n_rows)
+        """Yield what examples want, as for `requests_by_feature`, and return the `Record`."""
+        walk, rows = Record.empty(n_rows, self.n_features_in_), np.arange(n_rows)
         while True:
             rows = rows[walk.acquired[rows].sum(axis=1) < most]
             rating = self._rating(walk, rows, max_cost)

@@ -19,7 +19,7 @@ from ..validation import ParameterError, check_number
 
 
 @dataclass(frozen=True)
-class Walk:
+class Record:
     """Record of the acquisitions of m test points with d features."""
 
     order: np.ndarray  # (m, d) int: acquired features in order, -1 after the last one
@@ -121,11 +121,11 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     @abstractmethod
     def _walk_block(self, X, threshold, max_cost):
-        """Return the `Walk` of the rows of X."""
+        """Return the `Record` of the rows of X."""
 
     @abstractmethod
     def _acquiring(self, n_rows, threshold, max_cost, most):
-        """Yield requests of n_rows examples for `requests_by_feature`, and return their `Walk`.
+        """Yield requests of n_rows examples for `requests_by_feature`, and return their `Record`.
 
         Each example acquires at most `most` features.
         """
@@ -137,12 +137,11 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
     def _fit(self, train, valid, seeds):
         check_number(self.threshold, "threshold", low=0.0, high=1.0)
         check_number(self.cost_weight, "cost_weight", low=0.0)
-        if self.max_cost is not None:
-            check_number(self.max_cost, "max_cost", low=0.0)
-            # A cap below every price is a mistake; for constant predictions there is `fallback`.
-            cheapest = float(self.feature_costs_.alone.min())
-            if not affords(self.max_cost, cheapest):
-                raise too_small(self.max_cost, cheapest, "feature", "max_cost")
+        check_number(self.max_cost, "max_cost", low=0.0, none=True)
+        # A cap below every price is a mistake; for constant predictions there is `fallback`.
+        cheapest = self.feature_costs_.alone.min()
+        if not affords(self._limit(), cheapest):
+            raise too_small(self.max_cost, cheapest, "feature", "max_cost")
         self._fit_codes(train.X, train.y, train.weight, seeds)
 
     @property
@@ -165,7 +164,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
         walk = partial(self._walk_block, threshold=threshold, max_cost=self._limit())
         step = self._block_rows()
         blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
-        return Walk.join(thread_map(walk, blocks, self.n_jobs))
+        return Record.join(thread_map(walk, blocks, self.n_jobs))
 
     def _stages(self, X, which, want):
         walks = {}
@@ -199,7 +198,7 @@ class SequentialClassifier(ClassifierMixin, WeightedFit, BudgetedEstimator):
 
     def _outcome(self, walks, n_samples):
         """Return the predictions for the rows walked so far, and the constant for the others."""
-        walk, outcome = Walk.join(walks), Outcome.constant(self, n_samples)
+        walk, outcome = Record.join(walks), Outcome.constant(self, n_samples)
         # Blocks are walked in order, so the first rows have answers.
         done, shares = slice(len(walk.winner)), walk.probabilities(-1, self.classes_.size)
         outcome.fill(done, self.classes_[walk.winner[:, -1]], shares)

@@ -24,7 +24,7 @@ from ..protocol.documenting import documented, estimator_class
 from ..tree import convert
 from ..validation import INT32_MAX, ParameterError, check_number
 from ._margin_walk import MarginWalker
-from .classifier import SequentialClassifier, Walk, standardiser
+from .classifier import Record, SequentialClassifier, standardiser
 
 # Each output column depends on one input column, so parts of the score belong to one feature.
 FEATUREWISE = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
@@ -218,14 +218,14 @@ class MarginClassifier(SequentialClassifier):
         )
 
     def _walk_block(self, X, threshold, max_cost):
-        walk = Walk.empty(*X.shape)
+        walk = Record.empty(*X.shape)
         rows = np.ascontiguousarray(self._scaler.transform(X))
         self._walker(threshold, max_cost).walk(rows, walk.order, walk.value, walk.estimate)
         walk.winner[:] = self._winners(X, walk.order)
         return walk
 
     def _acquiring(self, n_rows, threshold, max_cost, most):
-        walk = Walk.empty(n_rows, self.n_features_in_)
+        walk = Record.empty(n_rows, self.n_features_in_)
         X = np.full((n_rows, self.n_features_in_), np.nan)
         walkers = [self._walker(threshold, max_cost) for _ in range(n_rows)]
         for row, walker in enumerate(walkers):

@@ -11,7 +11,7 @@ from ..parallel import one_thread
 from ..protocol.documenting import estimator_class
 from ..protocol.feature_requests import walked
 from ..validation import check_number
-from .classifier import BLOCK_ROWS, SequentialClassifier, Walk, standardiser
+from .classifier import BLOCK_ROWS, Record, SequentialClassifier, standardiser
 
 # Gauss-Hermite nodes for expectations over a normal variable; weights sum to 1.
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
@@ -72,7 +72,7 @@ class VoCClassifier(SequentialClassifier):
         return walked(self._acquiring(len(X), threshold, max_cost, X.shape[1]), X)
 
     def _acquiring(self, n_rows, threshold, max_cost, most):
-        walk = Walk.empty(n_rows, self.n_features_in_, self.classes_.size)
+        walk = Record.empty(n_rows, self.n_features_in_, self.classes_.size)
         model = LocalModel(self._train, self._ends, self._weight, n_rows, self.ridge)
         acquired = np.zeros((n_rows, self.n_features_in_), dtype=bool)
         refused, spent = acquired.copy(), np.zeros(n_rows)

@@ -109,6 +109,8 @@ cdef class LeafWise(Blocks):
         """Grow a tree, and return the number of its leaves."""
         cdef Py_ssize_t i, n_grown = 1, best, n = rows.shape[0]
         cdef Leaf* leaf
+        if n > MOST_ROWS:
+            raise ValueError(f"a tree learns from at most {MOST_ROWS:,} rows, got {n:,}.")
         self.tested, self.prices = tested, prices
         with nogil:
             self.take(rows, gradients, curvatures)
