@@ -163,8 +163,8 @@ def test_ask_says_which_words_it_knows(folder, told):
 
 
 def test_the_prompt_says_that_there_are_more_words_than_it_shows(capsys):
-    words, state = [f"w{k}" for k in range(9)], {"prediction": 1, "probability": None, "spent": 0}
-    case = SimpleNamespace(next="job", price=1, form=None, words=words, state=lambda: state)
+    words, state = [f"w{k}" for k in range(9)], {"prediction": 1, "probability": None, "price": 1}
+    case = SimpleNamespace(next="job", form=None, words=words, state=lambda: state)
     stopped = mock.patch("click.prompt", side_effect=KeyboardInterrupt)
     with stopped as prompt, pytest.raises(KeyboardInterrupt):
         asking._at_the_prompt(case)

@@ -19,7 +19,7 @@ from joblib import cpu_count
 from budgetlearn.cli import main, output
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import least, money
-from budgetlearn.cli.predict import _sure
+from budgetlearn.cli.predict import Case, _sure
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation
 from budgetlearn.cli.table import _numbers_rows
@@ -601,6 +601,9 @@ def test_marks_between_thousands_are_no_decimals(folder, told, decimal, typed):
     assert f"{typed!r} is not a number (decimal mark: {decimal!r})." in said
     if decimal == ",":
         assert conversation(saved, None, None, [("age", "50,5")])["said"] is None
+        doubted = Case(saved, None, None).beyond("glucose", "900,5")
+        assert re.search(r"900,5 is outside .* table \(\d+,\d to \d+,\d\)\.", doubted)
+        assert conversation(saved, None, None, [])["asked"]["mark"] == ","
     # Numbers of a program have a point, whatever the table has.
     assert conversation(saved, None, None, [("age", 50.5)])["said"] is None
 

@@ -32,7 +32,7 @@ def test_numbers_alone_and_in_settings():
     setting = (
         "order=schedule, tradeoff=0.33308846674193776, trees=1000, c=1.5e-05, d=1234.5, [0, 8]"
     )
-    short = "order=schedule, tradeoff=0.333, trees=1000, c=1.5e-05, d=1,234, [0, 8]"
+    short = "order=schedule, tradeoff=0.333, trees=1000, c=1.5e-05, d=1,230, [0, 8]"
     assert text.setting_shown(setting) == short
     assert text.setting_shown("order=constant, tradeoff=nan, exits=1") == "order=constant, exits=1"
     assert text.setting_shown(None) == ""

@@ -30,7 +30,7 @@ def number(value, form):
 
 def plus_minus(mean, sd, digits=3):
     """Return "mean ± sd", without ± if there is no spread, or a dash if there is no mean."""
-    return number(mean, f".{digits}f") + ("" if pd.isna(sd) else f" ± {sd:.{digits}f}")
+    return number(mean, f",.{digits}f") + ("" if pd.isna(sd) else f" ± {sd:,.{digits}f}")
 
 
 def interval(mean, low, high):
@@ -46,19 +46,13 @@ def mean_rank(mean):
 
 def seconds(mean, sd=None):
     """Return seconds with three significant digits, and their spread with as many decimals."""
-    known = not pd.isna(mean) and mean > 0
-    form = f",.{max(0, 2 - floor(log10(mean))) if known else 0}f"
-    return number(mean, form) + ("" if pd.isna(sd) else f" ± {sd:{form}}")
+    return plus_minus(mean, sd, max(0, 2 - floor(log10(mean))) if mean and mean > 0 else 0)
 
 
 def setting_shown(text):
     """Return the text of a setting with three digits of its decimals, or "" if it is missing."""
-    short = re.sub(r"\d+\.\d+(e[-+]\d+)?", lambda found: _three_digits(found[0]), str(text))
-    return "" if pd.isna(text) else short.replace("tradeoff=nan, ", "")
-
-
-def _three_digits(decimal):
-    return f"{float(decimal):,.0f}" if float(decimal) >= 999.5 else f"{float(decimal):.3g}"
+    known = "" if pd.isna(text) else text.replace("tradeoff=nan, ", "")
+    return re.sub(r"\d+\.\d+(e[-+]\d+)?", lambda one: f"{float(f'{float(one[0]):.3g}'):,g}", known)
 
 
 def listed(display, names):

@@ -113,6 +113,8 @@ guaranteed = click.option(
 )
 budget = click.option("--budget", type=_Number(0), help="Limit on the mean cost of predictions.")
 max_cost = click.option("--max-cost", type=_Number(0), help="Limit on the cost of one case.")
+trusting = _all(trust, debug)
+of_model = _all(click.argument("model", type=FILE), budget, max_cost)
 minutes = click.option(
     "--minutes",
     type=_Number(0, min_open=True),

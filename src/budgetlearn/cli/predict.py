@@ -25,16 +25,13 @@ from .table import days, example
 
 
 @click.command()
-@click.argument("model", type=options.FILE)
+@options.of_model
 @options.table
-@options.budget
-@options.max_cost
 @click.option("--fallback", is_flag=True, help="Predict without absent or empty columns.")
 @click.option("--out", type=options.OUT, help="Write to this file, not to the screen (-).")
 @options.row_id
 @options.reading
-@options.trust
-@options.debug
+@options.trusting
 def predict(model, table, budget, max_cost, fallback, out, row_id, trust, **how):
     """Predict the rows of TABLE (- for a pipe) with a MODEL of `budgetlearn fit`, as csv.
 
@@ -146,10 +143,8 @@ def _note_overspent(saved, costs, budget):
 def needed(saved, limits):
     """Return the list of columns that predictions within a budget and a cap may acquire."""
     index = saved.model.choose(*limits)
-    if not saved.curve.loc[index, "n_features"]:
-        return []  # examples are alike before the first purchase, so none buys
-    # If examples differ in what they acquire, any column may be needed.
-    if saved.model.fixed_costs() is not None:
+    # If examples differ in what they acquire, any column may be needed, unless none buys.
+    if saved.model.fixed_costs() is not None or not saved.curve.loc[index, "n_features"]:
         return list(saved.curve.loc[index, "variables"])
     return saved.preprocessor.feature_names_in_.tolist()
 
@@ -210,8 +205,7 @@ def predictions(saved, X, limits, lacking):
     parts = [(X[rows], lack) for rows, lack in ((~gaps, False), (gaps, True)) if rows.any()]
     made = pd.concat([_predicted(saved, part, limits, lack) for part, lack in parts]).sort_index()
     if gaps.any():
-        names = lacking.columns.to_numpy()
-        made["missing"] = ["; ".join(names[row]) for row in lacking.to_numpy()]
+        made["missing"] = ["; ".join(lacking.columns[row]) for row in lacking.to_numpy()]
     return made
 
 
@@ -236,6 +230,7 @@ class Case:
 
     def __init__(self, saved, budget, max_cost):
         self.saved, self.encoder = saved, saved.preprocessor
+        self.mark = saved.reading.get("decimal") or "."  # before decimals
         named = marks_of(saved.reading.get("na"))
         self._missing = {*MISSING_MARKS, *named}
         self._codes = [self._number(mark) for mark in named]
@@ -248,11 +243,6 @@ class Case:
     def next(self):
         """The next column to ask for, None at the end."""
         return None if self.session.done else self.session.wanted[0][0]
-
-    @property
-    def price(self):
-        """Current price of the next column."""
-        return self.session.wanted[0][1]
 
     @property
     def words(self):
@@ -283,10 +273,9 @@ class Case:
 
     def _number(self, text):
         """Return text as a number, or NaN if it is none or has marks between thousands."""
-        decimal = self.saved.reading.get("decimal") or "."
-        marks = {"_", "."} - {decimal} if isinstance(text, str) else set()
+        marks = {"_", "."} - {self.mark} if isinstance(text, str) else set()
         try:
-            return float("" if marks & set(str(text)) else str(text).replace(decimal, "."))
+            return float("" if marks & set(str(text)) else str(text).replace(self.mark, "."))
         except ValueError:
             return np.nan
 
@@ -296,8 +285,7 @@ class Case:
         if name in self._dates:
             return days(pd.Series([text], name=name), self._dates[name]).iloc[0]
         if not np.isfinite(number := self._number(text)):
-            mark = self.saved.reading.get("decimal") or "."
-            raise DatasetError(f"{text!r} is not a number (decimal mark: {mark!r}).")
+            raise DatasetError(f"{text!r} is not a number (decimal mark: {self.mark!r}).")
         return number
 
     def beyond(self, name, text):
@@ -305,9 +293,8 @@ class Case:
         low, high = self.saved.reading.get("ranges", {}).get(name, (None, None))
         if low is None or self._is_gap(text) or low <= self._value(name, text) <= high:
             return None
-        return (
-            f"{text} is outside the range of the table ({low:.10g} to {high:.10g}). Is it correct?"
-        )
+        span = f"{low:.10g} to {high:.10g}".replace(".", self.mark)
+        return f"{text} is outside the range of the table ({span}). Is it correct?"
 
     def state(self):
         """Return the state of the case as plain data."""
@@ -318,16 +305,15 @@ class Case:
         if now.probabilities is not None:
             classes = map(str, self.saved.model.classes_)
             known["probabilities"] = dict(zip(classes, now.probabilities.tolist(), strict=True))
-        return ({"done": True} if now.done else {"next": self.next, "price": self.price}) | known
+        if now.done:
+            return {"done": True} | known
+        return {"next": self.next, "price": now.wanted[0][1]} | known
 
 
 @click.command()
-@click.argument("model", type=options.FILE)
-@options.budget
-@options.max_cost
+@options.of_model
 @click.option("--json", "as_json", is_flag=True, help="Read and write lines of JSON, for programs.")
-@options.trust
-@options.debug
+@options.trusting
 def ask(model, budget, max_cost, as_json, trust):
     """Buy the features of one case step by step, and predict it.
 
@@ -349,7 +335,7 @@ def _sure(state):
 def _at_the_prompt(case):
     while case.next is not None:
         state, name = case.state(), case.next
-        click.echo(f"next: {shown(name)}, {money(case.price)}; now {_sure(state)}")
+        click.echo(f"next: {shown(name)}, {money(state['price'])}; now {_sure(state)}")
         hint = f" ({listed(case.words, 8, shown)})" if case.words else ""
         hint = f" (such as {case.form})" if case.form else hint
         text = click.prompt(f"  {shown(name)}{hint}", default="", show_default=False)

@@ -20,13 +20,10 @@ MOST_BYTES = 1 << 20  # of a request
 
 
 @click.command()
-@click.argument("model", type=options.FILE)
-@options.budget
-@options.max_cost
+@options.of_model
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free port")
 @click.option("--browser/--no-browser", default=True, help="Open the page or not.")
-@options.trust
-@options.debug
+@options.trusting
 def serve(model, budget, max_cost, port, browser, trust):
     """Predict one case after another on a web page, which asks only for the features it needs.
 
@@ -174,10 +171,11 @@ def asked(case):
         return None
     low, high = case.saved.reading.get("ranges", {}).get(name, (None, None))
     known = {"words": list(case.words), "form": case.form, "low": low, "high": high}
-    return {"name": name, "price": case.price, "why": why(case), **known}
+    known |= {"name": name, "mark": case.mark, "price": case.state()["price"]}
+    return known | {"why": why(case, known["price"])}
 
 
-def why(case):
+def why(case, price):
     """Explain why the next column is needed, and its price."""
     saved, name = case.saved, case.next
     columns = list(saved.preprocessor.feature_names_in_)
@@ -191,7 +189,7 @@ def why(case):
         reason = "The model needs the same columns in every case, and this is one of them."
     members, charge = saved.costs.group_of(columns.index(name))
     others = [columns[member] for member in members if columns[member] != name]
-    if others and case.price > saved.costs.costs[columns.index(name)]:
+    if others and price > saved.costs.costs[columns.index(name)]:
         reason += f" {charge:g} of its price is shared with {', '.join(others)} and paid only once."
     elif others:
         reason += f" The {charge:g} that it shares with {', '.join(others)} has already been paid."

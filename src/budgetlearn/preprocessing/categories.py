@@ -110,9 +110,8 @@ def how_to_read(cells):
     """Return a sentence with the command-line option that would read some cells as numbers."""
     different = cells.map(str).str.strip().unique()
     if all(re.fullmatch(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?", cell) for cell in different):
-        points = "take out the points between thousands; " * any("." in cell for cell in different)
-        how = "on the command line --decimal , reads them."
-        return f"If the comma stands before decimals: {points}{how}"
+        first = "take out the points between thousands; " * any("." in cell for cell in different)
+        return f"If commas mark decimals: {first}on the command line --decimal , reads them."
     # A few marks for missing values; the only one with a digit is a spreadsheet's #DIV/0!.
     marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)", x)]
     if len(marks) == different.size < 6:
