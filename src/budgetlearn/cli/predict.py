@@ -155,10 +155,10 @@ def cells_to_do_without(saved, X, limits):
     stage, names = model.choose(*limits), saved.preprocessor.feature_names_in_
     mask = missing_cells(model, table, stage)
     if limits[1] is not None and np.isnan(table).any():
-        mask, read = np.zeros(table.shape, dtype=bool), from_table(model, table)
+        mask, read = np.zeros(table.shape, dtype=bool), from_table(table)
 
-        def noted(rows, name):  # with a cap, a row may go another way than its stage
-            mask[rows, names == name] = np.isnan(values := read(rows, name))
+        def noted(rows, feature):  # with a cap, a row may go another way than its stage
+            mask[rows, feature] = np.isnan(values := read(rows, feature))
             return values
 
         acquired_from(model, noted, len(table), stage, Limits(*limits, fallback=True), at_hand=True)
