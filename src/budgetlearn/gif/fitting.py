@@ -183,7 +183,7 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
         splitter.look_at(bins)
     if gif.cost_weight > 0:
         splitter.charges = Charges(gif.feature_costs_, gif.cost_weight)
-    weights, nodes_after = _grow(gif, table, splitter, loss, most, seeds[1])
+    weights, nodes_after = _accept_nodes(gif, table, splitter, loss, most, seeds[1])
     if gif.joint_fit and not isinstance(gif.joint_fit, str):
         grower.refit(table, loss, gif.joint_fit, gif.learning_rate, weights)
     # The first class mirrors the second, so the loss's single output becomes two columns.
@@ -209,7 +209,7 @@ def _splitter(gif, splits, loss, targets, codes, weight):
     return VarianceSplitter(*splits, np.ascontiguousarray(centred), weight)
 
 
-def _grow(gif, table, splitter, loss, most, seed):
+def _accept_nodes(gif, table, splitter, loss, most, seed):
     """Accept nodes; return their weights, and the number of nodes after each."""
     rate, most_tests = gif.learning_rate, np.inf
     if gif.step_budget is not None:
