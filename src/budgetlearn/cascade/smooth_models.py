@@ -118,12 +118,13 @@ class LinearKind(FoldedKind):
         Z = scaling.scaled(table.X)
         if n_classes is None:
             targets, centre = targets_of(y, None, weight)
+            # The mean of clipped values need not be 0, but the intercept is not penalised.
+            middle = np.average(Z, axis=0, weights=weight)
+            Z = Z - middle
             counted = Z if weight is None else Z * weight[:, None]
             gram = counted.T @ Z + PENALTY * np.eye(Z.shape[1])
             weights = np.linalg.solve(gram, counted.T @ targets)
-            # The mean of clipped values need not be 0.
-            intercept = centre - np.average(Z, axis=0, weights=weight) @ weights
-            return LinearModel(scaling, weights, intercept, False)
+            return LinearModel(scaling, weights, centre - middle @ weights, False)
         weights = _logistic(np.column_stack([Z, np.ones(len(Z))]), np.eye(n_classes)[y], weight)
         return LinearModel(scaling, weights[:-1], weights[-1], True)
 
