@@ -190,7 +190,7 @@ def test_recommend_quotes_the_model_that_it_writes_on_rows_that_this_has_not_see
     seed = yaml.safe_load((folder / "results/my-table/study.yaml").read_text())["seed"]
     held_out = parts_of(own, np.arange(150), check_random_state(seed))[2]
     X = saved.preprocessor.transform(own.X.iloc[held_out])
-    limits = None, None  # neither a budget nor a cap
+    limits = saved.limit(), None
     rows = predictions(saved, X, limits, cells_to_do_without(saved, X, limits))
     right, cost = np.mean(rows["prediction"] == own.y[held_out]), rows["cost"].mean()
     last = said.splitlines()[-2]
