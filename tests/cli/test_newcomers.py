@@ -520,6 +520,8 @@ def test_small_parts_of_sentences():
     known = [_sure({"prediction": "a", "probability": share}) for share in (0.994, 0.996, 1)]
     assert known == ["a (99 % sure)", "a (99.6 % sure)", "a (100 % sure)"]
     assert output.spread({"cost": 3.0, "cost_se": np.nan}) == " ± ?"
+    assert output.spread({"cost": 0.00713, "cost_se": 5.96e-5}) == " ± 0.00006"
+    assert output.spread({"cost": 3.0, "cost_se": 0.004}) == ""
     saved = SimpleNamespace(expected_cost=lambda stage, n_rows: (3.0, 1.0))
     said = [output.mean_cost(saved, 0, n_rows) for n_rows in (1, 2000)]
     assert [text.split(" expected")[0] for text in said] == ["1 new row is", "2,000 new rows are"]
@@ -555,7 +557,7 @@ def test_an_expected_cost_and_its_error_have_the_same_digits():
     said = "100 new rows are expected to cost 7.95 ± 0.05 on average"
     assert output.mean_cost(saved, 1, 100) == said
     saved.expected_cost = lambda *_: (0.0123, 0.00456)
-    assert "cost 0.0123 ± 0.00456 on" in output.mean_cost(saved, 1, 100)
+    assert "cost 0.0123 ± 0.0046 on" in output.mean_cost(saved, 1, 100)
 
 
 def test_numbers_that_name_categories_are_asked_for_as_words(of_zips, told, monkeypatch):

@@ -94,7 +94,7 @@ def watch(monkeypatch):
     watched(SAMMERClassifier, "fit")
     watched(TreeSource, "trees")
     watched(Regrowth, "_grown")
-    watched(fitting, "_grow")
+    watched(fitting, "_accept_nodes")
     watched(LinearTreeGrower, "grow")
     watched(Training, "network")
     return watch

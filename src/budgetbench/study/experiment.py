@@ -1,6 +1,7 @@
 """Fit a method in one run at each of its settings, and return rows for `records`.
 
-Stages are charged and scored on validation and test data. Validation scores later choose among all.
+Stages are charged and scored on validation and test data. Validation scores later choose among the
+operating points of all settings.
 """
 
 import hashlib
@@ -43,6 +44,7 @@ def settings_of(method, spec, study_seed, dataset):
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
     spaces = spec["space"] if isinstance(spec["space"], list) else [spec["space"]]
+    # The seed does not depend on the run, so all runs of a data set try the same settings.
     random = np.random.default_rng(derive_seed(study_seed, dataset, method, "space"))
     settings = [{}]
     more = MOST_MORE if "seconds_of" in spec else 1
@@ -228,7 +230,7 @@ def operating_points(model, run, setting=None, final=None, scoring=None):
     rows, scored, scoring = [], final or model, scoring or scores_of(run.task)[0]
     # Both are generators, so only one stage of each part is in memory.
     valid_stages = _charged(model, run, scoring, *run.valid, run.valid_queries)
-    if run.task != "ranking" and scores_out_of_fold(model):  # its own means replace these
+    if run.task != "ranking" and scores_out_of_fold(model):  # its own means, out of fold, count
         points = model.operating_points_[["cost", "score"]].to_dict("records")
         own = zip(valid_stages, points, strict=True)
         valid_stages = ((stage, valid | told) for (stage, valid), told in own)

@@ -46,6 +46,11 @@ def in_words(saved, row):
     return saved.score_name.removeprefix("−"), *found
 
 
+def decimals(cost):
+    """Return the number of decimals that a cost is shown with."""
+    return 2 - floor(log10(cost)) if 0 < cost < 0.1 else 2
+
+
 def money(cost):
     """Return a cost with two decimals, or with three digits if it is below 0.1."""
     return f"{cost:.3g}" if 0 < cost < 0.1 else f"{cost:.2f}"
@@ -55,7 +60,7 @@ def least(cost):
     """Return a cost as `money` does, but rounded up, so that it suffices as a budget."""
     if not 1e-300 < cost < 1e13:
         return money(cost)
-    scale = 10.0 ** (2 - floor(log10(cost)) if cost < 0.1 else 2)
+    scale = 10.0 ** decimals(cost)
     # Sums of floats may be slightly too large.
     return money(ceil(cost * (1 - 1e-13) * scale) / scale)
 
@@ -66,9 +71,9 @@ def amount(number):
 
 
 def spread(row):
-    """Return the standard error of a line's cost, such as " ± 0.81", or "" if it is 0."""
-    error = row["cost_se"] if row["cost"] < 0.1 else round(row["cost_se"], 2)
-    return f" ± {money(error)}".replace("nan", "?") if error else ""
+    """Return the standard error of a line's cost, with its decimals: " ± 0.81", or "" if 0."""
+    error = f"{row['cost_se']:.{decimals(row['cost'])}f}"
+    return f" ± {error}".replace("nan", "?") if float(error) else ""
 
 
 def bought(row, rates=None):

@@ -229,7 +229,8 @@ cdef class MarginWalker:
         cdef double* lead = &self.lead[k, 0]
         cdef const double* share
         cdef bint right, ahead = True
-        # Neighbours change little from step to step, so few acquisitions are new to an example.
+        # Eq. 2: the partial margin. Neighbours change little from step to step, so few acquisitions
+        # are new to an example.
         for q in range(self.n_summed[k], self.n_acquired):
             share = &self.leads[k, self.acquired[q], 0]
             for r in range(n_rivals):
