@@ -354,6 +354,9 @@ def test_of_entries_that_cost_the_same_only_the_best_stays():
 
     found = [
         entry("constant", 0.0, 0.5),
+        entry("worse and free", 0.0, 0.6),
+        entry("free", 0.0, 0.7),
+        entry("as good and free", 0.0, 0.7),
         entry("worse", 2.949, 0.743),
         entry("better", 2.951, 0.755),
         entry("dominated", 4.0, 0.75),
@@ -363,7 +366,7 @@ def test_of_entries_that_cost_the_same_only_the_best_stays():
         entry("all", 40.0, 0.79, last=True),
     ]
     kept = [entry.method for entry in _increasing(found)]
-    assert kept == ["constant", "better", "more", "as good for more", "all"]
+    assert kept == ["constant", "free", "better", "more", "as good for more", "all"]
 
 
 @pytest.mark.parametrize("cost", [6.99, 7.0, 7.01])

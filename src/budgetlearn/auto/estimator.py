@@ -341,13 +341,13 @@ def _increasing(entries):
     kept, best = [], -np.inf
     # The constant is always first, even if free features predict better.
     constant, *others = entries
-    for each in [constant, *sorted(others, key=lambda each: (each.cost, -each.score))]:
+    for each in [constant, *sorted(others, key=lambda each: each.cost)]:
         least = (1 - SAME_COST) * each.cost
-        alike = len(kept) > 1 and kept[-1].cost > least
+        alike = len(kept) > 1 and kept[-1].cost >= least
         # Policies with an equal score are kept, too, as larger budgets are meant to be spent.
         if each.score > best or each.last or (each.score == best and len(kept) > 1 and not alike):
             # Policies for two budgets may select the same stage of the final model.
-            while len(kept) > 1 and each.score > best and kept[-1].cost > least:
+            while len(kept) > 1 and each.score > best and kept[-1].cost >= least:
                 # A higher score at the same cost keeps the certainty of the entry it replaces.
                 each = replace(each, sure=kept.pop().sure or each.sure)
             kept.append(each)
