@@ -117,12 +117,19 @@ def test_a_subset_of_what_is_no_index_is_refused(features):
 
 
 def test_places_that_there_are_not_are_refused_wherever_they_are_asked_for():
-    costs = FeatureCosts([1, 2, 4], groups=[0, 0, -1], group_costs=[10])
+    costs = FeatureCosts([1, 2, 4], groups=[0, -1, 0], group_costs=[10, 20])
     for asked in (costs.take, lambda features: costs.group_of(*features)):
         for features in ([5], ["age"]):
             with pytest.raises(CostError, match="indices of 3 features, from 0, or a mask, got "):
                 asked(features)
     assert costs.take([False, True, True]).costs.tolist() == [2, 4]
+
+
+def test_a_group_is_given_as_its_members_and_their_charge():
+    costs = FeatureCosts([1, 2, 4, 8], groups=[0, 1, 0, -1], group_costs=[10, 20])
+    found = [costs.group_of(feature) for feature in range(4)]
+    assert [members.tolist() for members, _ in found] == [[0, 2], [1], [0, 2], []]
+    assert [charge for _, charge in found] == [10, 20, 10, 0]
 
 
 def test_ones_and_zeros_are_truth_values():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.categories import to_numbers
+from budgetlearn.preprocessing.categories import holds_words, how_to_read, to_numbers
 
 
 def coded(*cells, categorical="codes"):
@@ -89,6 +89,62 @@ def test_missing_words_stay_missing():
 def test_words_that_differ_by_blanks_only_are_refused():
     with pytest.raises(DatasetError, match=r"Column 'v': 'a  b' and 'a b ' differ only in blanks"):
         coded("a  b", "a b ", "c")
+
+
+def test_the_option_that_would_read_the_cells_is_named():
+    commas = "If commas mark decimals: "
+    other = "On the command line --decimal , and --na '?' tell "
+    points = commas + "take out the points between thousands; on the command line --decimal ,"
+    missing = "If values are missing there: on the command line "
+    said = {
+        ("1,5", "-12,25", "7"): commas + "on the command line --decimal , reads them.",
+        ("1.234,5", "12"): points,
+        ("1.23,5", "1,5"): other,
+        ("?", " - ", "?"): missing + "--na '?' --na - reads them so.",
+        ("#DIV/0!",): missing + "--na '#DIV/0!' reads",
+        tuple("abcde"): missing + "--na a --na b --na c --na d --na e reads",
+        tuple("abcdef"): other,
+        ("5 kg", "-7.5kg"): "Take 'kg' out of its cells.",
+        ("5 kg", "7 lb"): other,
+        ("5 kg", "kg"): other,
+        ("1 000",): other,
+    }
+    for cells, start in said.items():
+        assert how_to_read(pd.Series(cells)).startswith(start), cells
+
+
+def refused(*cells):
+    """Return why cells that are no categories by their setting are refused, or nothing."""
+    try:
+        assert holds_words(pd.Series(cells, name="c"), False)
+    except DatasetError as error:
+        return str(error)
+    return ""
+
+
+def test_numbers_are_half_of_the_different_cells_and_dates_are_more():
+    assert not refused("1.5", "2.5", "low", "mid", "high")
+    assert "are not plain numbers: 'low' in row 3" in refused("1.5", "2.5", "low", "high")
+    words = ["spring", "autumn"]
+    assert not refused("2024-03-01", "2024-03-02", *words)
+    # Each date counts once, however often it is in the column.
+    assert not refused(*["2024-03-01"] * 5, *words)
+    for date in ("1.3.2024", "2024-03-01 12:30", "1 Mar 2024"):
+        told = refused(date, "2024-03-02", "2024-03-03", *words)
+        assert f"the first is {date!r}). Turn it into a number that means something, such " in told
+        assert "such as days since a fixed date, or" in told
+    assert "such as hours since midnight, or" in refused("9:30", "12:30", "13:30", *words)
+    assert "Write its years with four digits. Turn" in refused("01.02.24", "3/4/24", "3/5/24")
+
+
+def test_words_of_their_own_and_many_words_are_free_text():
+    def told(n_words, n_rows):
+        words = [first + second for first in "abcdefgh" for second in "ijklmnop"][:n_words]
+        return refused(*(words * 2)[:n_rows], None)
+
+    assert "10 different words in 10 rows ('ai', 'aj', 'ak', …)" in told(10, 10)
+    assert "51 different words in 101 rows" in told(51, 101)
+    assert not any([told(9, 9), told(10, 11), told(51, 102), told(50, 60)])
 
 
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=12))

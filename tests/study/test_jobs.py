@@ -4,6 +4,7 @@ import logging
 from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -107,10 +108,28 @@ def submitted(monkeypatch, tmp_path):
     isolation.announce_caller(submitted=True)
 
 
-def test_a_run_in_a_submission_may_take_the_memory_of_its_job(submitted):
+def caller(command, held):
+    """Return a process as psutil has it, which holds so many MB; None: it is of another user."""
+
+    def info():
+        if held is None:
+            raise psutil.AccessDenied
+        return SimpleNamespace(uss=held * 1e6)
+
+    return SimpleNamespace(cmdline=command.split, memory_full_info=info)
+
+
+def test_a_run_in_a_submission_may_take_the_memory_of_its_job(submitted, monkeypatch):
     assert 100 < jobs.limits_of(job())["memory_limit"] <= 950
     assert 1100 < jobs.limits_of(job(2000))["memory_limit"] <= 1900
     assert jobs.limits_of(job(memory_limit=70))["memory_limit"] == 70
+    # Without what Snakemake's own processes hold.
+    held = {"python -m snakemake": 100, "snakemake -j 1": 50, "slurmstepd": 700, "snakemake": None}
+    parents = [caller(*each) for each in held.items()]
+    monkeypatch.setattr("psutil.Process", lambda: SimpleNamespace(parents=lambda: parents))
+    assert jobs.limits_of(job())["memory_limit"] == pytest.approx(0.95 * 1000 - 150)
+    assert jobs.limits_of(job(memory_limit=900))["memory_limit"] == pytest.approx(800)
+    assert jobs.limits_of(job(100))["memory_limit"] == 1
 
 
 def test_a_job_that_was_too_small_fails_until_its_last_attempt(submitted):
@@ -121,6 +140,9 @@ def test_a_job_that_was_too_small_fails_until_its_last_attempt(submitted):
     jobs.close_job(job(attempt=3), rows)
     assert '"job_memory": 1000' in failure_file(CONFIG, OUTPUT).read_text()
     jobs.close_job(job(memory_limit=70), rows)  # a limit of the user's own: more would not help
+    once = job()
+    del once.resources.attempt  # a job that Snakemake does not start again
+    jobs.close_job(once, rows)
     jobs.close_job(job(), rows[:1])
     assert not failure_file(CONFIG, OUTPUT).exists()
 
@@ -128,7 +150,7 @@ def test_a_job_that_was_too_small_fails_until_its_last_attempt(submitted):
 def test_points_are_written_with_their_origin_and_failures_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"dataset": "wine", "costs": "unit", "method": "voc"}
-    rows = [{**names, "run": 4, "test_score": 0.5}, {**names, "run": 5, "status": "died: x"}]
+    rows = [{**names, "run": 4, "test_score": 0.5}, {**names, "run": 5, "status": "memory: x"}]
     jobs.write_points(rows, job(), {"the data of wine": "ab"})
     frame = records.read(OUTPUT)
     assert frame["run"].tolist() == [4, 5]
@@ -137,7 +159,9 @@ def test_points_are_written_with_their_origin_and_failures_kept(tmp_path, monkey
     assert origin["jobs"] == 1
     assert {"commit", "machine", "python", "seconds", "peak_mb"} <= origin.keys()
     assert origin["threads"] == "3"
-    assert "died: x" in failure_file(CONFIG, OUTPUT).read_text()
+    kept = failure_file(CONFIG, OUTPUT).read_text()
+    assert "memory: x" in kept
+    assert '"job_memory": null' in kept
     assert records.sources_of(OUTPUT) == {"the data of wine": ["ab"]}
     jobs.write_points(rows[:1], job(), {}, [{"python": "3.1", "jobs": 3}])
     assert records.origins_of(OUTPUT) == [{"python": "3.1", "jobs": 3}]

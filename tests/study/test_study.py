@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from budgetbench.study.methods import build
-from budgetbench.study.study import Study
+from budgetbench.study.study import Study, with_defaults
 from budgetlearn.cli.compare import REGRESSORS
 from budgetlearn.exceptions import BudgetlearnError, ConfigError
 from budgetlearn.files import read_yaml
@@ -172,22 +172,27 @@ def test_methods_whose_package_is_not_installed_are_left_out(tmp_path):
         methods_file=str(tmp_path / "methods.yaml"),
         methods=["rfb", "msb", "constant"],
         overrides={"rfb": {"label": "mine"}},
+        left_out={"theirs": "of an earlier call"},
         by_dataset={"wine": {"methods": ["rfb", "constant"], "overrides": {"rfb": {}}}},
     )
     assert list(study.methods) == ["msb", "constant"]
     assert not [cell for cell in study.cells if cell[2] == "rfb"]
     assert study.config["left_out"] == {
-        "mine": "needs the package no_such_package, which is not installed"
+        "theirs": "of an earlier call",
+        "mine": "needs the package no_such_package, which is not installed",
     }
     with pytest.raises(ConfigError, match=r"No method of the study can run.*no_such_package"):
         changed(methods_file=str(tmp_path / "methods.yaml"), methods=["rfb", "constant"])
 
 
 def test_a_study_with_methods_is_not_laid_over_the_default_study():
-    config = {**COMMON, "study": "own", "datasets": ["wine"], "methods": ["voc", "constant"]}
-    study = Study.from_config({**config, "title": "Own", "runs": 2}, ROOT)
-    assert list(study.methods) == ["voc", "constant"]
-    assert study.config["runs"] == 2
+    default = read_yaml(ROOT / "config" / "studies" / "default.yaml")
+    config = with_defaults({"study": "own", "datasets": ["wine"], "methods": ["voc"]}, ROOT)
+    assert config["runs"] == COMMON["runs"] != default["runs"]
+    assert (config["datasets"], config["methods"]) == (["wine"], ["voc"])
+    # A name alone, or a part of a study without a name, is laid over it.
+    for own in ({"study": "own"}, {"datasets": ["wine"]}):
+        assert with_defaults(own, ROOT) == COMMON | default | own
 
 
 def test_a_study_without_a_title_is_called_by_its_name():
@@ -299,6 +304,10 @@ def test_other_methods_may_use_the_seconds_of_one():
     ]
     for name in ("cascade", "logitb", "constant"):
         assert study.seconds_files(name, "wine", "random", "0") == []
+    overrides = {"cascade": {"space": {"n_stages": [3, 5]}}}  # its own seconds limit it not
+    tuned = {"tries": 3, "seconds_of": "cascade", "overrides": overrides}
+    own = changed(datasets=["wine"], methods=["cascade", "rfb", "constant"], **tuned)
+    assert own.seconds_files("cascade", "wine", "random", "0") == []
     points = pd.DataFrame({"dataset": "wine", "method": ["rfb"] * 2 + ["logitb"] * 2, "fit": 2})
     points.loc[[1, 3], "fit"] = 3
     assert study.beyond_tries(points).tolist() == [False, True, False, False]
