@@ -71,6 +71,16 @@ def test_runs_are_added_and_those_of_other_settings_replaced(study):
     runs = kept.groupby("method")["run"].unique().map(sorted).to_dict()
     assert runs["msb"] == [0, 1, 2]
     assert runs["logitb"] == [2]
+    # What a call has no results of stays as it was; all is sorted.
+    for path in map(Path, study.points_files):
+        if "logitb" in path.parts:
+            path.unlink()
+    folder = stored_results.keep(study)
+    places = stored_results.read_kept(folder)[["dataset", "costs", "method", "run", "stage"]]
+    assert places.equals(places.sort_values([*places]))
+    assert len(places) == len(kept)
+    sources = stored_results.kept_facts(folder)[1]["sources"]
+    assert sources["the settings of logitb on wine"] == ["changed"]
 
 
 def test_runs_of_settings_spelt_in_two_ways_stay(study):
