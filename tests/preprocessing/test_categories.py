@@ -74,7 +74,9 @@ def test_words_are_coded_by_their_rank_and_listed(cells):
     assert [words[int(code)] for code in X[:, 0]] == list(cells)
 
 
-def test_truth_values_are_coded_and_listed():
+def test_truth_values_are_coded_and_listed_and_lists_are_refused():
+    assert not refused(True, None, False)
+    assert "holds lists or records" in refused("a", ["b"], None)
     X, categories = coded(True, False, True)
     assert X[:, 0].tolist() == [1, 0, 1]
     assert categories == {"v": ("False", "True")}
@@ -130,11 +132,12 @@ def test_numbers_are_half_of_the_different_cells_and_dates_are_more():
     # Each date counts once, however often it is in the column.
     assert not refused(*["2024-03-01"] * 5, *words)
     for date in ("1.3.2024", "2024-03-01 12:30", "1 Mar 2024"):
-        told = refused(date, "2024-03-02", "2024-03-03", *words)
+        told = refused(None, date, "2024-03-02", "2024-03-03", *words)
         assert f"the first is {date!r}). Turn it into a number that means something, such " in told
         assert "such as days since a fixed date, or" in told
     assert "such as hours since midnight, or" in refused("9:30", "12:30", "13:30", *words)
     assert "Write its years with four digits. Turn" in refused("01.02.24", "3/4/24", "3/5/24")
+    assert "the first is '2024-03')" in refused(*pd.period_range("2024-03", periods=3, freq="M"))
 
 
 def test_words_of_their_own_and_many_words_are_free_text():
