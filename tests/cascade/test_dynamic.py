@@ -1,6 +1,7 @@
 """Dynamic orders: who acquires what next, and what is told of it."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from budgetlearn.cascade.dynamic import DynamicOrder, DynamicWalk, Units
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol.feature_requests import Ledger, drive
 from budgetlearn.testing import check_budgeted_estimator
@@ -170,6 +172,25 @@ def test_threads_and_a_pickle_change_nothing(fitted, table):
     np.testing.assert_array_equal(again.predict_proba(X[600:], budget=12), probabilities)
     kept = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(kept.predict_proba(X[600:], budget=12), probabilities)
+
+
+def test_the_largest_gain_for_its_price_is_next_among_what_the_cap_pays_for():
+    def choose(costs, cap, owned, spent):
+        seen = []
+        units = Units(((0,), (1, 2), (3,)), FeatureCosts(costs))
+        gains = np.array([2.0, 20.0, 1e-3])
+        rates = SimpleNamespace(rates=lambda *given: seen.extend(given[2:]) or gains / given[2])
+        walk = DynamicWalk(DynamicOrder("any", units, (), None, None, rates), len(spent))
+        walk.owned[:], walk.spent[:] = owned, spent
+        found = walk.choose(np.arange(len(spent)), cap)
+        return [each.tolist() for each in (*found, seen[1], seen[0][0])]
+
+    owned = [[False, False, False], [False, False, True], [False, False, True], [True, False, True]]
+    # What is free, then 20 for 5, or 2 for 1 if 5 are too much; the last row can have nothing.
+    expected = [[0, 1, 2], [2, 1, 0], [6, 6, 4], pytest.approx([1, 5, 6e-9])]
+    assert choose([1, 2, 3, 0], 6, owned, [0, 0, 2, 2]) == expected
+    free = [[0, 1], [1, 1], [0, 0], pytest.approx([1e-9] * 3)]
+    assert choose([0, 0, 0, 0], 0, owned[:2], [0, 0]) == free
 
 
 @pytest.mark.parametrize("choice", [np.True_, np.False_])

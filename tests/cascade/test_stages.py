@@ -59,9 +59,6 @@ def test_free_features_are_a_stage_of_their_own():
     assert stages[0] == (0, 1)
     assert len(stages) <= 5
     assert len(stages[-1]) == 22
-
-
-def test_all_free_is_one_stage():
     assert geometric_stages([(0,), (1,)], FeatureCosts([0, 0]), 5) == [(0, 1)]
 
 

@@ -17,7 +17,7 @@ from tests.factories import make_points, make_study
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def write(study, points, prices="same", **settings):
+def write(study, points, prices="same", commit="abc", **settings):
     """Write a study's points a file for each data set and method, as its jobs do."""
     for (dataset, costs, method), part in points.groupby(["dataset", "costs", "method"]):
         name = f"the settings of {method} on {dataset}"
@@ -25,7 +25,7 @@ def write(study, points, prices="same", **settings):
         sources = {name: own, f"the data of {dataset}": ["data"]}
         sources |= {} if costs == "random" else {f"the {costs} prices of {dataset}": [prices]}
         place = study.points_file(dataset, costs, method, 0)
-        records.write(part, place, [{"commit": "abc", "jobs": 1, "seconds": 2.0}], sources)
+        records.write(part, place, [{"commit": commit, "jobs": 1, "seconds": 2.0}], sources)
 
 
 def kept_differences(fresh, kept, within=0.0):
@@ -66,7 +66,7 @@ def test_runs_are_added_and_those_of_other_settings_replaced(study):
     points = records.table(make_points(n_runs=3))
     write(study, points[points["run"] < 2])
     stored_results.keep(study)
-    write(study, points[points["run"] == 2], logitb="changed")
+    write(study, points[points["run"] == 2], logitb=["changed", "same"], commit="later")
     kept = stored_results.read_kept(stored_results.keep(study))
     runs = kept.groupby("method")["run"].unique().map(sorted).to_dict()
     assert runs["msb"] == [0, 1, 2]
@@ -79,8 +79,9 @@ def test_runs_are_added_and_those_of_other_settings_replaced(study):
     places = stored_results.read_kept(folder)[["dataset", "costs", "method", "run", "stage"]]
     assert places.equals(places.sort_values([*places]))
     assert len(places) == len(kept)
-    sources = stored_results.kept_facts(folder)[1]["sources"]
-    assert sources["the settings of logitb on wine"] == ["changed"]
+    origins, sources = stored_results.kept_facts(folder)[1].values()
+    assert [(one["commit"], one["jobs"]) for one in origins] == [("abc", 8), ("later", 8)]
+    assert sources["the settings of logitb on wine"] == ["changed", "same"]
 
 
 def test_runs_of_settings_spelt_in_two_ways_stay(study):

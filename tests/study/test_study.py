@@ -299,6 +299,7 @@ def test_other_methods_may_use_the_seconds_of_one():
         seconds_of="cascade",
     )
     assert study.spec("rfb", "wine")["seconds_of"] == "cascade"
+    assert "subset" in study.spec("rfb", "wine")["space"]
     assert study.seconds_files("rfb", "wine", "random", "0") == [
         study.points_file("wine", "random", "cascade", "0")
     ]
