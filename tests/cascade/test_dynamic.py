@@ -150,6 +150,13 @@ def test_values_that_cannot_be_had_are_done_without(fitted, table):
     right = made.prediction == y
     assert right[::2][kind[::2] > 0].mean() > 0.9  # others know their class
     assert right[1::2].mean() > 0.9
+    # Who gets the first feature alone is predicted from it.
+    X[:, 1:] = np.nan
+    made = fitted.decisions(X, budget=12, fallback=True)
+    assert made.acquired.sum(axis=1).tolist() == [1] * 600
+    shares = [made.probabilities[kind == each] for each in range(3)]
+    assert [np.ptp(each, axis=0).max() for each in shares] == pytest.approx([0, 0, 0])
+    assert shares[0][0, 1] > shares[1][0, 1] + 0.1 > shares[2][0, 1] + 0.2
 
 
 def test_groups_are_charged_once_and_acquired_together(table):
@@ -162,6 +169,12 @@ def test_groups_are_charged_once_and_acquired_together(table):
     np.testing.assert_array_equal(owned[:, 1], owned[:, 2])
     capped = model.acquisition_cost(X, max_cost=5)
     assert capped.max() == 5  # all without the second group
+    order = next(each.cascade for each in model.points_ if each.cascade.dynamic)
+    reader = order.reader(None, X, None)
+    reader.advance(np.arange(len(X)), order.n_stages - 1)
+    assert reader.spent[-1].tolist() == [costs.full] * len(X)
+    for owned, spent in zip(reader.owned, reader.spent, strict=True):
+        np.testing.assert_array_equal(costs.total(order.units.columns(owned)), spent)
 
 
 def test_threads_and_a_pickle_change_nothing(fitted, table):
