@@ -13,7 +13,13 @@ from sklearn.naive_bayes import GaussianNB
 from budgetbench.datasets.synthetic import cube, indicator
 from budgetlearn.cascade import ScheduleCascadeClassifier, bayes
 from budgetlearn.cascade.bayes import N_BINS, Bins, ForeseenGains, NaiveBayesTree
-from budgetlearn.cascade.dynamic import BayesTrees, Units, foreseen_trace, foresees_class
+from budgetlearn.cascade.dynamic import (
+    BayesTrees,
+    Units,
+    _beats_rivals,
+    foreseen_trace,
+    foresees_class,
+)
 from budgetlearn.cascade.models import Table, assign_folds
 from budgetlearn.cascade.pool import Trace
 from budgetlearn.costs import FeatureCosts
@@ -318,6 +324,27 @@ def test_one_fold_shows_where_fixed_orders_tell_more_for_their_cost(right):
     assert (found is None) is (right > 0.9)
     # What is left undone takes the time: the trees of all other folds, and the final one.
     assert len(trees._known) == (1 if found is None else 6)
+
+
+def test_fixed_orders_are_beaten_between_their_stages():
+    y = np.arange(1000) % 2
+
+    def told(n_right, sure=0.7):
+        """Return probabilities that name the class of so many in 100, however sure they are."""
+        named = np.where(np.arange(1000) // 2 % 100 < n_right, y, 1 - y)
+        return np.where(np.arange(2) == named[:, None], sure, 1 - sure)
+
+    def rival(costs, *predictions):
+        rows = np.tile(predictions, (1, 2, 1))
+        return Trace(None, rows, np.array(costs)[:, None], None)
+
+    # Calibrated, they lose .697 at no cost, .325 at 10 and, as nobody has to pay 12, there too.
+    rivals = [rival([0.0, 12.0], told(50), told(70)), rival([10.0], told(90))]
+    table, here = Table(np.zeros((2000, 1)), np.tile(y, 2), 2), np.arange(2000) < 1000
+    spent = np.where(np.arange(1000) < 500, 0.0, 10.0)  # 5 on average, in the middle: .511
+    for n_right, more, beaten in ((80, 0, True), (79, 0, False), (88, 7, False), (91, 7, True)):
+        walked = np.array([told(50), told(n_right)]), np.array([0 * spent, spent + more])
+        assert _beats_rivals(table, here, *walked, rivals) == beaten
 
 
 def test_where_trees_do_not_foresee_classes_orders_stay_fixed():

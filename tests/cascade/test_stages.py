@@ -27,11 +27,8 @@ def test_members_wait_where_they_are_expensive_themselves_but_for_the_free_ones(
     assert with_whole_groups([2, 1, 0, 3], costs) == [(2, 3), (1,), (0,)]
 
 
-def test_without_groups_every_feature_is_a_acquisition():
+def test_without_groups_every_feature_is_an_acquisition_and_few_are_all_stages():
     assert with_whole_groups([1, 0], FeatureCosts([1, 1])) == [(1,), (0,)]
-
-
-def test_few_acquisitions_are_all_stages():
     stages = geometric_stages([(2,), (0, 1), (3,)], FeatureCosts([1, 1, 1, 1]), 10)
     assert stages == [(2,), (2, 0, 1), (2, 0, 1, 3)]
 
