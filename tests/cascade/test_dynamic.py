@@ -161,14 +161,14 @@ def test_values_that_cannot_be_had_are_done_without(fitted, table):
 
 def test_groups_are_charged_once_and_acquired_together(table):
     X, y = table
-    costs = FeatureCosts([1, 1, 1, 1, 1], [0, 1, 1, -1, -1], [2, 20])
+    costs = FeatureCosts([1, 1, 1, 1, 1], [0, 1, 1, 2, 2], [2, 20, 0.5])
     model = ScheduleCascadeClassifier(feature_costs=costs, estimators=GaussianNB(), **QUICK).fit(
         X, y
     )
     owned = model.acquired_features(X)
     np.testing.assert_array_equal(owned[:, 1], owned[:, 2])
-    capped = model.acquisition_cost(X, max_cost=5)
-    assert capped.max() == 5  # all without the second group
+    capped = model.acquisition_cost(X, max_cost=5.5)
+    assert capped.max() == 5.5  # all without the second group
     order = next(each.cascade for each in model.points_ if each.cascade.dynamic)
     reader = order.reader(None, X, None)
     reader.advance(np.arange(len(X)), order.n_stages - 1)

@@ -137,11 +137,12 @@ def test_of_a_stage_that_is_too_expensive_the_first_features_are_acquired(table,
     stage = with_temperature(cascade.mixtures[0].of([stage]), cascade.temperatures[0])
     expected = (1 - share) * stage + share * model.models_.fallback_model.predict(known)
     np.testing.assert_allclose(model.predict_proba(X, max_cost=1 + first), expected)
-    # If that feature cannot be had, the stand-in alone predicts, from the first one.
-    gaps = np.where(np.arange(6) == 1, np.nan, X)
-    made = model.decisions(gaps, max_cost=1 + first, fallback=True)
-    alone = np.where(np.arange(6) == 0, X, np.nan)
-    expected = model.models_.fallback_model.predict(alone)
+    # Where one of the two cannot be had, the stand-in predicts alone; without both the constant.
+    known[::4, 0] = known[1::4, 1] = known[2::4] = np.nan
+    for start in (0, 1):
+        expected[start::4] = model.models_.fallback_model.predict(known[start::4])
+    expected[2::4] = model.constant_
+    made = model.decisions(known, max_cost=1 + first, fallback=True)
     np.testing.assert_allclose(made.probabilities, expected)
 
 

@@ -17,12 +17,12 @@ from tests.factories import make_points, make_study
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def write(study, points, prices="same", commit="abc", **settings):
+def write(study, points, prices="same", commit="abc", data="data", **settings):
     """Write a study's points a file for each data set and method, as its jobs do."""
     for (dataset, costs, method), part in points.groupby(["dataset", "costs", "method"]):
         name = f"the settings of {method} on {dataset}"
         own = np.atleast_1d(settings.get(method, "same")).tolist()
-        sources = {name: own, f"the data of {dataset}": ["data"]}
+        sources = {name: own, f"the data of {dataset}": [data]}
         sources |= {} if costs == "random" else {f"the {costs} prices of {dataset}": [prices]}
         place = study.points_file(dataset, costs, method, 0)
         records.write(part, place, [{"commit": commit, "jobs": 1, "seconds": 2.0}], sources)
@@ -48,6 +48,7 @@ def test_what_is_kept_comes_back_to_the_last_bit(study, tmp_path):
     assert kept_differences(points, stored_results.read_kept(folder)).empty
     settings, provenance = stored_results.kept_facts(folder)
     assert settings["seed"] == study.seed
+    assert not {"datasets", "runs", "runs_per_job"} & settings.keys()  # the points tell them
     assert provenance["origins"][0]["commit"] == "abc"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     stored_results.keep(study)
@@ -111,7 +112,7 @@ def test_runs_beyond_the_plan_that_earlier_settings_left_are_not_kept(study):
     assert kept_runs(study)["random", "wine"] == [0, 1]
 
 
-def test_runs_at_other_prices_do_not_stay(study):
+def test_runs_at_other_prices_or_of_other_data_do_not_stay(study):
     study.config["costs"].append("given")
     points = make_points(n_runs=3)
     points = records.table(pd.concat([points, points.assign(costs="given")], ignore_index=True))
@@ -121,6 +122,8 @@ def test_runs_at_other_prices_do_not_stay(study):
     runs = kept_runs(study)
     assert runs["random", "wine"] == [0, 1, 2]
     assert runs["given", "wine"] == [2]
+    write(study, points[points["run"] == 1], prices="raised", data="corrected")
+    assert kept_runs(study)["random", "wine"] == kept_runs(study)["given", "wine"] == [1]
 
 
 @pytest.mark.parametrize(
