@@ -126,7 +126,12 @@ def test_operating_points_are_those_of_so_many_rows(classifies, monkeypatch):
             assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9)
 
 
-def test_the_error_of_a_weighted_mean_is_that_of_fewer_rows():
+def test_the_constant_and_the_error_of_a_weighted_mean_are_those_of_so_many_rows():
+    shares = Table(None, np.array([0, 0, 1]), 2, weight=np.array([1.0, 1, 4])).constant
+    assert shares == pytest.approx([1 / 3, 2 / 3])
+    numbers = Table(None, np.array([1.0, 4.0]), None, weight=np.array([3.0, 1.0]))
+    assert numbers.constant.tolist() == [1.75]
+    assert numbers.losses(np.array([[3.0], [4.5]])).tolist() == [4, 0.25]
     values, weight = np.arange(10.0), np.where(np.arange(10) < 5, 1.0, 1e-9)
     np.testing.assert_allclose(
         mean_and_error(values, weight), mean_and_error(values[:5]), rtol=1e-5

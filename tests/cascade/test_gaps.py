@@ -105,12 +105,14 @@ def test_an_estimator_that_takes_none_says_so():
 
 
 def test_codes_of_missing_values_are_below_all_others_in_single_precision():
-    table = np.array([[1.0, 3e9, np.nan], [np.nan, 3e9 + 500, np.nan], [-2.0, np.nan, np.nan]])
+    table = np.full((4, 3), np.nan)
+    table[[0, 2, 3], 0] = 1.0, -2.0, 10.0
+    table[[0, 1, 3], 1] = 3e9, 3e9 + 500, 4e9
     below = below_all(table)
     known = np.nanmin(table[:, :2], axis=0).astype(np.float32)
     assert (below[:2].astype(np.float32) < known).all()
     assert np.isfinite(below).all()
-    np.testing.assert_array_equal(medians(table), [-0.5, 3e9 + 250, 0])
+    np.testing.assert_array_equal(medians(table), [1, 3e9 + 500, 0])
 
 
 @pytest.mark.parametrize("weight", [None, np.array([1.0, 2, 1, 4])])

@@ -282,6 +282,8 @@ def test_methods_are_told_apart_by_how_they_are_built():
     study = changed(methods=["msb", "voc", "constant"])
     assert study.methods_of("schedule") == ["msb"]
     assert study.methods_of("fit") == ["voc", "constant"]
+    assert changed(refit=True).spec("msb", "wine")["refit"]
+    assert "refit" not in changed(refit=False).spec("msb", "wine")
 
 
 def test_the_order_of_lines_decides_nothing():
