@@ -46,6 +46,8 @@ def test_equal_points_have_no_differences_in_any_order():
 def test_bytes_are_compared():
     fresh, earlier = points(n_bytes=9.0), points()
     assert differences(fresh, earlier)["column"].tolist() == ["n_bytes"]
+    fresh.loc[0, "test_score"] = 0.75  # each of another point
+    assert differences(fresh, earlier)["column"].tolist() == ["test_score", "n_bytes"]
 
 
 def test_clocks_are_not_compared():
