@@ -1,6 +1,7 @@
 """Settings from the command line mean what they mean in a file."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -58,11 +59,15 @@ def planned(more):
 def test_what_cannot_be_read_so_is_refused():
     config = typed({"offline": "yes please", "split": "givn"}, SCHEMA)
     config["by_dataset"] = {"wine": {"split": {"per_class": [5, 0, 3]}}}
+    config |= {"time_limit": math.nan, "memory_limit": math.inf, "runs": math.inf}
     with pytest.raises(ConfigError) as told:
         check_schema(config, SCHEMA, "the study")
     for line in (
         "offline: 'yes please' is not of type 'boolean'",
         "split: 'givn' is not valid under any of the given schemas: write for example given or {",
+        "time_limit: nan is not of type 'number', 'null'",
+        "memory_limit: inf is not of type 'number', 'null'",
+        "runs: inf is not of type 'integer'",
         "by_dataset.wine.split.per_class.1: 0 is less than the minimum of 1",
     ):
         assert f"  {line}" in str(told.value)

@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,6 +11,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 import jsonschema
+from jsonschema.exceptions import best_match
 
 from budgetlearn.exceptions import ConfigError, DatasetError
 from budgetlearn.files import read_yaml
@@ -17,6 +19,11 @@ from budgetlearn.files import read_yaml
 # Both are in the package; in the source tree, they are links to `config` and `workflow/schemas`.
 DEFAULT_REGISTRY = Path(__file__).with_name("datasets.yaml").resolve()
 SCHEMA = Path(__file__).with_name("datasets.schema.yaml")
+
+_TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER
+# NaN would pass as a number below no limit, and infinity has no place in any setting.
+_FINITE = _TYPES.redefine("number", lambda _, x: _TYPES.is_type(x, "number") and abs(x) < math.inf)
+Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=_FINITE)
 
 
 @dataclass(frozen=True)
@@ -107,8 +114,7 @@ def load_registry(path=None):
 def _checked(path, _):
     content = read_yaml(path, "The registry of data sets")
     # Only the most relevant error, as the others mostly follow from it.
-    validator = jsonschema.Draft202012Validator(read_yaml(SCHEMA))
-    error = jsonschema.exceptions.best_match(validator.iter_errors(content))
+    error = best_match(Validator(read_yaml(SCHEMA)).iter_errors(content))
     if error is not None:
         place = " > ".join(str(step) for step in error.absolute_path) or "top level"
         bare = error.message.startswith("'datasets'")

@@ -9,17 +9,17 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import yaml
+from jsonschema.exceptions import best_match
 
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
 from ..datasets.dataset import check_sizes, split
 from ..datasets.fetching import content_sha256
-from ..datasets.registry import fault_message, load_registry
+from ..datasets.registry import Validator, fault_message, load_registry
 from .job_traces import folder_of, split_at_folder
 from .methods import check_parameters, sequence_name
 from .source_code import check_classes, predicts_numbers, refuse_untrusted
@@ -42,10 +42,10 @@ SHOWN = ("title", "licence", "citation")
 
 def check_schema(config, schema_path, what):
     """Refuse a configuration that does not follow a JSON schema, with a line for each fault."""
-    validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
+    faults = Validator(read_yaml(schema_path)).iter_errors(config)
     # Of several forms that a value may have, the fault is about the one that comes closest.
-    faults = [jsonschema.exceptions.best_match([f]) for f in validator.iter_errors(config)]
-    found = sorted((list(map(str, f.absolute_path)), fault_message(f)) for f in faults)
+    closest = [best_match([fault]) for fault in faults]
+    found = sorted((list(map(str, f.absolute_path)), fault_message(f)) for f in closest)
     if found:
         lines = [f"  {'.'.join(place) or 'top level'}: {message}" for place, message in found]
         raise ConfigError(f"{what} does not follow {Path(schema_path).name}:\n" + "\n".join(lines))
