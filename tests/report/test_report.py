@@ -15,6 +15,7 @@ from budgetbench.report import sections_of, write_report
 from budgetbench.report.page import build_tables, collected
 from budgetbench.report.style import svg_bytes
 from budgetbench.study.records import POINTS
+from budgetlearn.files import write_whole
 from tests.factories import (
     METHODS,
     fail,
@@ -115,7 +116,14 @@ def test_the_same_points_give_the_same_bytes(tmp_path):
     points = small_study()
     write_report(make_report(points), tmp_path / "first")
     shuffled = points.sample(frac=1, random_state=1)
+    # What a report of more data sets left there, and files of the user.
+    left = ["figures/curve_old.svg", "tables/old.csv", "tables/old.json"]
+    left += [f"captions/{name}.rst" for name in ("figure_curve_old", "table_old", "file_old.json")]
+    own = ["figures/own.svg", "tables/own", "captions/my_own.rst"]
+    for name in left + own:
+        write_whole(tmp_path / "second" / name, "")
     write_report(make_report(shuffled), tmp_path / "second")
+    assert [name for name in left + own if (tmp_path / "second" / name).exists()] == own
     files = [path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*.*")]
     assert len(files) > 10
     for name in files:

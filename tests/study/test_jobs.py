@@ -1,6 +1,7 @@
 """What every job starts with: its log, its threads, its runs; and what it writes at the end."""
 
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -83,6 +84,13 @@ def test_runs_come_from_the_files_of_a_job(wine, files):
     for run in runs:
         assert run.costs.costs.tolist() == drawn[drawn["run"] == run.number]["cost"].tolist()
         assert sum(len(part[1]) for part in (run.train, run.valid, run.test)) == 178
+    # A run of the prices, then the whole file.
+    for path, old, said in ((files.costs, b"2,", "line 2"), (files.split, b"PAR1", "as splits")):
+        content = Path(path).read_bytes()
+        Path(path).write_bytes(content.replace(old, b"x,"))
+        with pytest.raises(records.RecordError, match=f"{said}.* Delete the file and run"):
+            next(jobs.load_runs(files, SimpleNamespace(costs="random"), 7))
+        Path(path).write_bytes(content)
 
 
 def test_runs_without_prices_are_at_unit_costs(files):

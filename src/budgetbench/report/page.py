@@ -17,7 +17,7 @@ from ..analysis import Results
 from ..analysis.schedules import RUN, check_points
 from ..study.study import ACQUISITION, Study
 from .labels import Display
-from .section import case_name, template_environment
+from .section import KINDS, Part, case_name, template_environment
 from .sections import sections_of
 from .style import shape_path, svg_bytes
 
@@ -69,11 +69,23 @@ def write_report(report, folder):
         write_whole(folder / "tables" / f"{name}.csv", csv_text(frame))
     for name, content in collected(sections, report, "files").items():
         write_whole(folder / "tables" / name, content)
-    for part in (part for section in sections for part in section.parts):
-        write_whole(folder / part.caption_path, part.caption)
+    captions = {part.caption_path: part.caption for each in sections for part in each.parts}
+    for path, caption in captions.items():
+        write_whole(folder / path, caption)
     # The page comes last, so that all files that it links to exist.
     write_whole(folder / "report.html", page)
+    _remove_others(folder, captions)
     return folder / "report.html"
+
+
+def _remove_others(folder, captions):
+    """Remove the files of earlier reports that this one lacks; their captions name them."""
+    for path in (folder / "captions").glob("*_*.rst"):
+        kind, _, name = path.stem.partition("_")
+        old = Part(name, kind, category="", caption="", labels={})
+        if kind in KINDS and old.caption_path not in captions:
+            (folder / old.path).unlink(missing_ok=True)
+            path.unlink()
 
 
 def build_tables(sections, report):

@@ -8,7 +8,7 @@ from budgetlearn.files import read_yaml
 
 from .text import as_text, first_upper
 
-FIGURE, TABLE, FILE = "figure", "table", "file"
+KINDS = FIGURE, TABLE, FILE = "figure", "table", "file"
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from budgetlearn.costs import read_prices
-
 from ..analysis.schedules import of_case
 from ..datasets.dataset import Dataset
 from ..study.provenance import scoring_of
+from ..study.records import read_costs
 from .labels import DataSheet
 
 PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost", "group", "group_cost"]
@@ -42,7 +41,7 @@ def price_table(paths):
     """Return the prices of all cost tables, …/<dataset>/<costs>/<chunk>.csv, as one table."""
     # The data set and the kind of costs are only in the path.
     frames = [
-        read_prices(path).assign(dataset=path.parts[-3], costs=path.parts[-2])
+        read_costs(path).assign(dataset=path.parts[-3], costs=path.parts[-2])
         for path in map(Path, paths)
     ]
     return pd.concat(frames, ignore_index=True).reindex(columns=PRICE_COLUMNS)

@@ -9,7 +9,6 @@ import pandas as pd
 import psutil
 from threadpoolctl import threadpool_limits
 
-from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnError
 
 from ..datasets.dataset import Dataset
@@ -50,11 +49,16 @@ def job_log(path, threads=1):
 def load_runs(files, wildcards, study_seed):
     """Yield the runs of a job, with unit costs if its files have no cost profile."""
     dataset = Dataset.load(files.data)
-    splits = pd.read_parquet(files.split)
+    with records.reading_made(files.split, "splits"):
+        splits = pd.read_parquet(files.split)
     priced = hasattr(files, "costs")
     kind = wildcards.costs if priced else "unit"
     numbers = [int(column) for column in splits.columns]
-    costs = read_prices(files.costs) if priced else draw_costs(dataset, kind, numbers, study_seed)
+    costs = (
+        records.read_costs(files.costs)
+        if priced
+        else draw_costs(dataset, kind, numbers, study_seed)
+    )
     yield from iterate(dataset, splits, costs, kind, study_seed)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import BudgetlearnError, DatasetError
 from budgetlearn.files import whole_file
 from budgetlearn.preprocessing.reading import reading
@@ -99,7 +100,7 @@ _ORIGINS, _SOURCES = b"budgetlearn", b"budgetlearn sources"
 
 
 class RecordError(BudgetlearnError, ValueError):
-    """A table of operating points is damaged or has the wrong columns."""
+    """A file that the workflow made is damaged or has the wrong columns."""
 
 
 def is_failure(status):
@@ -178,18 +179,24 @@ def sources_of(paths):
 def _metadata_of(paths, key):
     """Yield the metadata that each of one or many files has under a key."""
     for path in _listed(paths):
-        with _reading(path):
+        with reading_made(path):
             yield json.loads(pq.read_schema(path).metadata[key])
 
 
 @contextmanager
-def _reading(path):
-    """Turn errors about a damaged file into a `RecordError`."""
+def reading_made(path, form="operating points"):
+    """Turn errors about a damaged file that the workflow made into a `RecordError`."""
     try:
-        with reading(Path(path), "operating points"):
+        with reading(Path(path), form):
             yield
     except DatasetError as error:
         raise RecordError(f"in {Path(path).parent}: {error} {_REMEDY}") from error
+
+
+def read_costs(path):
+    """Read the cost profiles of a job from its file."""
+    with reading_made(path, "cost profiles"):
+        return read_prices(path)
 
 
 def _listed(paths):
@@ -204,7 +211,7 @@ def read(paths):
 
 
 def _part(path):
-    with _reading(path):
+    with reading_made(path):
         content = pq.read_table(path)
         content.validate(full=True)  # invalid text would raise an error much later
     lacking = sorted(set(COLUMNS) - set(content.column_names))
@@ -212,7 +219,7 @@ def _part(path):
     if lacking or not set(versions) <= {FORMAT_VERSION}:
         found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
         raise RecordError(f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}")
-    with _reading(path):
+    with reading_made(path):
         content = content.select(list(COLUMNS))
         kinds = {"string": pa.large_string(), "int64": pa.int64(), "float64": pa.float64()}
         # Acquisition rates keep their type, which is null if all are missing.
