@@ -291,10 +291,8 @@ def with_reasons(table, entries):
         entry_of(row, entries) if row["verdict"] not in ("", WITHIN, CLOCK, UNJUDGED) else None
         for row in table.to_dict("records")
     ]
-    return table.assign(
-        reason=[entry["why"] if entry else "" for entry in found],
-        variant=[entry["variant"] if entry else "" for entry in found],
-    )
+    named = {"reason": "why", "variant": "variant"}.items()
+    return table.assign(**{name: [e[key] if e else "" for e in found] for name, key in named})
 
 
 def with_variants(table, entries, variants):

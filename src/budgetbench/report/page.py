@@ -63,29 +63,22 @@ def write_report(report, folder):
         figures = collected(sections, report, "figures").items()
         drawn = {name: svg_bytes(figure) for name, figure in figures}
         page = render_page(sections, report, drawn, library.result())
-    for name, svg in drawn.items():
-        write_whole(folder / "figures" / f"{name}.svg", svg)
-    for name, frame in report.tables.items():
-        write_whole(folder / "tables" / f"{name}.csv", csv_text(frame))
-    for name, content in collected(sections, report, "files").items():
-        write_whole(folder / "tables" / name, content)
-    captions = {part.caption_path: part.caption for each in sections for part in each.parts}
-    for path, caption in captions.items():
-        write_whole(folder / path, caption)
+    files = {f"figures/{name}.svg": svg for name, svg in drawn.items()}
+    files |= {f"tables/{name}.csv": csv_text(frame) for name, frame in report.tables.items()}
+    others = collected(sections, report, "files").items()
+    files |= {f"tables/{name}": content for name, content in others}
+    files |= {part.caption_path: part.caption for each in sections for part in each.parts}
     # The page comes last, so that all files that it links to exist.
-    write_whole(folder / "report.html", page)
-    _remove_others(folder, captions)
-    return folder / "report.html"
-
-
-def _remove_others(folder, captions):
-    """Remove the files of earlier reports that this one lacks; their captions name them."""
+    for path, content in (files | {"report.html": page}).items():
+        write_whole(folder / path, content)
+    # Captions name the files of earlier reports, which this one may lack.
     for path in (folder / "captions").glob("*_*.rst"):
         kind, _, name = path.stem.partition("_")
         old = Part(name, kind, category="", caption="", labels={})
-        if kind in KINDS and old.caption_path not in captions:
+        if kind in KINDS and old.caption_path not in files:
             (folder / old.path).unlink(missing_ok=True)
             path.unlink()
+    return folder / "report.html"
 
 
 def build_tables(sections, report):

@@ -51,14 +51,11 @@ def load_runs(files, wildcards, study_seed):
     dataset = Dataset.load(files.data)
     with records.reading_made(files.split, "splits"):
         splits = pd.read_parquet(files.split)
-    priced = hasattr(files, "costs")
-    kind = wildcards.costs if priced else "unit"
-    numbers = [int(column) for column in splits.columns]
-    costs = (
-        records.read_costs(files.costs)
-        if priced
-        else draw_costs(dataset, kind, numbers, study_seed)
-    )
+    if hasattr(files, "costs"):
+        kind, costs = wildcards.costs, records.read_costs(files.costs)
+    else:
+        kind, numbers = "unit", [int(column) for column in splits.columns]
+        costs = draw_costs(dataset, kind, numbers, study_seed)
     yield from iterate(dataset, splits, costs, kind, study_seed)
 
 

@@ -287,15 +287,9 @@ def _columns(saved):
         others = [encoder.feature_names_in_[member] for member in members if member != place]
         words = encoder.categories_.get(name, ())
         more = f" … ({len(words)})" if len(words) > MOST_WORDS else ""
-        rows.append(
-            {
-                "name": name,
-                "price": costs.costs[place],
-                "group": f"{charge:g} with {'; '.join(others)}" if others else "",
-                "words": "; ".join(words[:MOST_WORDS]) + more,
-                "bought": name in ever,
-            }
-        )
+        group = f"{charge:g} with {'; '.join(others)}" if others else ""
+        row = {"name": name, "price": costs.costs[place], "group": group, "bought": name in ever}
+        rows.append(row | {"words": "; ".join(words[:MOST_WORDS]) + more})
     return sorted(rows, key=lambda row: not row["bought"])
 
 

@@ -126,13 +126,10 @@ class DataSets(Section):
     place = 105
 
     def context(self, report):
-        rows = [
-            [
-                *(sheet.title, sheet.rows, sheet.features, sheet.classes, sheet.licence),
-                {"text": sheet.citation, "kind": "long"},
-            ]
-            for sheet in report.display.datasets.values()
-        ]
+        rows = []
+        for sheet in report.display.datasets.values():
+            facts = sheet.title, sheet.rows, sheet.features, sheet.classes, sheet.licence
+            rows.append([*facts, {"text": sheet.citation, "kind": "long"}])
         return {"rows": rows}
 
 

@@ -274,17 +274,11 @@ class OwnCost(Section):
             for row in of_case(table, *case).itertuples():
                 some = f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model"
                 note = "" if row.n_affording == row.n_runs else some
-                rows.append(
-                    [
-                        display.case_title(*case),
-                        display.label(row.method),
-                        f"{100 * row.cost_fraction:.1f} %",
-                        plus_minus(row.score, row.score_sd),
-                        display.label(row.rival),
-                        {"text": plus_minus(row.rival_score, row.rival_sd), "note": note},
-                        f"{row.wins} of {row.n_runs}",
-                    ]
-                )
+                rival = {"text": plus_minus(row.rival_score, row.rival_sd), "note": note}
+                own = f"{100 * row.cost_fraction:.1f} %", plus_minus(row.score, row.score_sd)
+                named = display.case_title(*case), display.label(row.method)
+                won = display.label(row.rival), rival, f"{row.wins} of {row.n_runs}"
+                rows.append([*named, *own, *won])
         return {"rows": rows}
 
 

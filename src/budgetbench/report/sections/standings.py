@@ -162,9 +162,8 @@ def peers_ahead(summary, display):
     if not ahead:
         return []
     where = "; ".join(f"{display.label(name)} on {', '.join(t)}" for name, t in ahead.items())
-    count = sum(map(len, ahead.values()))
-    total = counted(len(cases), "data set")
-    return [f"A method that users pick today wins on {count} of {total}: {where}."]
+    count = f"{sum(map(len, ahead.values()))} of {counted(len(cases), 'data set')}"
+    return [f"A method that users pick today wins on {count}: {where}."]
 
 
 def rank_sentences(ranking, display):
