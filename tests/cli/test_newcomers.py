@@ -244,6 +244,7 @@ def test_columns_that_may_be_misread_are_told(folder, told):
         "dev": (1, "site, dev: the same value", "--drop dev\n"),
         "mood": (["Yes", "yes"], "mood: 'Yes' and 'yes' differ only in capitals and count as two"),
         "zip": (["01067", "30159"], "zip holds 01067, and is read as a number", "al zip\n"),
+        "sample": ([f"{a}{b}" for a in "efghijklm" for b in "abcdefghi"], "what rows", "sample\n"),
         "day": ([20240331, 20231201], "day holds 20240331, and is read as a", "--date day\n"),
         "left": ([-1, *range(12)], "left holds -1 in 19 rows, and nothing else", "--na -1\n"),
     }
@@ -252,12 +253,13 @@ def test_columns_that_may_be_misread_are_told(folder, told):
         "change": [-1, -2, *range(20)],
         "gap": [None, 1],
         "part": ["0.5", "01.5"],
+        "street": [f"{a}{b}" for a in "abcdefgh" for b in "abcdefghij"],
         "code": [20241331, 20240101],
     }
     cells = {name: values for name, (values, *_) in odd.items()} | plain
     columns = {name: np.resize(np.array(each, object), 240) for name, each in cells.items()}
     status, _, err = of_table(told, lambda table: table.assign(**columns))
-    assert (status, err.count("Note: "), err.count("\n")) == (0, 5, 5)
+    assert (status, err.count("Note: "), err.count("\n")) == (0, 6, 6)
     assert all(words in err for _, *said in odd.values() for words in said)
     assert (
         "zip has the categories: 01067, 30159"

@@ -147,7 +147,7 @@ def read_own_table(
     names = frame[row_id] if ids else pd.Series()
     groups = None if names.dropna().is_unique else names.to_numpy()
     kinds = (  # generators, which run after the table is checked
-        _assumed(X, left_out, None if groups is None else row_id, weights, forms),
+        _assumed(X, codes, left_out, None if groups is None else row_id, weights, forms),
         notes,
         () if groups is not None else _repeats(X, y),
         _constants(X),
@@ -204,11 +204,14 @@ def _ranges(X):
     }
 
 
-def _assumed(X, left_out, groups, weights, dates):
+def _assumed(X, codes, left_out, groups, weights, dates):
     """Yield notes on identifiers, or what may be one, on dates, groups and weights of rows."""
-    for name in (name for name in X if re.search(AN_ID, str(name)) and not X[name].is_unique):
-        what = f"{shown(name)} is used as a feature. If it names what rows belong to"
-        yield f"{what}, such as a patient, use --id {shlex.quote(name)}"
+    for name in X:
+        words = name not in codes and not is_number(X[name])
+        many = words and X[name].nunique() > max(MOST_CLASSES, len(X) / 3)  # few are categories
+        if (many or re.search(AN_ID, str(name))) and not X[name].is_unique:
+            what = f"{shown(name)} is used as a feature. If it names what rows belong to"
+            yield f"{what}, such as a patient, use --id {shlex.quote(name)}"
     for name in left_out:
         what = f"{shown(name)} has a different whole number in each row, like an identifier,"
         yield f"{what} and is left out. If it is a measurement, use --keep {shlex.quote(name)}"
