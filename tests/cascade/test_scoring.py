@@ -93,12 +93,21 @@ def test_a_score_that_is_no_number_is_refused(table):
 def test_the_standard_error_of_a_score_counts_the_weights(table, monkeypatch):
     X, y = table[0][:600], table[1][:600]
     counted, weight = [], np.where(np.arange(600) % 2, 0.5, 1.0)
-    monkeypatch.setattr(
-        estimator, "standard_error", lambda score, n, weight, groups: counted.append(weight) or 0.0
-    )
+
+    def told(score, n, weight, groups):
+        counted.append(weight)
+        return score(np.arange(n), weight)
+
+    monkeypatch.setattr(estimator, "standard_error", told)
     settings = QUICK | {"scoring": "balanced_accuracy", "n_stages": 2, "cv": 2, "dynamic": False}
     made = ScheduleCascadeClassifier(estimators=GaussianNB(), **settings)
     made.fit(X, y, sample_weight=weight)
     assert len(counted) == len(made.operating_points_)
     for each in counted:
         np.testing.assert_allclose(each, weight / weight.mean())
+    # Of the labels as they lean; the score told is what is not chance of its gain over a half.
+    assert any(point.leaning is not None for point in made.points_)
+    gains = made.operating_points_[["score", "score_se"]][1:] - 0.5
+    shares = gains["score"] / gains["score_se"]
+    assert shares.max() < 1
+    np.testing.assert_allclose(shares, shares.iloc[0])
