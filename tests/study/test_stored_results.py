@@ -17,12 +17,12 @@ from tests.factories import make_points, make_study
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def write(study, points, prices="same", commit="abc", data="data", **settings):
+def write(study, points, prices="same", commit="abc", corrected=None, **settings):
     """Write a study's points a file for each data set and method, as its jobs do."""
     for (dataset, costs, method), part in points.groupby(["dataset", "costs", "method"]):
         name = f"the settings of {method} on {dataset}"
         own = np.atleast_1d(settings.get(method, "same")).tolist()
-        sources = {name: own, f"the data of {dataset}": [data]}
+        sources = {name: own, f"the data of {dataset}": [str(dataset == corrected)]}
         sources |= {} if costs == "random" else {f"the {costs} prices of {dataset}": [prices]}
         place = study.points_file(dataset, costs, method, 0)
         records.write(part, place, [{"commit": commit, "jobs": 1, "seconds": 2.0}], sources)
@@ -118,12 +118,10 @@ def test_runs_at_other_prices_or_of_other_data_do_not_stay(study):
     points = records.table(pd.concat([points, points.assign(costs="given")], ignore_index=True))
     write(study, points[points["run"] < 2])
     stored_results.keep(study)
-    write(study, points[points["run"] == 2], prices="raised")
+    write(study, points[points["run"] == 2], prices="raised", corrected="breast_cancer")
     runs = kept_runs(study)
     assert runs["random", "wine"] == [0, 1, 2]
-    assert runs["given", "wine"] == [2]
-    write(study, points[points["run"] == 1], prices="raised", data="corrected")
-    assert kept_runs(study)["random", "wine"] == kept_runs(study)["given", "wine"] == [1]
+    assert runs["given", "wine"] == runs["random", "breast_cancer"] == [2]
 
 
 @pytest.mark.parametrize(
