@@ -22,8 +22,8 @@ import warnings
 from pathlib import Path
 
 import pandas as pd
+from _gif_data import full_budget, parts
 from _gif_peers import Forests, LightGBM, SklearnBoosting, error_of, limit_of, n_classes_of
-from accuracy_gif import full_budget, parts
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 

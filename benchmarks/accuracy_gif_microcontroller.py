@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from accuracy_gif import parts
+from _gif_data import parts
 
 from budgetlearn.gif import GIFClassifier
 

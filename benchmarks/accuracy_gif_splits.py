@@ -9,8 +9,8 @@ Prints test errors with 0.1 % of the nodes of 1000 fully grown extra trees.
 import argparse
 
 import numpy as np
+from _gif_data import full_budget, parts
 from _gif_peers import error_of
-from accuracy_gif import full_budget, parts
 
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 

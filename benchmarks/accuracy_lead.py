@@ -87,7 +87,7 @@ SIZES = {
     "_wide": Size(splits=(0,), leaves=((15, 5), (7, 20), (15, 20), (31, 20))),
     "": Size(),
 }
-# Tables of `config/studies/field.yaml`, docs/results/cascade-1-kinds.csv, or the notes.
+# Tables of `config/studies/field.yaml` or the notes, or that were used to choose kinds of models.
 _USED = """
     wine breast_cancer vehicle pima thyroid concrete steel naval bank spambase letter_binary
     miniboone_tiny vowel ringnorm musk2 madelon mnist_8v9 gaussian_mixture_06 physionet waveform

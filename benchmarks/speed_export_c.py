@@ -21,8 +21,8 @@ from pathlib import Path
 import m2cgen
 import numpy as np
 import pandas as pd
+from _gif_data import parts
 from _gif_peers import error_of, n_classes_of
-from accuracy_gif import parts
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.model_selection import train_test_split
 

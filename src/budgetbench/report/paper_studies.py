@@ -26,6 +26,7 @@ from .section import template_environment
 from .sections.printed import read_published, read_reasons
 
 PLACE, PAGE = "docs/reproduction.md", "results/papers/report.html"
+TABLE = "docs/reproduction.csv"
 
 
 def run_papers(root, cores, settings):
@@ -52,10 +53,11 @@ def run_papers(root, cores, settings):
 
 
 def write_reproduction(root):
-    """Write docs/reproduction.md and the page from the reruns kept under `root`."""
+    """Write docs/reproduction.md and .csv and the page from the reruns kept under `root`."""
     found = Reproduction(root)
-    pages = {Path(root) / PLACE: reproduction_text(found), Path(PAGE): reproduction_page(found)}
-    for place, text in pages.items():
+    kept = {PLACE: reproduction_text(found), TABLE: reproduction_table(found).to_csv(index=False)}
+    pages = {Path(root) / place: text for place, text in kept.items()}
+    for place, text in (pages | {Path(PAGE): reproduction_page(found)}).items():
         write_whole(place, text)
 
 
@@ -68,6 +70,18 @@ def reproduction_text(found):
     text = _rendered("reproduction.md.j2", found, counts=count_lines(found), after=_after(found))
     wrap = TextWrapper(120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return re.sub(r"^(?!\|).{121,}$", lambda line: wrap.fill(line[0]), text, flags=re.MULTILINE)
+
+
+def reproduction_table(found):
+    """Return a table of every recorded number beside ours, as it is written to TABLE."""
+    numbers = pd.concat([found.all_numbers, found.held_out], ignore_index=True)
+    numbers["half_interval"] = judging.NORMAL * numbers["se"]
+    floats = ["ours", "sd", "half_interval", "margin"]
+    # Six digits, so that another order of summation does not change the file.
+    numbers[floats] = numbers[floats].map(lambda x: float(f"{x:.6g}"))
+    columns = ["paper", "table", "dataset", "method", "setting", "quantity", "remark"]
+    columns += ["value", "value_sd", "printed_runs", "study", "run_on", "n_runs", *floats]
+    return numbers[[*columns, "outcome", "verdict", "variant", "why"]]
 
 
 def reproduction_page(found):
@@ -139,8 +153,7 @@ def count_lines(found):
     # Stand-ins have other rows than the paper's data, so they never count as reproductions.
     own, stand_in = numbers[~numbers["stand_in"]], numbers[numbers["stand_in"]]
     here, there = judging.outcome_counts(own), judging.outcome_counts(stand_in)
-    left = own[own["outcome"] == judging.UNEXPLAINED]
-    near = int(left["verdict"].isin((judging.INTERVAL, judging.ONLY_MARGIN)).sum())
+    near = int(found.unexplained["verdict"].isin((judging.INTERVAL, judging.ONLY_MARGIN)).sum())
     after = (found.explained_after(part) for part in (own, stand_in))
     chosen = [f" ({count} by variants chosen after seeing the numbers)" for count in after]
     judged = own[own["outcome"].isin(judging.OUTCOMES[:3])]
@@ -290,6 +303,12 @@ class Reproduction:
     def numbers(self):
         """Every printed number once."""
         return judging.counted_once(self.all_numbers, self.about["readings"])
+
+    @property
+    def unexplained(self):
+        """The numbers on the papers' own data that are neither reproduced nor explained."""
+        numbers = self.numbers[~self.numbers["stand_in"]]
+        return numbers[numbers["outcome"] == judging.UNEXPLAINED]
 
     @cached_property
     def held_out(self):
