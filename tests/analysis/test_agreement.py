@@ -59,7 +59,7 @@ def test_of_no_error_nothing_is_a_share():
         ({"ours": 3.31, "sd": 1.0}, "interval only"),
         ({"value": 30.0, "ours": 29.0, "sd": 1.0}, "margin only"),
         ({"ours": 3.6, "sd": 0.1}, "outside"),
-        ({"ours": 3.6, "quantity": "seconds"}, "clock"),
+        ({"ours": 3.6, "quantity": "seconds"}, "not judged (time)"),
         ({"ours": np.nan, "sd": np.nan, "n_runs": 0}, ""),
     ],
 )

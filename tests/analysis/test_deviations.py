@@ -20,7 +20,7 @@ def test_the_closest_entry_counts_and_only_for_what_is_not_reproduced():
     entries = [{"why": "anywhere", "variant": "w"}, HERE, HERE | {"dataset": "other"}]
     assert with_reasons(numbers(), entries)["reason"].tolist() == ["here"]
     assert with_reasons(numbers(dataset="x"), entries)["variant"].tolist() == ["w"]
-    for verdict in ("within", "", "clock", "single run"):
+    for verdict in ("within", "", "not judged (time)", "single run"):
         assert with_reasons(numbers(verdict=verdict), entries)["reason"].tolist() == [""]
     assert entry_of(numbers().iloc[0].to_dict(), []) is None
 

@@ -76,6 +76,14 @@ def test_wins_ties_and_losses():
     row = overall_table(each).iloc[0]
     assert (row["wins"], row["ties"], row["losses"]) == (1, 2, 1)
     assert np.isnan(row["low"])  # four data sets say nothing of others
+    # Without an interval, as with one run, nothing is known: not even a tie.
+    each.loc[each["dataset"] == "a", ["low", "high"]] = np.nan
+    assert overall_table(each).loc[0, ["wins", "ties", "losses", "n_cases"]].tolist() == [
+        0,
+        2,
+        1,
+        4,
+    ]
 
 
 def test_the_interval_over_data_sets_is_that_of_a_t_test():

@@ -99,6 +99,9 @@ def test_the_interval_of_a_lead_by_hand():
     assert (lead["low"], lead["high"]) == pytest.approx(np.min(bounds, axis=0))
     assert (lead["best"], lead["runner_up"], lead["wins"]) == ("m0", "m1", 3)
     assert lead["lead_sd"] == pytest.approx(np.std([0.1, 0.0, 0.15, 0.05], ddof=1))
+    # Equal runs of one lead have no interval, so that over all others has none either.
+    scores[:, 2] = scores[:, 0] - 0.3
+    assert leads_of([scores], 0.25)[["low", "high"]].isna().all(axis=None)
 
 
 def test_failures_of_a_method_behind_do_not_make_a_lead_uncertain():

@@ -60,6 +60,13 @@ def test_a_data_set_under_several_kinds_of_costs_is_one_observation():
     swapped = twice.iloc[len(summary) :].query("dataset == 'd0'")
     uneven = ranking_of(pd.concat([summary, swapped], ignore_index=True), list(MEANS))
     assert uneven.mean.to_dict() == {"a": 1.25, "b": 1.75, "c": 3.0}
+    # Nemenyi's test is of these mean ranks, as its critical difference is.
+    third = pd.concat([summary, swapped, swapped.assign(costs="given")], ignore_index=True)
+    uneven = ranking_of(third, list(MEANS))
+    gap = uneven.mean["b"] - uneven.mean["a"]
+    assert gap == pytest.approx(5 / 12)
+    expected = studentized_range.sf(gap * np.sqrt(12 * 4 / (3 * 4)), 3, np.inf)
+    assert uneven.pairs.loc["a", "b"] == pytest.approx(expected)
 
 
 def test_the_table_holds_ranks_and_p_values_against_the_best():

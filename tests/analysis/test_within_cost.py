@@ -80,6 +80,19 @@ def test_a_run_that_a_rival_did_not_complete_is_left_out():
     assert compared(fail(stopping_early(), "logitb", 1))["n_runs"].tolist() == [2, 2]
 
 
+def test_a_model_that_costs_no_less_than_a_later_one_is_not_used():
+    points = stopping_early(last_stage=99)
+    # On test data msB's second model costs as much as the own model, and later ones cost less.
+    msb = points["method"] == "msb"
+    own = points["run"].map(points[points["method"] == "logitb"].groupby("run")["cost"].max())
+    points.loc[msb & (points["stage"] == 1), "cost"] = own
+    points.loc[msb, "cost"] = points["cost"].clip(upper=own * (1 - 1e-6 * (points["stage"] != 1)))
+    kept = compressed_points(points).query("method == 'msb'")
+    assert (kept["stage"] == 1).sum() == 3
+    row = compared(points).set_index("rival").loc["msb"]
+    assert row["rival_score"] == pytest.approx(kept.groupby("run")["test_score"].last().mean())
+
+
 def test_a_rival_of_just_the_own_cost_is_afforded():
     points = stopping_early(last_stage=0)
     points = points[points["method"] != "msb"]

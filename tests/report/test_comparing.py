@@ -361,6 +361,21 @@ def test_ranks_and_mean_areas_are_over_the_same_data_sets(browser, tmp_path):
     assert table.loc["logitb", "Wine"] == "–"
 
 
+def test_a_data_set_is_one_observation_with_all_kinds_of_its_costs(browser, tmp_path):
+    points, names = make_points(), {"msb": "logitb", "logitb": "msb"}
+    wine = points[points["dataset"] == "wine"].assign(costs="unit")
+    worse = wine.assign(method=wine["method"].replace(names))
+    by_dataset = {"wine": {"costs": ["random", "unit", "given"]}}
+    every = pd.concat([points, worse, worse.assign(costs="given")], ignore_index=True)
+    made = make_report(every, make_study(by_dataset=by_dataset))
+    write_page(made, tmp_path, "compare")
+    browser.get((tmp_path / "report.html").as_uri())
+    table, ranks = table_of(browser), made.results.ranking.mean
+    assert table["Mean rank"].to_dict() == {name: f"{rank:.2f}" for name, rank in ranks.items()}
+    assert sorted(ranks) == pytest.approx([4 / 3, 5 / 3])
+    assert "over 4 of 4 pairs of data set and costs" in one(browser, "#compared").text
+
+
 def test_a_method_that_never_completes_counts_as_the_constant(page):
     table = table_of(page)
     assert float(table.loc["m4", "Wine"]) == pytest.approx(0.4, abs=0.01)

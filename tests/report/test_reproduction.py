@@ -204,7 +204,15 @@ def numbers(**columns):
 
 def test_outcomes():
     table = numbers(
-        verdict=["within", "interval only", "margin only", "single run", "clock", "", ""],
+        verdict=[
+            "within",
+            "interval only",
+            "margin only",
+            "single run",
+            "not judged (time)",
+            "",
+            "",
+        ],
         explained=[False, True, False, False, False, False, False],
         n_runs=[2, 2, 2, 1, 2, 0, 0],
         quantity=["cost", "mse", "mse", "mse", "seconds", "mse", "cost"],  # the first was rerun

@@ -32,7 +32,7 @@ def own_cost_table(points, schedules, methods, compared):
     within = pairs["rival"].isin(compared.controls) | affords(pairs["cost"], pairs["cost_rival"])
     score = pairs["test_score_rival"].where(within, pairs["free_score"])
     pairs = pairs.assign(within=within, rival_score=score, ahead=score > pairs["test_score"])
-    pairs = pairs.dropna(subset="rival_score").sort_values([*RUN, "within", "cost_rival"])
+    pairs = pairs.dropna(subset="rival_score").sort_values([*RUN, "within"], kind="stable")
     best = pairs.groupby([*RUN, "rival"]).tail(1).groupby(["rival", *GROUP], as_index=False)
     table = best.agg(
         cost_fraction=("cost_fraction", "mean"),

@@ -49,7 +49,7 @@ def overall_table(differences):
 
     Each data set, with all kinds of its costs, is one observation of a t test, so the interval is
     about data sets like these. It is NaN with fewer than `FEWEST_CASES` data sets. A win or a loss
-    is an interval in `differences` that excludes 0; the others are ties.
+    is an interval in `differences` that excludes 0; the other intervals are ties.
     """
     from scipy import stats  # here, to keep planning a report fast
 
@@ -61,7 +61,7 @@ def overall_table(differences):
         error = np.sqrt(away @ away * n / (n - 1)) / len(own) if n >= FEWEST_CASES else np.nan
         reach = stats.t.ppf(1 - LEVEL / 2, n - 1) * error
         wins, losses = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())
-        counts = wins, len(own) - wins - losses, losses, len(own)
+        counts = wins, own["low"].count() - wins - losses, losses, len(own)
         rows.append((method, mean, mean - reach, mean + reach, *counts))
     columns = ["method", "mean", "low", "high", "wins", "ties", "losses", "n_cases"]
     table = pd.DataFrame(rows, columns=columns)
@@ -97,7 +97,7 @@ def lead_table(areas, methods, ratios, bounded=()):
             # Bonferroni over all others, as the same runs choose the leader.
             known = {"level": LEVEL / (len(ranked) - 1), "bounded": case[0] in bounded}
             bounds = [corrected_interval(gap, ratios[case[0]], **known)[1:3] for gap in gaps]
-            low, high = np.fmin.reduce(bounds)
+            low, high = np.min(bounds, axis=0)  # NaN if the lead over any of them has none
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
             row |= {"low": low, "high": high, "wins": int((lead > 0).sum()), "n_runs": len(lead)}
         rows.append(row)

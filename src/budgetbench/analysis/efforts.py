@@ -101,8 +101,7 @@ def straw_men(points, areas, methods):
     ran = rivals.assign(ran=rivals["status"] == OK).groupby(GROUP)["ran"].transform("any")
     own = rivals[ran].set_index(RUN)["aup_test"].dropna()
     free = areas[areas["method"] == CONSTANT].set_index(CASE_RUN)["aup_test"]
-    keys = [(dataset, costs, run) for dataset, costs, _, run in own.index]
-    constant = pd.Series(free.reindex(keys).to_numpy(), own.index)
+    constant = free.reindex(own.index.droplevel("method")).set_axis(own.index)
     default = _default_areas(points, areas).set_index(RUN)["aup_test"].reindex(own.index)
     # All runs must agree, as one bad run may be chance.
     nothing = (own <= constant + EQUAL).groupby(GROUP).transform("all")

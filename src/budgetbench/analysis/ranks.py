@@ -51,9 +51,13 @@ class Ranking:
         """p-values of Nemenyi's test, methods × methods; None if `friedman` is NaN."""
         if not self._testable:
             return None
-        from scikit_posthocs import posthoc_nemenyi_friedman  # here, as its import takes a second
+        from scipy.stats import studentized_range
 
-        return posthoc_nemenyi_friedman(self.ranks.reset_index(drop=True))
+        # Of the mean ranks themselves, which are no integers under several kinds of costs.
+        mean = self.ranks.mean()
+        gaps = np.abs(np.subtract.outer(mean.to_numpy(), mean.to_numpy()))
+        p = studentized_range.sf(gaps / _error(self), len(mean), np.inf)
+        return pd.DataFrame(p, mean.index, mean.index)
 
 
 def ranking_of(summary, methods):
@@ -81,9 +85,14 @@ def critical_difference(ranking):
     """Return the smallest significant difference of two mean ranks in Nemenyi's test."""
     from scipy.stats import studentized_range
 
+    quantile = studentized_range.ppf(1 - LEVEL, ranking.ranks.shape[1], np.inf)
+    return float(quantile * _error(ranking))
+
+
+def _error(ranking):
+    """Return the standard error of a mean rank if all methods rank alike."""
     n_cases, n_methods = ranking.ranks.shape
-    quantile = studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)
-    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_cases)))
+    return np.sqrt(n_methods * (n_methods + 1) / (12 * n_cases))
 
 
 def rank_table(ranking):

@@ -164,7 +164,7 @@ NORMAL = 1.96  # standard errors of a 95 % interval
 MOST = 10.0  # standard errors at which distances are cut
 # Verdicts of numbers by two conditions, of numbers without a spread, and of times.
 WITHIN, INTERVAL, ONLY_MARGIN = "within", "interval only", "margin only"
-OUTSIDE, UNJUDGED, CLOCK = "outside", "single run", "clock"
+OUTSIDE, UNJUDGED, CLOCK = "outside", "single run", "not judged (time)"
 CLOCKS = ("seconds", "predict_seconds")  # measured on another machine, so not comparable
 # Verdicts of claims.
 SUPPORTED, NOT_SUPPORTED, UNTESTABLE = "supported", "not supported", "untestable here"

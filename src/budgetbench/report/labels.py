@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from ..analysis.schedules import CASE, GROUP
 from ..study.study import ACQUISITION
+from .text import counted
 
 # Okabe and Ito's palette, which suits all common kinds of colour-blindness. A wine red replaces its
 # yellow, which is too faint on white. Each colour has its own marker, for print without colour.
@@ -101,6 +102,18 @@ class Display:
         present = set(map(tuple, frame[CASE].drop_duplicates().to_numpy()))
         order = list(self.datasets)
         return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
+
+    def counted(self, frame):
+        """Count the cases of a frame: as data sets, unless one has several kinds of costs."""
+        cases = self.cases(frame)
+        n, alone = len(cases), len(dict(cases)) == len(cases)
+        return counted(n, "data set") if alone else f"{n} pairs of data set and costs"
+
+    def among(self, ranking, frame):
+        """Return "over 2 of 3 data sets, …" if only some cases of a frame are ranked, else ""."""
+        n, every = len(ranking.means), self.counted(frame)
+        some = 0 < n < len(self.cases(frame))
+        return f"over {n} of {every}, those with the most methods" if some else ""
 
     def under(self, budget, frame):
         """Return the rows of a frame on the data sets that are compared by this budget."""

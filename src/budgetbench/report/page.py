@@ -108,6 +108,7 @@ def render_page(sections, report, drawings, library):
     cases = {
         case_name(*case): {
             "title": display.case_title(*case),
+            "dataset": case[0],
             "score": display.score(case[0]),
             "bounded": case[0] in display.bounded,  # JSON has no infinity
             "best": display.datasets[case[0]].span[1],

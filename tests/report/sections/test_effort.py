@@ -66,7 +66,7 @@ def test_means_are_over_the_same_data_sets_for_all():
     section = Effort(report.study)
     context = section.context(build_tables([section], report))
     assert set(report.results.ranking.means.index.get_level_values(0)) == {first}
-    assert context["over"] == " (1 of 2, those with the most methods)"
+    assert context["over"] == "over 1 of 2 data sets, those with the most methods"
     alone = kept[kept["dataset"] == first]
     areas = make_report(alone).results.areas.groupby("method")["aup_test"].mean()
     for label, *_, area in context["rows"]:
@@ -86,7 +86,8 @@ def test_straw_men_are_told_on_the_page_and_on_top():
     assert "is no better than the free constant in all 5 runs (mean AUP 0." in wine
     assert "in all 5 runs" in cancer
     assert section.summary(built) == [
-        "In 2 comparisons a rival may be set up wrongly: see the warning under “What it took”."
+        "In 2 comparisons methods never beat the free constant, or get worse by tuning: see “What "
+        "it took”."
     ]
 
 
@@ -98,7 +99,7 @@ def test_data_from_which_nobody_learns_are_doubted_once():
     built = build_tables([section], make_report(points))
     (sentence,) = section.context(built)["warnings"]
     assert sentence.startswith("On Wine none of 2 methods is better than the free constant in any")
-    assert section.summary(built)[0].startswith("In 1 comparison a rival may be set up wrongly")
+    assert section.summary(built)[0].startswith("In 1 comparison methods never beat the free")
 
 
 def test_without_straw_men_nothing_is_said(report):
@@ -125,6 +126,15 @@ def test_equal_seconds_stand_beside_equal_settings_and_change_nothing_else():
     assert float(rows["logitB"][5]) > float(rows["logitB"][2]) + 0.1
     assert rows["msB"][:3] == rows["msB"][3:]
     pd.testing.assert_frame_equal(longer.results.areas, make_report(points).results.areas)
+    # Each data set with another method: these would have means over other data sets.
+    one = points[points["method"] == "msb"]
+    points = pd.concat([points, one.assign(method="on_" + one["dataset"])], ignore_index=True)
+    for place in ("on_wine", "on_breast_cancer"):
+        methods[place] = METHODS["msb"] | {"label": place}
+    asked = {name: {"methods": [*METHODS, f"on_{name}"]} for name in ("wine", "breast_cancer")}
+    study = make_study(methods=methods, tries=1, seconds_of="msb", by_dataset=asked)
+    built = build_tables([section], make_report(points, study))
+    assert sorted(label for label, *_ in section.context(built)["equal"]) == ["logitB", "msB"]
 
 
 def test_a_method_without_any_run_has_dashes_beside_equal_seconds():

@@ -19,6 +19,11 @@ def test_runs_in_which_a_rival_affords_nothing_are_noted():
     rows = OwnCost(make_study(own_cost=["logitb"])).context(report)["rows"]
     notes = {row[4]: row[5]["note"] for row in rows}
     assert notes == {"msB": f"{n_affording} of 5 runs afford a model", "all features": ""}
+    # Its own score is drawn over all its runs, also where the first rival completed fewer.
+    table.loc[table["rival"] == "msb", ["score", "n_runs"]] = [0.1, 1]
+    (axes,) = OwnCost(make_study(own_cost=["logitb"])).figures(report)["own_cost"].axes
+    whole = table.set_index("rival").loc["all_features", "score"]
+    assert axes.containers[0].lines[0].get_xdata().tolist() == [whole]
 
 
 def test_the_page_has_the_section_on_request(tmp_path):

@@ -62,11 +62,14 @@ def test_every_quantity_that_a_paper_prints_can_be_shown(tmp_path):
     rows = [f"yan,3,wine,msb,{quantity},0.9\n" for quantity in quantities]
     (printed / "printed.csv").write_text(PRINTED.partition("\n")[0] + "\n" + "".join(rows))
     (printed / "deviations.yaml").write_text("[]")
-    points = table(make_points(n_runs=1)).assign(test_mse=0.1, node_entropy=0.5)
+    points = table(make_points(n_runs=2)).assign(test_mse=0.1)
+    points["node_entropy"] = 0.5 + points["run"] / 10
     with chdir(tmp_path):
-        report = make_report(points, make_study(1, published=["printed"]))
+        report = make_report(points, make_study(2, published=["printed"]))
         page = write_page(report, tmp_path, "published").read_text(encoding="utf-8")
     assert "seconds to predict, printed" in page
+    # A larger or a smaller entropy is neither better nor worse.
+    assert '<td class="number off">+54.10 (+55 %)</td>' in page
 
 
 def test_without_printed_numbers_there_is_no_section(folder):

@@ -2,6 +2,7 @@
 const study = JSON.parse(document.getElementById("study").textContent);
 const form = document.getElementById("filter");
 const table = document.getElementById("compare-table");
+const compared = document.getElementById("compared");
 const cases = Object.keys(study.cases);
 const horizons = [...form.elements.horizon].map(({ value }) => value);
 const PREFIX = "#compare?";
@@ -48,6 +49,7 @@ function ranksOf(values) {
   });
 }
 
+const dataSets = (names) => [...new Set(names.map((name) => study.cases[name].dataset))];
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 // Ranks only the data sets with the most methods, and only methods that all of these have. If fewer than two
@@ -61,7 +63,12 @@ function standings(chosen, methods, charge, place) {
   const alike = full.map((name) => full.filter((other) => shared([name, other]).length === most));
   const ranked = shared(full).length < Math.min(most, 2) ? alike.sort((a, b) => b.length - a.length)[0] : full;
   const complete = shared(ranked);
-  const ranks = ranked.map((name) => ranksOf(complete.map(({ id }) => area(name, id))));
+  // A data set is one observation, with all kinds of its costs.
+  const ranks = dataSets(ranked).map((set) => {
+    const own = ranked.filter((name) => study.cases[name].dataset === set);
+    const each = own.map((name) => ranksOf(complete.map(({ id }) => area(name, id))));
+    return complete.map((_, turn) => mean(each.map((values) => values[turn])));
+  });
   const rows = methods.map((method) => {
     const turn = complete.indexOf(method);
     const over = turn < 0 || !ranks.length ? () => null : mean;
@@ -107,7 +114,7 @@ function words(rows, ranked, chosen, methods) {
     ? `${new Intl.ListFormat("en-GB").format(best)} ${best.length > 1 ? "share" : "has"} the best mean rank (${rows[0].rank.toFixed(2)} of ${competing.length})`
     : "No method has an area on all of these data sets";
   const others = ranked.length < chosen.length ? " (those with the most methods)" : "";
-  return `${first} over ${ranked.length} of ${cases.length} data set${cases.length === 1 ? "" : "s"}${others}, ${where}${hard}.`;
+  return `${first} over ${ranked.length} of ${compared.dataset.all}${others}, ${where}${hard}.`;
 }
 
 function update() {
@@ -117,7 +124,7 @@ function update() {
   const { horizon, charge } = form.elements;
   const { rows, ranked } = standings(chosen, methods, charge.value, horizons.indexOf(horizon.value));
   fillTable(rows, chosen);
-  document.getElementById("compared").textContent = words(rows, ranked, chosen, methods);
+  compared.textContent = words(rows, ranked, chosen, methods);
   window.comparison = {
     cases: chosen, order: rows.map(({ method }) => method.id),
     horizon: horizon.value, hard: charge.value === "hard",

@@ -9,7 +9,7 @@ import pandas as pd
 from ...analysis.areas import CONSTANT, HORIZONS, free_scores, mean_curve
 from ...analysis.ranks import horizon_ranks, ranking_of, survives_leaving_one_out, winners
 from ...analysis.recommendations import HARD, MEAN
-from ...analysis.schedules import CASE, of_case
+from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section
 from ..style import drawing, label_ends, legend_below, marked_line, message_figure, split_axis
@@ -97,7 +97,8 @@ class Compare(Section):
             kind: [label for name, label in rivals.items() if kinds.get(name) == kind]
             for kind in (HARD, MEAN)
         }
-        return {"horizons": list(HORIZONS), "keeping": keeping, "rivals": rivals}
+        known = {"horizons": list(HORIZONS), "counted": display.counted(report.results.by_cost)}
+        return known | {"keeping": keeping, "rivals": rivals}
 
     def script_data(self, report, *case):
         areas = {}
@@ -152,11 +153,8 @@ def winner_sentences(horizons, display):
     first = winners(ranks)
     if len(ranks) < 2 or not first:
         return []
-    n_cases = horizons.groupby(CASE).ngroups
-    # Ranks are over the data sets with the most methods.
-    n_ranked = len(ranking_of(horizons[horizons["horizon"] == "100 %"], methods).means)
-    some = f" (over {n_ranked} of {n_cases} data sets, those with the most methods)"
-    sentences = [f"{_by_horizon(first, display)}{some if n_ranked < n_cases else ''}."]
+    some = display.among(ranking_of(horizons[horizons["horizon"] == "100 %"], methods), horizons)
+    sentences = [_by_horizon(first, display) + (f" ({some})." if some else ".")]
     # Winners that depend on a single data set are reported as such.
     stays = survives_leaving_one_out(horizons, methods)
     changing = [_where(horizon) for horizon, same in stays.items() if not same]

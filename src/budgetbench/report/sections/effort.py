@@ -46,8 +46,8 @@ class Effort(Section):
         # Readers must know this before they believe the ranks.
         found = straw_man_sentences(report.tables["straw_men"], report.display)
         what = counted(len(found), "comparison")
-        warning = f"In {what} a rival may be set up wrongly: see the warning under “What it took”."
-        return [warning] if found else []
+        said = "methods never beat the free constant, or get worse by tuning: see “What it took”."
+        return [f"In {what} {said}"] if found else []
 
     def figures(self, report):
         """Draw mean AUP against median seconds to fit, and the front not beaten in both."""
@@ -71,24 +71,22 @@ class Effort(Section):
         return {"effort": figure}
 
     def context(self, report):
-        display, n_cases = report.display, len(report.cases)
-        n_ranked = len(report.results.ranking.means)
-        some = 0 < n_ranked < n_cases
+        display, results = report.display, report.results
         return {
             "rows": [_row(row, display) for row in _over_data_sets(report).to_dict("records")],
             "warnings": straw_man_sentences(report.tables["straw_men"], display),
             "equal": equal_rows(report) if self._other else [],
             "other": display.label(self._other) if self._other else "",
             "tries": self.study.config.get("tries"),
-            "over": f" ({n_ranked} of {n_cases}, those with the most methods)" if some else "",
+            "over": display.among(results.ranking, results.by_cost) or "over data sets",
         }
 
 
 def _on_ranked(table, ranking):
-    """Return the rows of the ranked data sets, or all rows if there are no ranks."""
-    if not len(ranking.means):
-        return table
-    return table[table.set_index(CASE).index.isin(ranking.means.index)]
+    """Return the rows of methods with all ranked data sets, there or, without ranks, anywhere."""
+    own = table[~table["method"].isin(ranking.left_out)]
+    ranked = own.set_index(CASE).index.isin(ranking.means.index)
+    return own[ranked] if len(ranking.means) else own
 
 
 def _over_data_sets(report):
@@ -96,9 +94,7 @@ def _over_data_sets(report):
 
     Only ranked data sets, and methods that have all of them, count: other means are not comparable.
     """
-    ranking = report.results.ranking
-    table = _on_ranked(report.tables["effort"], ranking)
-    groups = table[~table["method"].isin(ranking.left_out)].groupby("method")
+    groups = _on_ranked(report.tables["effort"], report.results.ranking).groupby("method")
     means = groups[["default_models", "default_aup", "settings", "models", "aup"]].mean()
     # Medians, as one large data set would dominate a mean of seconds.
     medians = groups[["default_seconds", "seconds", "processor_seconds"]].median()

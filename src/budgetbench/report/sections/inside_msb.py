@@ -284,7 +284,8 @@ class OwnCost(Section):
 
 def _draw_panel(axes, part, display, cases):
     # The method first and its rivals below it, so that the intervals do not overlap.
-    own = part.drop_duplicates(CASE), part["method"].iloc[0], ", at its own cost"
+    whole = part.sort_values("n_runs", kind="stable").drop_duplicates(CASE, keep="last")
+    own = whole, part["method"].iloc[0], ", at its own cost"
     shown = [(*own, "score", "score_sd")]
     for rival, rows in part.groupby("rival"):
         note = "" if display.methods[rival].control else ", within that cost"

@@ -98,7 +98,7 @@ def _reasons(part):
 
 
 # CSS classes of verdicts, for the colour of the difference; others are "off".
-_KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "control")}
+_KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", judging.UNJUDGED, judging.CLOCK), "control")}
 
 
 def _cells(numbers, quantities):
@@ -112,7 +112,7 @@ def _cells(numbers, quantities):
         difference = f"{row['difference']:+.{digits}f}"
         if pd.notna(row["share"]):
             difference += f" ({100 * row['share']:+.0f} %)"
-        outside = "better" if row["better"] else "worse"
+        outside = {True: "better", False: "worse"}.get(row["better"], "off")
         kind = outside if row["verdict"] == judging.OUTSIDE else _KINDS.get(row["verdict"], "off")
         # A minus sign instead of a hyphen, as it is as wide as the plus.
         shown = {"text": difference.replace("-", "−"), "kind": kind}

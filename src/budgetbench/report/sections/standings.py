@@ -122,14 +122,15 @@ def lead_sentences(leads, display):
 def _who_wins(leads, display):
     ahead = leads[leads["lead"].round(12) > 0]
     wins, n_equal = counts_of(ahead["best"]).rename(display.label), len(leads) - len(ahead)
+    compared = display.counted(leads)
     if not n_equal and len(wins) == 1:
-        few = {1: "the one data set compared", 2: "both data sets"}
-        where = few.get(len(leads), f"all {len(leads)} data sets")
+        few = {1: "the one data set compared", 2: compared.replace("2", "both")}
+        where = few.get(len(leads), f"all {compared}")
         return f"{wins.index[0]} has the best mean AUP on {where}."
     # All methods that are best on some data set are named.
     shares = [f"{label} on {n}" for label, n in wins.items()]
     shares += [f"several tied on {n_equal}"] if n_equal else []
-    return f"Best mean AUP, of {counted(len(leads), 'data set')}: {', '.join(shares)}."
+    return f"Best mean AUP, of {compared}: {', '.join(shares)}."
 
 
 def _how_sure(leads):
@@ -150,8 +151,8 @@ def peers_ahead(summary, display):
     """Return a sentence on the data sets on which a peer beats every method of the papers."""
     # Only methods that completed a run, as the others have the constant's area.
     done = summary[summary["n_runs"] > 0].dropna(subset="mean_test")
-    ahead, cases = {}, display.cases(summary)
-    for case in cases:
+    ahead = {}
+    for case in display.cases(summary):
         own = of_case(done, *case).set_index("method")["mean_test"].round(12)
         own = own[[name for name in display.competitors if name in own]]
         best = own.index[own == own.max()]
@@ -162,7 +163,7 @@ def peers_ahead(summary, display):
     if not ahead:
         return []
     where = "; ".join(f"{display.label(name)} on {', '.join(t)}" for name, t in ahead.items())
-    count = f"{sum(map(len, ahead.values()))} of {counted(len(cases), 'data set')}"
+    count = f"{sum(map(len, ahead.values()))} of {display.counted(summary)}"
     return [f"A method that users pick today wins on {count}: {where}."]
 
 
