@@ -185,6 +185,9 @@ def test_threads_and_a_pickle_change_nothing(fitted, table):
     np.testing.assert_array_equal(again.predict_proba(X[600:], budget=12), probabilities)
     kept = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(kept.predict_proba(X[600:], budget=12), probabilities)
+    # Nor does asking for one value at a time: each stage has a temperature of its own.
+    asked = fitted.predict_acquiring(lambda rows, one: X[600 + rows, one], 600, budget=12)
+    np.testing.assert_allclose(asked.probabilities, probabilities, atol=1e-12)
 
 
 def test_the_largest_gain_for_its_price_is_next_among_what_the_cap_pays_for():

@@ -130,6 +130,8 @@ def test_steps_and_bins_are_finer_in_large_tables(monkeypatch):
 
     assert chosen(hard, 1500) == models.FINER
     assert chosen(hard, 1499) == chosen(X[:, 0] + noise, 1500) == 1
+    monkeypatch.setattr(models, "FINER_LESS", 0.1)  # where they are not that much better
+    assert chosen(hard, 1500) == 1
     table = Table(X, hard, None)
     usual, finer = (BoostingKind(finer=each).fit(table, 0).trees for each in (1, 2))
     assert finer.n_trees == 2 * usual.n_trees

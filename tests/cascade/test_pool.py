@@ -330,6 +330,16 @@ def test_models_that_no_cascade_asks_are_dropped(fitted):
     kept = models.only([shorter])
     assert set(kept.models) == {("forest", (1,))}
     assert not kept.held_out
+    # Between two stages, the next one's kinds of enough weight predict, with its weights.
+    kinds, weights = ("a", "b", "c"), [[0.5, 0.4, 0.1], [0.1, 0.1, 0.8], [0.1, 0.3, 0.6]]
+    mixtures = tuple(Mixture(kinds, np.array(each), np.ones(3)) for each in weights)
+    longer = Cascade("long", ((1,), (1, 0, 2), (1, 0, 2, 4, 3, 5)), COSTS, mixtures, None)
+    found = longer.mixtures_between(4, 0.15)
+    assert {key: each.kinds for key, each in found.items()} == {
+        (0, 1): ("c",),
+        (0, 1, 2, 4): ("b", "c"),
+    }
+    np.testing.assert_allclose(found[0, 1, 2, 4].weights, [1 / 3, 2 / 3])
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
