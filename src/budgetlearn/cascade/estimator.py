@@ -48,7 +48,6 @@ LEAST_FOLDS = 5
 ONE_SE = "one_se"
 # Smooth models are skipped on large tables, where they are slowest and gain least.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
-DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
 # To favour rare classes, probabilities are divided by these powers of the class shares. Accuracy
 # is best with a power of 0, balanced accuracy with about 1, F1 with a value in between.
 LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
@@ -109,7 +108,7 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
     # In regression, models predict (target - origin) / unit.
     _origin, _unit = 0.0, 1.0
 
-    estimators: Any = DEFAULT_KINDS
+    estimators: Any = ("forest", "boosting", "linear", "kernel")
     orders: Any = ("boosted_path", "schedule")
     n_stages: int = 10
     cv: int = 5

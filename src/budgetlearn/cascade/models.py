@@ -322,12 +322,9 @@ class BoostingKind:
 
     def _begun(self, table, coded, rows, keep=False):
         data = coded, table.y, table.n_classes, rows, table.weight
-        sizes = {
-            "n_leaves": self.finer * N_LEAVES,
-            "min_leaf": min(self.min_leaf, max(2, len(rows) // 30)),
-        }
+        n_leaves, min_leaf = self.finer * N_LEAVES, min(self.min_leaf, max(2, len(rows) // 30))
         rate = boosting_rounds(table.n_classes)[1] / self.finer
-        return Boosting(*data, **sizes, rate=rate, keep=keep)
+        return Boosting(*data, n_leaves=n_leaves, min_leaf=min_leaf, rate=rate, keep=keep)
 
 
 def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
@@ -518,14 +515,12 @@ class MaskedModel:
     def _boosted(shown, n_examples, copies, random):
         """Return boosted trees that accept NaN, with leaves too large for copies of one example."""
         n_rounds, rate = boosting_rounds(shown.n_classes)
-        sizes = {
-            "n_leaves": 8 if n_examples < 1500 else 15,
-            "min_leaf": max(5, min(20, n_examples // 30) * copies // 2),
-        }
+        n_leaves = 8 if n_examples < 1500 else 15
+        min_leaf = max(5, min(20, n_examples // 30) * copies // 2)
         n_rows, n_features = shown.X.shape
         coded = CodedRows.of(shown.X, MAX_BINS if shown.n_classes is None else N_CLASS_BINS)
         learned = coded, shown.y, shown.n_classes, np.arange(n_rows), shown.weight
-        boosting = Boosting(*learned, **sizes, rate=rate)
+        boosting = Boosting(*learned, n_leaves=n_leaves, min_leaf=min_leaf, rate=rate)
         for _ in range(n_rounds):
             drawn = np.flatnonzero(random.random_sample(n_rows) < 0.7).astype(np.int32)
             tested = random.permutation(n_features)[: max(1, round(0.8 * n_features))]

@@ -114,8 +114,13 @@ ORDERS = {
 
 
 def ordered_acquisitions(name, table, costs, seed, n_jobs=None):
-    """Return the acquisitions of a named order: tuples of features that are acquired together."""
-    return with_whole_groups(ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs), costs)
+    """Return the acquisitions of a named order: tuples of features that are acquired together.
+
+    Features of a single value, which can tell nothing, are left out unless all are such.
+    """
+    found = with_whole_groups(ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs), costs)
+    tells = (table.without_gaps != table.without_gaps[0]).any(axis=0)
+    return [*filter(None, (tuple(f for f in each if tells[f]) for each in found))] or found
 
 
 def with_whole_groups(order, costs):
@@ -141,7 +146,7 @@ def with_whole_groups(order, costs):
 def geometric_stages(acquisitions, costs, n_stages):
     """Return the features of each stage: prefixes of the order at geometric cumulative costs.
 
-    They are nested tuples in the order of acquisition, and the last one holds all features. With at
+    They are nested tuples in the order of acquisition, and the last one holds all of them. With at
     most `n_stages` acquisitions, each is a stage.
     """
     prefixes = list(accumulate(acquisitions))
