@@ -15,7 +15,7 @@ from budgetlearn.validation import ParameterError
 from tests.export.test_compact import MODELS, fitted  # noqa: F401
 from tests.looping import for_each
 
-FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2"]
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-O2"]
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 needs_arm = pytest.mark.skipif(
     not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")),

@@ -23,7 +23,7 @@ THRESHOLD = (
     "@name@_low[@name@_feature[at]] + @name@_step[@name@_feature[at]] * (float)@name@_bin[at]",
 )
 ABOUT = "a forest of @n_trees@ trees in the format @format@, "
-MISSING = " || (x[@feature@] != x[@feature@] && ((@name@_missing[at >> 3] >> (at & 7u)) & 1u))"
+MISSING = " || (x[@feature@] != x[@feature@] && (@name@_missing[at >> 3] & (1u << (at & 7u))))"
 FEATURE = ("@name@_feature[at]", "@name@_used[@name@_feature[at]]")
 # Trees whose stops are found before their values are added, so that the processor overlaps both.
 TOGETHER = 16
