@@ -1,6 +1,7 @@
 """What every job starts with: its log, its threads, its runs; and what it writes at the end."""
 
 import logging
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -84,10 +85,15 @@ def test_runs_come_from_the_files_of_a_job(wine, files):
     for run in runs:
         assert run.costs.costs.tolist() == drawn[drawn["run"] == run.number]["cost"].tolist()
         assert sum(len(part[1]) for part in (run.train, run.valid, run.test)) == 178
-    # A run of the prices, then the whole file.
-    for path, old, said in ((files.costs, b"2,", "line 2"), (files.split, b"PAR1", "as splits")):
+    # A run of the prices, a row and all rows of a run, then the whole file.
+    for path, old, new, said in (
+        (files.costs, b"2,", b"x,", "line 2"),
+        (files.costs, b"\n2,ash,[^\n]*", b"", "KeyError.*'ash'"),
+        (files.costs, b"\n3,[^\n]*", b"", "KeyError: 3"),
+        (files.split, b"PAR1", b"x,", "as splits"),
+    ):
         content = Path(path).read_bytes()
-        Path(path).write_bytes(content.replace(old, b"x,"))
+        Path(path).write_bytes(re.sub(old, new, content))
         with pytest.raises(records.RecordError, match=f"{said}.* Delete the file and run"):
             next(jobs.load_runs(files, SimpleNamespace(costs="random"), 7))
         Path(path).write_bytes(content)

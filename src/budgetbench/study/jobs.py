@@ -4,6 +4,7 @@ import logging
 import math
 import sys
 from contextlib import contextmanager
+from operator import itemgetter
 
 import pandas as pd
 import psutil
@@ -16,7 +17,7 @@ from . import records
 from .isolation import MB, die_with_caller, retries_of_submission
 from .job_traces import LIMITS, keep_failures
 from .provenance import effort, origin
-from .runs import draw_costs, iterate
+from .runs import draw_costs, iterate, profiles_of
 
 SHARE = 0.95  # share of a job's memory that its processes may use
 
@@ -51,10 +52,13 @@ def load_runs(files, wildcards, study_seed):
     dataset = Dataset.load(files.data)
     with records.reading_made(files.split, "splits"):
         splits = pd.read_parquet(files.split)
+        numbers = [int(column) for column in splits.columns]
     if hasattr(files, "costs"):
         kind, costs = wildcards.costs, records.read_costs(files.costs)
+        with records.reading_made(files.costs, "cost profiles"):  # rows or runs may be lost
+            itemgetter(*numbers)(profiles_of(costs, dataset.feature_names))
     else:
-        kind, numbers = "unit", [int(column) for column in splits.columns]
+        kind = "unit"
         costs = draw_costs(dataset, kind, numbers, study_seed)
     yield from iterate(dataset, splits, costs, kind, study_seed)
 
