@@ -88,15 +88,21 @@ def test_jobs_do_not_share_what_they_change(start):
 
 
 def test_a_job_that_is_killed_takes_its_fork_along(start, tmp_path):
-    job = start("import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)")
+    job = start(
+        "import os, subprocess, time\n"
+        "other = subprocess.Popen(['sleep', '600'], start_new_session=True).pid\n"
+        "open('pid', 'w').write(f'{os.getpid()} {other} ')\n"
+        "time.sleep(600)"
+    )
     end = time.monotonic() + 60
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith(" "):
         assert time.monotonic() < end
         time.sleep(0.05)
-    worker = psutil.Process(int((tmp_path / "pid").read_text()))
+    worker, other = map(psutil.Process, map(int, (tmp_path / "pid").read_text().split()))
     job.send_signal(signal.SIGKILL)
     job.wait()
     worker.wait(timeout=10)  # before the job's pipes, which it holds, are read to their end
+    other.wait(timeout=10)
     job.communicate()
 
 

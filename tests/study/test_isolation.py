@@ -127,9 +127,12 @@ def test_memory_is_a_hard_limit():
     assert problem.endswith(f"more than {held + 200:g} MB")
 
 
-def leaves_a_process():
-    started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    yield started.pid
+def leaves_processes():
+    sleep = "import time; time.sleep(600)"
+    again = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {sleep!r}]); {sleep}"
+    for own_session in (False, True):
+        yield subprocess.Popen([sys.executable, "-c", again], start_new_session=own_session).pid
+    time.sleep(1)
     by_signal()
 
 
@@ -146,9 +149,11 @@ def gone(pid):
 
 
 def test_what_a_child_started_goes_with_it():
-    (pid,), problem = isolated(leaves_a_process)
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    pids, problem = isolated(leaves_processes)
     assert problem.startswith("died")
-    assert gone(pid)
+    assert all(map(gone, pids))
+    assert {each.pid for each in psutil.Process().children(recursive=True)} <= before
 
 
 def shows_a_bar(last):

@@ -129,21 +129,22 @@ def _warm_up():
 
 def _tend(connection, server):
     """Do the work of a calling job in a fork, and send the exit code to the job."""
-    die_with_parent = importlib.import_module("budgetbench.study.isolation").die_with_parent
-    die_with_parent(server)
+    isolation = importlib.import_module("budgetbench.study.isolation")
+    isolation.die_with_parent(server)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    own, worker = os.getpid(), os.fork()
-    if not worker:
-        die_with_parent(own)
-        os.setpgid(0, 0)
-        _work(connection)
-    ended, events = os.pidfd_open(worker), select.poll()
-    # A job sends nothing after its first line, so the only event of its connection is its end.
-    events.register(connection, select.POLLRDHUP)
-    events.register(ended, select.POLLIN)
-    events.poll()
-    signal.pidfd_send_signal(ended, signal.SIGKILL)  # if the job has ended, its work must end, too
-    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    own = os.getpid()
+    with isolation.ending_orphans():  # of a run that is killed with the job
+        if not (worker := os.fork()):
+            isolation.die_with_parent(own)
+            os.setpgid(0, 0)
+            _work(connection)
+        ended, events = os.pidfd_open(worker), select.poll()
+        # A job sends nothing after its first line, so the only event of its connection is its end.
+        events.register(connection, select.POLLRDHUP)
+        events.register(ended, select.POLLIN)
+        events.poll()
+        signal.pidfd_send_signal(ended, signal.SIGKILL)  # a job that has ended takes its work along
+        code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
     with suppress(OSError):  # the job may be gone
         connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells do
     os._exit(0)

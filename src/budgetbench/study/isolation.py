@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from logging.handlers import QueueHandler
 from multiprocessing.connection import wait
 from textwrap import shorten
@@ -29,10 +29,32 @@ LOOK = 0.1  # seconds between two looks at the child's time and memory
 MB = 1e6
 _RETRIES = "BUDGETLEARN_RETRIES"
 _SUBMITTED = "BUDGETLEARN_SUBMITTED"
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _ITEM, _LOG, _END = range(3)  # messages of a child: an item, a log record, its final status
 
 
+@contextmanager
+def ending_orphans():
+    """End what was started within and has lost its parent, in any session (Linux)."""
+    if START != "fork":
+        yield
+        return
+    become, own = ctypes.CDLL(None).prctl, psutil.Process()
+    others = {*own.children(recursive=True)}
+    become(_PR_SET_CHILD_SUBREAPER, 1)  # orphans get this process as their parent
+    try:
+        yield
+    finally:
+        for _ in range(2):  # as one may have started another before it was killed
+            left = {*own.children(recursive=True)} - others
+            for process in left:
+                with suppress(psutil.Error):
+                    process.kill()
+            psutil.wait_procs(left, timeout=0.1)
+        become(_PR_SET_CHILD_SUBREAPER, 0)
+
+
+@ending_orphans()
 def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1):
     """Run a generator in a child process; return its items and None, or why it ended early."""
     context = multiprocessing.get_context(START)
