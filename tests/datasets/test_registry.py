@@ -1,6 +1,7 @@
 """The registry: schema, forms of source, unknown ids."""
 
 import shutil
+from contextlib import nullcontext
 
 import pytest
 import yaml
@@ -71,6 +72,13 @@ def test_files_keep_order_and_mirrors_take_names(tmp_path):
     assert first.sha256 == ()
     assert first.mirrors == ("https://a.org/two.gz", "https://b.org/x.zip#two")
     assert second.sha256 == ("0" * 64, "1" * 64)
+    # Of two files under one path, the one fetched first would be taken for both.
+    for mirrors, sha256, same in (("c", None, 0), ("c", "0" * 64, 1), ("a", None, 1)):
+        other = {"mirrors": [f"https://{mirrors}.org/{{name}}"], "files": {"a/two.gz": sha256}}
+        with nullcontext() if same else pytest.raises(ConfigError, match=r"b: .*fetches a/two"):
+            load_registry(
+                write(tmp_path, a=FETCHED | {"source": source}, b={**FETCHED, "source": other})
+            )
 
 
 def test_unknown_id_offers_the_closest():
@@ -113,8 +121,9 @@ def test_missing_or_broken_file(tmp_path):
     with pytest.raises(ConfigError, match="not valid YAML"):
         load_registry(tmp_path / "broken.yaml")
     (tmp_path / "empty.yaml").write_text("")
-    with pytest.raises(ConfigError, match="top level"):
+    with pytest.raises(ConfigError, match="top level") as raised:
         load_registry(tmp_path / "empty.yaml")
+    assert "indented" not in str(raised.value)
     (tmp_path / "bare.yaml").write_text("toy: {title: Toy}")
     with pytest.raises(ConfigError, match="Entries belong below the line 'datasets:', indented"):
         load_registry(tmp_path / "bare.yaml")

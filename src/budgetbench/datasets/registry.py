@@ -19,6 +19,8 @@ from budgetlearn.files import read_yaml
 # Both are in the package; in the source tree, they are links to `config` and `workflow/schemas`.
 DEFAULT_REGISTRY = Path(__file__).with_name("datasets.yaml").resolve()
 SCHEMA = Path(__file__).with_name("datasets.schema.yaml")
+# Fields of an entry that decide the prepared data, besides files and parameters.
+_DECISIVE = ("id", "task", "kind", "reader", "labels", "unmeasured", "content")
 
 _TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER
 # NaN would pass as a number below no limit, and infinity has no place in any setting.
@@ -36,10 +38,6 @@ class FileSpec:
     sha256: tuple[str, ...] = ()
     # Addresses in the order to try: url, url#member or url#archive#member.
     mirrors: tuple[str, ...] = ()
-
-
-# Fields of an entry that decide the prepared data, besides files and parameters.
-_DECISIVE = ("id", "task", "kind", "reader", "labels", "unmeasured", "content")
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,14 @@ def _checked(path, _):
         bare = error.message.startswith("'datasets'")
         hint = ". Entries belong below the line 'datasets:', indented" if bare else ""
         raise ConfigError(f"{path}, {place}: {fault_message(error)}{hint}")
-    return [_spec(key, entry) for key, entry in content["datasets"].items()]
+    specs, mirrors = [_spec(key, entry) for key, entry in content["datasets"].items()], {}
+    for name, file in ((spec.id, file) for spec in specs for file in spec.files):
+        known = mirrors.setdefault(file.path, file.mirrors)
+        # Whichever came first would be taken for both.
+        if known and file.mirrors and not (file.sha256 or {*known} & {*file.mirrors}):
+            what = f"another entry fetches {file.path} from other addresses"
+            raise ConfigError(f"{path}, {name}: {what}. Give one of them another path.")
+    return specs
 
 
 def fault_message(fault):
