@@ -34,9 +34,14 @@ TIMEOUT = (10, 60)  # seconds to connect, and between two packets
 MOST_SECONDS = 1800  # for a whole file with all attempts, even if the server still sends data
 MOST_BYTES = 4 << 30
 _BLOCK = 1 << 20
+# Limit on the bytes extracted from an archive: a constant and a multiple of its size. Tables of
+# numbers shrink to a tenth, so a file that shrinks to a hundredth is a decompression bomb.
+LEAST_LIMIT = 16 << 20
+MOST_GROWTH = 100
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 # While the body is read, urllib3 raises its own errors.
 _BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError)
+DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
 
 # Small tables with open licences that come with the package, each file as `<path>.gz`.
 SHIPPED = Path(__file__).with_name("tables")
@@ -83,9 +88,6 @@ def _download_once(url, path, label, end):
                     raise DatasetError(f"more than {MOST_BYTES:,} bytes")
                 if time.monotonic() > end:
                     raise DatasetError(f"not complete after {MOST_SECONDS} s")
-
-
-DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
 
 
 def fetch(spec, folder, data_dir=None, offline=False):
@@ -282,12 +284,6 @@ def write_manifest(spec, paths, manifest):
         hashes[spec.parameters["path"]] = spec.content
     content = {"dataset": spec.id, "source": spec.kind, "sha256": hashes}
     write_whole(manifest, json.dumps(content, indent=2) + "\n")
-
-
-# Limit on the bytes extracted from an archive: a constant and a multiple of its size. Tables of
-# numbers shrink to a tenth, so a file that shrinks to a hundredth is a decompression bomb.
-LEAST_LIMIT = 16 << 20
-MOST_GROWTH = 100
 
 
 def extract(archive, members, target):

@@ -16,6 +16,14 @@ from .dataset import Table
 from .table_files import parts_of
 
 CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
+# Of CIFAR-10 and its features:
+SIDE, COLOURS = 32, 3
+PATCH, N_PATCHES, N_LEARNED = 6, 40_000, 100
+ROUNDS = 10  # of k-means, as in Coates and Ng
+THRESHOLD = 0.5  # of similarity to a patch
+_BYTES = 1 + SIDE * SIDE * COLOURS  # of a label and an image
+_BLOCK = 100  # images at a time, for 30 MB of patches
+_QUARTERS = [(row, column) for row in ("upper", "lower") for column in ("left", "right")]
 
 
 def read_svmlight(
@@ -152,15 +160,6 @@ def read_idx_array(path):
         if values.size != math.prod(shape):
             raise DatasetError(f"{path.name} should hold {shape} values, found {values.size}.")
         return values.reshape(shape)
-
-
-SIDE, COLOURS = 32, 3
-PATCH, N_PATCHES, N_LEARNED = 6, 40_000, 100
-ROUNDS = 10  # of k-means, as in Coates and Ng
-THRESHOLD = 0.5  # of similarity to a patch
-_BYTES = 1 + SIDE * SIDE * COLOURS  # of a label and an image
-_BLOCK = 100  # images at a time, for 30 MB of patches
-_QUARTERS = [(row, column) for row in ("upper", "lower") for column in ("left", "right")]
 
 
 def read_cifar(paths, parts=None, seed=0):

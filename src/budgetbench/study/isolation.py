@@ -45,12 +45,11 @@ def ending_orphans():
     try:
         yield
     finally:
-        for _ in range(2):  # as one may have started another before it was killed
-            left = {*own.children(recursive=True)} - others
-            for process in left:
+        for process in own.children(recursive=True):  # parents first, as only orphans are ours
+            if process not in others:
                 with suppress(psutil.Error):
                     process.kill()
-            psutil.wait_procs(left, timeout=0.1)
+                    process.wait(1)
         become(_PR_SET_CHILD_SUBREAPER, 0)
 
 
@@ -86,8 +85,9 @@ def _collect(child, receiver, seconds, megabytes):
         # Limits come first, so that a child that sends items all the time cannot evade them.
         if seconds is not None and time.monotonic() - began >= seconds:
             return items, f"timeout: stopped after {seconds:g} s"
-        if megabytes is not None and (held := _held(process)) > megabytes:
-            return items, f"memory: stopped at {held:.0f} MB, more than {megabytes:g} MB"
+        with suppress(psutil.Error):
+            if megabytes is not None and (held := process.memory_info().rss / MB) > megabytes:
+                return items, f"memory: stopped at {held:.0f} MB, more than {megabytes:g} MB"
         # The pipe comes before the sentinel: items sent before the end count.
         if receiver in ready:
             try:
@@ -102,13 +102,6 @@ def _collect(child, receiver, seconds, megabytes):
                 return items, content
         elif child.sentinel in ready:
             return items, _death(child)
-
-
-def _held(process):
-    try:
-        return process.memory_info().rss / MB
-    except psutil.Error:
-        return 0.0
 
 
 def _death(child):

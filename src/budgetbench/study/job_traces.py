@@ -18,6 +18,7 @@ from .records import is_failure
 
 # Status → setting; a run with this status is repeated when the setting is raised.
 LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
+SPARE = 2.5  # factor on the time of earlier jobs of a method when asking a cluster for time
 
 
 def folder_of(config):
@@ -155,9 +156,6 @@ def _kept(job):
     decisive = [job.rule, wildcards, dict(job.params.items()), inputs]
     key = hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()
     return {output: beside(job.config, output, f"{_FOLDER}/{key}") for output in job.output}
-
-
-SPARE = 2.5  # factor on the time of earlier jobs of a method when asking a cluster for time
 
 
 def minutes_for(study, n_runs, folder):

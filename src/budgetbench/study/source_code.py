@@ -27,6 +27,10 @@ CODE = (".py", ".pyx", ".pxd", *EXTENSION_SUFFIXES)
 # Files that decide the report's appearance.
 DRAWN_WITH = (".py", ".j2", ".css", ".js", ".html", ".svg", ".yaml")
 _CIMPORT = re.compile(r"^from (\.+)([\w.]+) cimport", re.MULTILINE)
+# Packages whose estimators do nothing but what their parameters say.
+TRUSTED = ("budgetlearn", "lightgbm", "sklearn")
+# Parameters of these estimators that are paths to write to or to unpickle from.
+FILES = {"checkpoint", "memory"}
 
 
 def script_fingerprint(script, *classes):
@@ -121,12 +125,6 @@ def _check_kernel(source):
             f"the kernel {name} was compiled before {newest} was last written, so results would "
             f"come from outdated code. {remedy}"
         )
-
-
-# Packages whose estimators do nothing but what their parameters say.
-TRUSTED = ("budgetlearn", "lightgbm", "sklearn")
-# Parameters of these estimators that are paths to write to or to unpickle from.
-FILES = {"checkpoint", "memory"}
 
 
 def refuse_untrusted(method, spec):

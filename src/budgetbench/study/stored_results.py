@@ -26,6 +26,10 @@ _PLACE = [*_GROUP, "run"]
 # Settings of this machine and call. Runs and data sets are not kept, as the points have them.
 _LOCAL = ("data_dir", "stored", "cluster", "offline", "strict", "retry_failed", "runs_per_job")
 _LOCAL += ("runs", "datasets", "time_limit", "memory_limit", "threads_per_job")
+KEY = ["dataset", "costs", "method", "run", "fit", "stage"]
+UNCOMPARED = [*(name for name, column in records.POINTS.items() if column.clock), "format_version"]
+# Relative tolerance across platforms and versions, on which the last bits of sums depend.
+TOLERANCE = 1e-9
 
 
 def keep(study, root="."):
@@ -117,12 +121,6 @@ def kept_facts(folder):
 def kept_studies(root="."):
     """Return {study: folder} of all kept reruns, sorted by name."""
     return {p.parent.name: p.parent for p in sorted(Path(root, FOLDER).glob(f"*/{POINTS}"))}
-
-
-KEY = ["dataset", "costs", "method", "run", "fit", "stage"]
-UNCOMPARED = [*(name for name, column in records.POINTS.items() if column.clock), "format_version"]
-# Relative tolerance across platforms and versions, on which the last bits of sums depend.
-TOLERANCE = 1e-9
 
 
 class RerunError(BudgetlearnError, ValueError):

@@ -19,6 +19,7 @@ from .staged import check_increasing
 
 # A feature is added if it explains more than this share of the node's initial variance.
 LEAST_GAIN = 1e-4
+N_BUDGETS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +175,6 @@ class LinearTreeGrower:
         if min(upper.sum(), (~upper).sum()) < self.min_samples:
             return None
         return direction, threshold, upper
-
-
-N_BUDGETS = 10
 
 
 @estimator_class

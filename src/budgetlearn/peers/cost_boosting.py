@@ -26,6 +26,7 @@ from .staged import TreeStages, TreeSum, check_increasing
 
 N_TRADEOFFS = 10
 LEAST_TRADEOFF = 0.01  # the smallest above 0
+_MAX_BINS = 255
 
 
 @estimator_class
@@ -106,9 +107,6 @@ def scaled_tradeoffs(costs):
     paid = costs.alone[costs.alone > 0]
     most = max(costs.full / paid.min(), 1.0) if paid.size else 1.0
     return [*np.geomspace(most, LEAST_TRADEOFF, N_TRADEOFFS - 1).tolist(), 0.0]
-
-
-_MAX_BINS = 255
 
 
 @estimator_class

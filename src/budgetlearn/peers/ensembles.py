@@ -20,10 +20,9 @@ from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, all_or_nothing, check_classes, check_number
 from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
 
-
-def averages(estimator):
-    """Return whether an ensemble averages its trees instead of adding them up, as boosting does."""
-    return not hasattr(estimator, "learning_rate")
+# Smallest share before the logarithm in SAMME.R; the paper leaves it open.
+_LEAST_SHARE = np.finfo(np.float64).eps
+N_PROBES = 20  # number of fully grown trees used to estimate the number of nodes
 
 
 def first_trees(estimator, n_features, sizes=None, node_budgets=None):
@@ -40,7 +39,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     if sizes is None:
         nodes = [predictor.node_count(per_member * (member + 1)) for member in range(members)]
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
-    mean = averages(estimator)
+    mean = not hasattr(estimator, "learning_rate")  # boosting adds its trees up
     how = {"intercept": intercept, "averages": mean, "per_step": 0 if mean else per_member}
     return [TreeSum(predictor, per_member * min(size, members), **how) for size in sizes]
 
@@ -63,7 +62,8 @@ class SklearnStages(TreeStages):
     _dtypes = (np.float32,)  # the precision of scikit-learn's trees
 
     def _can_predict_proba(self):
-        return averages(self.estimator) or hasattr(self.estimator, "loss")
+        # Forests, which average shares, and gradient boosting.
+        return not hasattr(self.estimator, "learning_rate") or hasattr(self.estimator, "loss")
 
     def _decided(self, scores):
         # At a score of exactly 0, scikit-learn predicts the second class, our forests the first.
@@ -115,10 +115,6 @@ class ForestStages(SklearnStages, MetaStaged):
         self.estimator_ = fit_counted(model, X, y)
         self._models = first_trees(model, X.shape[1], n_trees)
         self.stage_settings_ = [{"trees": n} for n in n_trees]
-
-
-# Smallest share before the logarithm; the paper leaves it open.
-_LEAST_SHARE = np.finfo(np.float64).eps
 
 
 @estimator_class
@@ -203,9 +199,6 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         """Return the class with the most votes."""
         votes = self.decision_function(X)
         return self.classes_[(votes > 0).astype(int) if votes.ndim == 1 else votes.argmax(axis=1)]
-
-
-N_PROBES = 20  # number of fully grown trees used to estimate the number of nodes
 
 
 @estimator_class

@@ -18,6 +18,18 @@ _WRITTEN = (
 _UNIT = r"[-+]?\d[\d.,]*\s?([a-zµ°/²³]+)"
 # Treatments of missing cells.
 INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
+# 2024-03-01  2024-03  1.3.2024  03/01/24  1 Mar 2024  12:30
+_DATE = re.compile(
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|(?:19|20)\d{2}-(?:0[1-9]|1[0-2])"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
+    r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)(?:[T ].*)?"
+)
+_SHORT_YEAR = re.compile(r"\d{1,2}([-/.])\d{1,2}\1\d{2}(?!\d)")
+# A column with more distinct words than this, and than half of its rows, has names or free text.
+MOST_WORDS = 50
+# Above this, floats cannot represent all whole numbers.
+MOST_WHOLE = 2.0**53
+FEWEST_NAMES = 10  # at least this many words, each in one row only, also count as names
 
 
 def to_numbers(features, categorical):
@@ -120,20 +132,6 @@ def how_to_read(cells):
     if len(units) == 1 and units != {""} and all(re.search(r"\d", cell) for cell in different):
         return f"Take {units.pop()!r} out of its cells."
     return "On the command line --decimal , and --na '?' tell how cells are written."
-
-
-# 2024-03-01  2024-03  1.3.2024  03/01/24  1 Mar 2024  12:30
-_DATE = re.compile(
-    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|(?:19|20)\d{2}-(?:0[1-9]|1[0-2])"
-    r"|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
-    r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)(?:[T ].*)?"
-)
-_SHORT_YEAR = re.compile(r"\d{1,2}([-/.])\d{1,2}\1\d{2}(?!\d)")
-# A column with more distinct words than this, and than half of its rows, has names or free text.
-MOST_WORDS = 50
-# Above this, floats cannot represent all whole numbers.
-MOST_WHOLE = 2.0**53
-FEWEST_NAMES = 10  # at least this many words, each in one row only, also count as names
 
 
 def as_word(value):

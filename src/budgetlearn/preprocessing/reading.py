@@ -17,6 +17,9 @@ from .categories import as_words
 
 # Numbers of errors that mean that the disk is full, read-only or broken.
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+WHITESPACE = "whitespace"
+# Contents of missing cells; anything else, such as None, is a word.
+MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
 
 
 @contextmanager
@@ -36,11 +39,6 @@ def reading(path, form):
         raise DatasetError(
             f"{path.name} cannot be read as {form} ({type(error).__name__}: {error}).{hint}"
         ) from error
-
-
-WHITESPACE = "whitespace"
-# Contents of missing cells; anything else, such as None, is a word.
-MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
 
 
 def read_frame(
