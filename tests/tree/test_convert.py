@@ -105,7 +105,9 @@ def test_lightgbm_raw_scores(table, parameters):
     parameters = {"verbose": -1, "min_data_in_leaf": 3, "num_threads": 1, **parameters}
     data = lightgbm.Dataset(X.astype(np.float64), target.astype(float))
     booster = lightgbm.train(parameters, data, 12)
-    fresh = np.vstack([X, X[::-1] * 1.01]).astype(np.float64)
+    # LightGBM takes numbers up to the size of float32's 1e-35 for 0, and splits there.
+    tiny = np.float32(1e-35) * np.sign(X)
+    fresh = np.vstack([X, X[::-1] * 1.01, np.where(X > 0.5, X, tiny)]).astype(np.float64)
     expected = booster.predict(fresh, raw_score=True).reshape(len(fresh), -1)
     np.testing.assert_allclose(raw(from_lightgbm(booster), fresh), expected, rtol=1e-9, atol=1e-12)
 

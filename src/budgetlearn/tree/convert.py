@@ -9,9 +9,15 @@ from sklearn.tree import BaseDecisionTree
 
 from .predictor import LEAF, Tree
 
+_ZERO = float(np.float32(1e-35))  # LightGBM reads numbers up to this size as 0
 # Flags of a split in LightGBM's model text.
 _CATEGORICAL = 1
 _MISSING_LEFT, _MISSING, _ZERO_IS_MISSING, _NAN_IS_MISSING = 2, 12, 4, 8
+READABLE = (
+    "decision tree, random forest, extra trees, bagging of decision trees, gradient boosting or "
+    "AdaBoostClassifier over decision trees of scikit-learn"
+)
+NOT_CONSTANT = 'gradient boosting must start from a constant, init=None or "zero"'
 
 
 def _from_arrays(source, value):
@@ -80,12 +86,6 @@ def from_sklearn(estimator):
     return trees if drawn is None else list(map(on_the_whole_table, trees, drawn))
 
 
-READABLE = (
-    "decision tree, random forest, extra trees, bagging of decision trees, gradient boosting or "
-    "AdaBoostClassifier over decision trees of scikit-learn"
-)
-
-
 def holds_trees(estimator):
     """Return whether `from_sklearn` accepts a scikit-learn estimator, once it is fitted.
 
@@ -132,9 +132,6 @@ def sklearn_intercept(estimator):
     if shares.size > 2:
         return np.log(shares) - np.log(shares).mean()
     return logit(shares[1]) / score_scale(estimator)
-
-
-NOT_CONSTANT = 'gradient boosting must start from a constant, init=None or "zero"'
 
 
 def starts_constant(estimator):
@@ -215,8 +212,10 @@ def from_lightgbm(booster):
     value[np.arange(is_leaf.size), output] = sums
     # The bit of the default side has no meaning for features without missing values in training.
     left = (decisions & _MISSING == _NAN_IS_MISSING) & (decisions & _MISSING_LEFT > 0)
+    threshold = numbers("threshold", float)
+    threshold[threshold == -_ZERO] = np.nextafter(-_ZERO, -1)  # zeros are above it
     columns = (
-        *(nodes(features, LEAF), nodes(numbers("threshold", float), 0.0)),
+        *(nodes(features, LEAF), nodes(threshold, 0.0)),
         *(children("left_child"), children("right_child")),
         *(value, nodes(numbers("internal_count"), numbers("leaf_count")), nodes(left, False)),
     )
