@@ -17,6 +17,7 @@ import yaml
 from sklearn.utils import check_random_state
 
 from budgetbench.analysis import recommendations
+from budgetbench.datasets.preparing import prepare
 from budgetbench.study import records
 from budgetlearn.cli.compare import (
     REGISTRY,
@@ -335,23 +336,30 @@ def test_an_identifier_is_left_out_of_a_comparison_and_may_be_kept(folder, told)
         assert read_study(written, folders()[0])[1].X.columns[-1] == kept
 
 
-def test_rows_of_one_id_are_compared_together(folder, told):
-    table = patients().assign(who=lambda t: t.index // 4)
+def test_rows_of_one_id_are_compared_together_and_dates_are_days(folder, told):
+    table = patients().assign(who=lambda t: t.index // 4, came="13.02.1970", born="1970-01-02")
     table.to_csv("table.csv", index=False)
-    status, out, err = told("compare", "table.csv", *OWN, "--id", "who", "--dry-run")
-    assert status == 0
+    (folder / "prices.csv").write_text(PRICES + "came,3,,\n")
+    known = ("compare", "table.csv", *OWN, "--id", "who", "--dry-run", "--drop", "born")
+    status, out, err = told(*known)
+    assert (status, "Read it as days with --date came, or" in err) == (2, True)
+    status, out, err = told(*known, "--date", "came", "--date", "born")
+    assert status == 0, err
     assert "rows with the same who are held out together" in err
     shown = map(yaml.safe_load, re.findall(r", not written:\n(.*?\n)\n", out, re.S))
     files = dict(zip((REGISTRY, STUDY), shown, strict=True))
     (entry,) = files[REGISTRY]["datasets"].values()
     assert entry["source"]["group"] == "who"
-    assert "drop" not in entry["source"]
+    assert (entry["source"]["drop"], entry["source"]["dates"]) == (["born"], ["came"])
     write_files(files, folder / "results" / "table")
-    own = read_study(folder / "results" / "table", folders()[0])[1]
+    study, own, _ = read_study(folder / "results" / "table", folders()[0])
+    (spec,) = study.datasets.values()
+    for came in (own.X["came"], prepare(spec).X[:, own.X.columns.get_loc("came")]):
+        assert set(came) == {43.0}  # from 1 January 1970 to 13 February
     assert own.groups.tolist() == table["who"].tolist()
     assert "who" not in own.X
     table.assign(who=table["who"].where(table.index != 7)).to_csv("table.csv", index=False)
-    status, _, err = told("compare", "table.csv", *OWN, "--id", "who", "--dry-run")
+    status, _, err = told(*known, "--drop", "came")
     assert (status, "who is missing in row 8 (counted from 1" in err) == (2, True)
 
 

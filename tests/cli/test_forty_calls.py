@@ -247,7 +247,7 @@ CALLS = {
         FOREST,
         table(lambda t: t.assign(came=DAYS)),
         2,
-        err=("'came' holds dates", "--date came (of fit), or leave it out with --drop came"),
+        err=("'came' holds dates", "--date came, or leave it out with --drop came"),
     ),
     "dates with time zones as days": Call(
         (*FOREST, "--date", "came"),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import DatasetError
+from budgetlearn.preprocessing import categories
 from budgetlearn.preprocessing.categories import INDICATOR, MEDIAN, refuse_blank_twins, to_numbers
 from budgetlearn.preprocessing.reading import read_frame, reading
 from budgetlearn.preprocessing.reading import read_table as read_user_table
@@ -187,15 +188,19 @@ def _named(names, n_features):
     return expanded
 
 
-def read_own(path, target, drop=(), group=None, missing=INDICATOR, categorical=(), na=None, **how):
+def read_own(
+    path, target, drop=(), group=None, missing=INDICATOR, categorical=(), dates=(), na=None, **how
+):
     """Read the user's csv, .xlsx or Parquet table; the registry's schema has the parameters."""
     # Imported here, as planning a study does not need scikit-learn.
     from budgetlearn.preprocessing.preprocessor import BudgetPreprocessor
 
     frame = read_user_table(Path(path), missing=na, codes=categorical, **how)
     others = [target, *drop, *([] if group is None else [group])]
-    _places(frame, others)  # raises for missing columns
+    _places(frame, [*others, *dates])  # raises for missing columns
     features = frame.drop(columns=others)
+    for name in {*dates} - {*others}:
+        features[name] = categories.days(features[name], categories.form_of(features[name]))
     if group is not None and frame[group].isna().any():
         raise DatasetError(f"The group ({group!r}) is missing in some rows: remove these rows.")
     if not features.shape[1]:

@@ -20,7 +20,7 @@ _COLUMN = re.compile(r"Column ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 # Phrases of library messages and their replacements; {} is the column that a message is about.
 _OPTIONS = {
     "Turn it into a number that means something, such as days since a fixed date, or leave it out "
-    "(drop).": "Read it as days with --date {} (of fit), or leave it out with --drop {}.",
+    "(drop).": "Read it as days with --date {}, or leave it out with --drop {}.",
     "or leave it out (drop).": "or leave it out with --drop {}.",
     "Leave it out (drop), or name it among the categorical columns if it is one.": "If it names "
     "the rows, use --id {}: predict then writes it beside each prediction. Otherwise use "

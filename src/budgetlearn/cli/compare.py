@@ -42,7 +42,8 @@ CONTROL = "constant"  # areas under curves start from it
 STUDY, REGISTRY, LOCK = "study.yaml", "datasets.yaml", ".lock"
 SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}
 # Options that describe a table, with the same names as in a data set's entry.
-SOURCE = ("target", "drop", "group", "missing", "categorical", "separator", "decimal", "na")
+SOURCE = ("target", "drop", "group", "missing", "categorical", "dates")
+SOURCE += ("separator", "decimal", "na")
 
 
 def folders():
@@ -156,8 +157,8 @@ def read_study(folder, root, trust=False):
     if len(study.cases) != 1 or not study.own_table(study.cases[0][0]):
         raise ConfigError(f"{folder} is not about one table of your own: {wanted}")
     (spec,) = study.datasets.values()
-    source = {"drop": (), **spec.parameters}
-    options = {key: source.get(key) for key in ("target", "drop", "separator", "decimal", "na")}
+    source = {"drop": (), "dates": (), **spec.parameters}
+    options = {k: source.get(k) for k in ("target", "drop", "dates", "separator", "decimal", "na")}
     kept = {key: source[key] for key in ("missing", "categorical") if key in source}
     # Columns that compare left out are in `drop`; with keep=None, no others are left out.
     options |= {"keep": None, "codes": kept.get("categorical", ()), "row_id": source.get("group")}
@@ -167,6 +168,7 @@ def read_study(folder, root, trust=False):
 @click.command()
 @options.table
 @options.columns
+@options.dates
 @click.option("--name", help="Name of the study: a-z, 0-9 and -.  [default: the table's]")
 @click.option("--methods", multiple=True, help="Method, such as msb; repeatable.  [default: ten]")
 @click.option(
@@ -198,7 +200,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
-    rest["drop"] = (*rest["drop"], *own.left_out)
+    rest |= {"drop": (*rest["drop"], *own.left_out), "dates": (*own.reading["dates"],)}
     if own.groups is not None:
         if (rows := np.flatnonzero(pd.isna(own.groups))).size:
             raise ConfigError(f"{own.reading['id']} is missing {in_row(rows)}: remove these.")

@@ -11,7 +11,7 @@ import pandas as pd
 from ..costs import affords
 from ..exceptions import DatasetError
 from ..files import csv_text, write_whole
-from ..preprocessing.categories import as_words, is_number, refuse_numbers
+from ..preprocessing.categories import as_words, days, example, is_number, refuse_numbers
 from ..preprocessing.reading import MISSING_MARKS, marks_of, read_table
 from ..protocol.checked_data import checked_table, missing_cells
 from ..protocol.documenting import Limits
@@ -21,7 +21,6 @@ from . import options
 from .options import needed_and_found, note, shown
 from .output import amount, mean_cost, money
 from .saved_model import SavedModel
-from .table import days, example
 
 
 @click.command()

@@ -12,6 +12,8 @@ from ..exceptions import CostError, DatasetError
 from ..files import as_file
 from ..preprocessing.categories import (
     as_word,
+    days,
+    form_of,
     is_number,
     refuse_blank_twins,
     refuse_lists,
@@ -22,61 +24,9 @@ from ..preprocessing.reading import read_table
 from ..validation import MOST_AMOUNT, in_row, listed
 from .options import closest, needed_and_found, note, shown
 
-ISO = "ISO8601"
-# The first format that fits all cells is used, unless days and months can be swapped.
-DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y")
-FORMS = (ISO, *(day + hour for hour in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
-EXAMPLE = pd.Timestamp("2024-03-31 10:30")
 DAY = r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"  # 20240331
-
-
 # Names that end in the separate word id: patient_id, "Case ID", patientId; not paid or grid.
 AN_ID = r"(^|[^A-Za-z])(id|ID|Id)$|[a-z](ID|Id)$"
-
-
-def form_of(column):
-    """Return the date format of all cells of a column, or raise `DatasetError`."""
-    fitting = [form for form in FORMS if (_parsed(column, form).notna() | column.isna()).all()]
-    if not fitting:
-        first = str(column.dropna().iloc[0]) if column.notna().any() else None
-        raise DatasetError(
-            f"Column {column.name!r} (--date) does not hold dates in one format; the first is "
-            f"{first!r}. Write dates as {example(ISO)}, and times of day as hours without --date."
-        )
-    two = [_parsed(column, form) for form in fitting[:2]]
-    if len(two) == 2 and not two[0].equals(two[1]):
-        row = np.flatnonzero(two[0] != two[1])[0]
-        raise DatasetError(
-            f"Column {column.name!r} (--date): {str(column.iloc[row])!r} may be "
-            f"{two[0].iloc[row]:%d %B} or {two[1].iloc[row]:%d %B}. Write dates as {example(ISO)}."
-        )
-    return fitting[0]
-
-
-def days(column, form):
-    """Return dates in a format as days, NaN for empty cells; refuse other cells."""
-    dates = _parsed(column, form)
-    odd = np.flatnonzero(dates.isna() & column.notna())
-    if odd.size:
-        where = f" {in_row(odd)}" if len(column) > 1 else ""
-        raise DatasetError(
-            f"Column {column.name!r} held dates such as {example(form)} in training, but now "
-            f"{str(column.iloc[odd[0]])!r}{where}."
-        )
-    return (dates - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
-
-
-def example(form):
-    """Return an example of a date in a format."""
-    return EXAMPLE.strftime("%Y-%m-%d" if form == ISO else form)
-
-
-def _parsed(column, form):
-    if is_number(column):  # a csv's 2024.10, in the column 2024.1, is no month
-        column = column.where(column % 1 == 0).map(as_word, na_action="ignore")
-    return pd.to_datetime(column, format=form, errors="coerce", utc=True)
-
-
 CLASSIFICATION, REGRESSION = "classification", "regression"
 FEWEST_ROWS = 13  # ten to train, three held out
 # A target with more different numbers than the first, up to the second, may hold classes instead.

@@ -1,4 +1,4 @@
-"""Tells columns of words from columns of numbers, refuses columns that are neither, codes words."""
+"""Tells words, numbers and dates apart, refuses columns of none of them; codes words and dates."""
 
 import re
 import shlex
@@ -30,6 +30,11 @@ MOST_WORDS = 50
 # Above this, floats cannot represent all whole numbers.
 MOST_WHOLE = 2.0**53
 FEWEST_NAMES = 10  # at least this many words, each in one row only, also count as names
+ISO = "ISO8601"
+# The first format that fits all cells is used, unless days and months can be swapped.
+DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y")
+FORMS = (ISO, *(day + hour for hour in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
+EXAMPLE = pd.Timestamp("2024-03-31 10:30")
 
 
 def to_numbers(features, categorical):
@@ -213,3 +218,46 @@ def _refuse_dates(column):
             f"it into a number that means something, such as {unit}, or leave it out (drop). If "
             "its cells name categories, as titers do (1:10): name it among the categorical columns."
         )
+
+
+def form_of(column):
+    """Return the date format of all cells of a column, or raise `DatasetError`."""
+    fitting = [form for form in FORMS if (_parsed(column, form).notna() | column.isna()).all()]
+    if not fitting:
+        first = str(column.dropna().iloc[0]) if column.notna().any() else None
+        raise DatasetError(
+            f"Column {column.name!r} (--date) does not hold dates in one format; the first is "
+            f"{first!r}. Write dates as {example(ISO)}, and times of day as hours without --date."
+        )
+    two = [_parsed(column, form) for form in fitting[:2]]
+    if len(two) == 2 and not two[0].equals(two[1]):
+        row = np.flatnonzero(two[0] != two[1])[0]
+        raise DatasetError(
+            f"Column {column.name!r} (--date): {str(column.iloc[row])!r} may be "
+            f"{two[0].iloc[row]:%d %B} or {two[1].iloc[row]:%d %B}. Write dates as {example(ISO)}."
+        )
+    return fitting[0]
+
+
+def days(column, form):
+    """Return dates in a format as days, NaN for empty cells; refuse other cells."""
+    dates = _parsed(column, form)
+    odd = np.flatnonzero(dates.isna() & column.notna())
+    if odd.size:
+        where = f" {in_row(odd)}" if len(column) > 1 else ""
+        raise DatasetError(
+            f"Column {column.name!r} held dates such as {example(form)} in training, but now "
+            f"{str(column.iloc[odd[0]])!r}{where}."
+        )
+    return (dates - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
+
+
+def example(form):
+    """Return an example of a date in a format."""
+    return EXAMPLE.strftime("%Y-%m-%d" if form == ISO else form)
+
+
+def _parsed(column, form):
+    if is_number(column):  # a csv's 2024.10, in the column 2024.1, is no month
+        column = column.where(column % 1 == 0).map(as_word, na_action="ignore")
+    return pd.to_datetime(column, format=form, errors="coerce", utc=True)
