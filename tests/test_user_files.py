@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from budgetlearn.exceptions import BudgetlearnWarning, DatasetError
@@ -161,6 +163,10 @@ def test_parquet_without_rows_is_named(tmp_path):
     TABLE.iloc[:0].to_parquet(tmp_path / "a.parquet")
     with pytest.raises(DatasetError, match=r"a\.parquet has column names, but no rows"):
         read_table(tmp_path / "a.parquet")
+    latin = pa.array([b"Gr\xf6\xdfe"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"a": latin}), tmp_path / "b.parquet")
+    with pytest.raises(DatasetError, match=r"b\.parquet cannot be read as a Parquet table .*UTF8"):
+        read_table(tmp_path / "b.parquet")
 
 
 def test_a_named_index_of_parquet_is_a_column(tmp_path):

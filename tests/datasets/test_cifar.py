@@ -37,6 +37,14 @@ def test_four_hundred_features_that_depend_on_training_images_only(tmp_path):
     other = read_cifar([train, batch(tmp_path / "other.bin", 20, 3)], parts=[0, 2])
     np.testing.assert_array_equal(other.X[:120], table.X[:120])
     assert not np.array_equal(other.X[120:], table.X[120:])
+    # Similarities are to directions of the whitened patches, of length 1.
+    images, rng = formats._batch(train)[0], np.random.default_rng(0)
+    _, filters = formats._learn(images, np.random.default_rng(0))
+    which = rng.integers(120, size=500)
+    top, left = rng.integers(27, size=(2, 500))
+    patches = formats._contrasted(formats._patches(images)[which, top, left].reshape(500, -1))
+    covariance = np.cov(patches, rowvar=False) + 0.1 * np.eye(108)
+    np.testing.assert_allclose(np.diag(filters.T @ covariance @ filters), 1, rtol=1e-6)
 
 
 def test_a_quarter_is_seen_in_its_own_features(tmp_path):
@@ -47,6 +55,7 @@ def test_a_quarter_is_seen_in_its_own_features(tmp_path):
     flat = read_cifar([train, batch(tmp_path / "g.bin", 1, 2, (slice(0), slice(0)))], parts=[0, 2])
     grey = flat.X[50:].reshape(4, 100).max(axis=1)
     assert (by_quarter[:, 2] > grey[2]).all()
+    assert (flat.X[50:] == 0).mean() > 0.5  # what is like no patch
     np.testing.assert_allclose(by_quarter[:, 1], grey[1], rtol=1e-4)
 
 

@@ -14,11 +14,12 @@ from tests.datasets.sources import GOOD, HTML, leftovers, sha256, spec_of, zippe
 
 def test_plain_file(server, tmp_path):
     server.answers["/toy.csv"] = [(200, GOOD)]
-    (path,) = fetch(spec_of(f"{server.url}/toy.csv"), tmp_path)
-    assert path == tmp_path / "toy/toy.csv"
+    folder = tmp_path / "resources" / "data"
+    (path,) = fetch(spec_of(f"{server.url}/toy.csv"), folder)
+    assert path == folder / "toy/toy.csv"
     assert path.read_bytes() == GOOD
-    assert leftovers(tmp_path) == ["toy/toy.csv"]
-    fetch(spec_of(f"{server.url}/toy.csv"), tmp_path)
+    assert leftovers(folder) == ["toy/toy.csv"]
+    fetch(spec_of(f"{server.url}/toy.csv"), folder)
     assert len(server.requests) == 1
 
 

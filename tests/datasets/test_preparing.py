@@ -128,6 +128,8 @@ def test_prepare_checks_the_files_again(real, raw):
     path.unlink()
     with pytest.raises(DatasetError, match=r"no such file\. Fetch it"):
         prepare(REGISTRY["vowel"], raw)
+    with pytest.raises(DatasetError, match="'vowel': give the folder with its raw files"):
+        prepare(REGISTRY["vowel"])
 
 
 def test_yahoo_says_which_files_to_put_where(tmp_path):

@@ -109,6 +109,8 @@ def test_queries_left_over_are_in_no_part():
     part = split(queries([4] * 10), 0, (20, 8, 8))
     assert sizes_of(part) == [20, 8, 8]
     assert (part == -1).sum() == 4
+    # A query across a border goes where most of its rows are.
+    assert sizes_of(split(queries([6] * 10), 0, (20, 8, 8))) == [18, 12, 6]
 
 
 def test_given_parts():

@@ -59,6 +59,7 @@ def test_hwang_simple_is_a_product_of_two_features():
     np.testing.assert_allclose(y, 10.391 * (X[:, 0] - 0.4) * (X[:, 1] - 0.6) + 10.391 * 0.36)
     assert y.std() == pytest.approx(0.957, abs=0.01)
     assert y.min() >= 0  # as Hwang et al. moved all of theirs
+    assert (synthetic.hwang_simple(100000, 0)[1] - y).std() == pytest.approx(0.25, abs=0.01)
 
 
 def test_twonorm_error_of_the_best_rule():
@@ -128,6 +129,9 @@ def test_yahoo_like_shape_queries_and_grades():
     assert set(np.diff(groups)) == {0, 1}
     assert 15 < 6000 / (groups[-1] + 1) < 35
     np.testing.assert_allclose(np.bincount(y)[:4] / 6000, GRADES, atol=0.01)
+    lengths = np.bincount(groups)
+    means = np.bincount(groups, y) / lengths
+    assert means.var() > 1.5 * y.var() * (1 / lengths).mean()  # what chance would give
 
 
 def test_yahoo_like_expensive_features_know_more():

@@ -16,6 +16,7 @@ from tests.export.test_compact import MODELS, fitted  # noqa: F401
 from tests.looping import for_each
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-O2"]
+CHECKED = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 needs_arm = pytest.mark.skipif(
     not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")),
@@ -69,7 +70,7 @@ def compiled(folder, model, format, layout):
     model.export_c(folder / "model.h", format, name="tiny", layout=layout)
     source = folder / "main.c"
     source.write_text('#define TINY_MAIN\n#include "model.h"\n')
-    run("cc", *FLAGS, "-o", folder / "main", source)
+    run("cc", *FLAGS, *CHECKED, "-o", folder / "main", source)
     return folder / "main"
 
 
@@ -217,9 +218,9 @@ def test_deep_trees_are_nested_as_far_as_every_compiler_nests(tmp_path):
 
 @needs_cc
 def test_sums_that_leave_16_bits_take_more(tmp_path):
-    # Every tree adds the largest number of int8 to each class: 300 of them leave 16 bits.
+    # Every tree adds the least number of int8 to each class: 300 of them leave 16 bits.
     tree = rebuilt(np.array([1]), np.array([0]), np.array([0.0]), np.array([0]))[0]
-    tree = replace(tree, value=np.repeat([[0.0], [1.0], [1.0]], 3, axis=1))
+    tree = replace(tree, value=np.repeat([[0.0], [-1.0], [-1.0]], 3, axis=1))
     for n_trees, bits_of_sums in ((258, "int16_t"), (300, "int32_t")):
         forest = CompactForest.of([tree] * n_trees, 1, format="int8", classes=np.arange(3))
         text = c_header(forest, layout="fast")

@@ -96,7 +96,7 @@ def test_threads_change_nothing(wine):
     X, y = wine
     one, two = (
         FilterForestClassifier(
-            feature_costs=PRICES, n_estimators=5, random_state=0, n_jobs=n_jobs
+            n_selected=(2, 13), feature_costs=PRICES, n_estimators=5, random_state=0, n_jobs=n_jobs
         ).fit(X, y)
         for n_jobs in (1, 2)
     )

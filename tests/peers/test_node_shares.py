@@ -70,6 +70,8 @@ def test_the_small_budget_is_the_forest_that_this_budget_grows(classes, growth, 
     assert [stage.nodes for stage in model.stages(X)] == [f.n_nodes_ for f in model.forests_]
     assert next(model.stages(X)).facts["node_entropy"] == small.node_entropy_
     assert model.stored_bytes(0) == small.nbytes("float32") < model.estimator_.nbytes("float32")
+    acquired = model.predict_acquiring(lambda rows, feature: X[rows, feature], len(X))
+    np.testing.assert_array_equal(acquired.prediction, model.predict(X))
 
 
 def test_each_budget_is_packed_for_prediction_once(numbers, monkeypatch):

@@ -1,6 +1,9 @@
 """What a method's entry says: the settings among which validation data choose."""
 
-from budgetbench.study.methods import settings_tried
+import pytest
+
+from budgetbench.study.methods import build, settings_tried
+from budgetlearn.exceptions import ConfigError
 
 
 def test_settings_tried_are_lists_of_the_class_the_parameters_and_the_grid():
@@ -23,3 +26,5 @@ def test_a_space_stands_in_place_of_the_grid():
 
 def test_a_class_that_cannot_be_imported_has_what_is_written():
     assert settings_tried({"class": "a.Method", "grid": {"depth": [1, 2]}}) == {"depth": [1, 2]}
+    with pytest.raises(ConfigError, match=r"pathlib\.PurePath is neither an estimator"):
+        build({"class": "pathlib.PurePath"})

@@ -17,6 +17,7 @@ def test_an_origin_names_code_versions_and_machine():
     origin = provenance.origin()
     assert {"commit", "kernels", "machine", "python", "numpy"} <= origin.keys()
     assert all(isinstance(value, str) for value in origin.values())
+    assert 0 < provenance.effort()["seconds"] < 10**6
     model = [line for line in lines_of("/proc/cpuinfo") if line.startswith("model name")]
     assert not model or model[0].partition(": ")[2] == origin["processor"] != ""
 

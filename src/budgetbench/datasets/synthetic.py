@@ -7,6 +7,13 @@ from budgetlearn.exceptions import DatasetError
 
 from .dataset import Table
 
+# {price: number of features} of the 519 features of `yahoo_like` (BudgetRF, section 3).
+PRICE_CLASSES = {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
+MEAN_QUERY = 23.7  # documents per query: 473,134 for 19,944 queries
+GRADES = (0.26, 0.36, 0.28, 0.08)  # shares of relevance 0, 1, 2, 3; the rest is 4
+N_TOPICS = 6
+_BLOCK = 1 << 15  # rows drawn at a time, to avoid a second table in memory
+
 
 def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
     """Draw from four Gaussians in eight dimensions; the component is the class (msB, section 4).
@@ -200,14 +207,6 @@ def read_embedded(name):
     classes = bunch.get("target_names")
     target = bunch.target if classes is None else np.asarray(classes).astype(str)[bunch.target]
     return Table(bunch.data, target, names)
-
-
-# {price: number of features} of the 519 features (BudgetRF, section 3).
-PRICE_CLASSES = {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
-MEAN_QUERY = 23.7  # documents per query: 473,134 for 19,944 queries
-GRADES = (0.26, 0.36, 0.28, 0.08)  # shares of relevance 0, 1, 2, 3; the rest is 4
-N_TOPICS = 6
-_BLOCK = 1 << 15  # rows drawn at a time, to avoid a second table in memory
 
 
 def yahoo_costs():

@@ -58,8 +58,7 @@ def load_runs(files, wildcards, study_seed):
         with records.reading_made(files.costs, "cost profiles"):  # rows or runs may be lost
             itemgetter(*numbers)(profiles_of(costs, dataset.feature_names))
     else:
-        kind = "unit"
-        costs = draw_costs(dataset, kind, numbers, study_seed)
+        kind, costs = "unit", draw_costs(dataset, "unit", numbers, study_seed)
     yield from iterate(dataset, splits, costs, kind, study_seed)
 
 

@@ -24,6 +24,10 @@ from ..validation import INT32_MAX, ParameterError, check_number, check_numbers
 from .cost_boosting import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
 
+# A free feature is penalised as if it cost this share of the mean price. Without a penalty it would
+# be in every model, and separable classes would have no finite solution.
+LEAST_SHARE = 0.01
+
 
 class _Control(WeightedFit, BudgetedEstimator):
     """Base of controls that acquire all features (`_acquires`) or none, and predict by `_model`."""
@@ -237,11 +241,6 @@ class FilterBoostingClassifier(FilterForestClassifier):
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
         # The trees of an iteration are used together or not at all.
         return TreeSum.of(trees, train.X.shape[1], per_step=boosting._n_outputs)
-
-
-# A free feature is penalised as if it cost this share of the mean price. Without a penalty it would
-# be in every model, and separable classes would have no finite solution.
-LEAST_SHARE = 0.01
 
 
 @estimator_class

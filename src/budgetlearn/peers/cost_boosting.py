@@ -105,7 +105,7 @@ def scaled_tradeoffs(costs):
     """
     # A perfect first split gains 1 for each example, less than any price beyond full / cheapest.
     paid = costs.alone[costs.alone > 0]
-    most = max(costs.full / paid.min(), 1.0) if paid.size else 1.0
+    most = costs.full / paid.min() if paid.size else 1.0
     return [*np.geomspace(most, LEAST_TRADEOFF, N_TRADEOFFS - 1).tolist(), 0.0]
 
 
