@@ -196,8 +196,7 @@ def horizon_areas(points, schedules, expected=None):
         if np.isnan(baseline):
             continue
         # The cheapest models share the start of the log axis, where the last of them counts.
-        with np.errstate(divide="ignore"):
-            decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
+        decades = np.clip(1 + np.log10(np.maximum(costs, 1e-99)) / LOG_DECADES, 0, 1)
         linear, logarithmic = CostAccuracyCurve(costs, scores), CostAccuracyCurve(decades, scores)
         for name, share in HORIZONS.items():
             area = linear.area(share, baseline) if share else logarithmic.area(1.0, baseline)

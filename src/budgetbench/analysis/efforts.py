@@ -11,6 +11,7 @@ from .areas import CONSTANT, area_table
 from .schedules import CASE, CASE_RUN, GROUP, RUN
 
 EQUAL = 1e-9  # areas that differ by less are equal
+_SPENT = {"n_fitted": "models", "fit_seconds": "seconds", "processor_seconds": "processor_seconds"}
 
 
 def time_table(points):
@@ -20,15 +21,9 @@ def time_table(points):
     fits = good.groupby([*RUN, "fit"])["fit_seconds"].first()
     runs = good.groupby(RUN).agg(predict=("predict_seconds", "mean"), n_points=("stage", "size"))
     runs = runs.assign(fit=fits.groupby(RUN).sum()).groupby(GROUP)
-    table = runs.agg(
-        fit_mean=("fit", "mean"),
-        fit_sd=("fit", "std"),
-        predict_mean=("predict", "mean"),
-        predict_sd=("predict", "std"),
-        n_points=("n_points", "mean"),
-        n_runs=("fit", "size"),
-    )
-    return table.reset_index()
+    means, sds = runs.mean(), runs[["fit", "predict"]].std().add_suffix("_sd")
+    table = means[["fit", "predict"]].add_suffix("_mean").join(sds)
+    return table.assign(n_points=means["n_points"], n_runs=runs.size()).reset_index()
 
 
 def _by_default(points):
@@ -45,22 +40,16 @@ def _default_areas(points, areas):
 def _spent(points, areas):
     """Return each method's settings, models, (processor) seconds and area, as means over runs."""
     runs = points[points["status"] == OK].drop_duplicates([*RUN, "fit"]).groupby(RUN)
-    spent = {
-        "settings": runs["fit"].count(),
-        # Unknown instead of 0 if no job measured it.
-        "models": runs["n_fitted"].sum(min_count=1),
-        "seconds": runs["fit_seconds"].sum(),
-        "processor_seconds": runs["processor_seconds"].sum(min_count=1),
-    }
-    means = {name: values.groupby(GROUP).mean() for name, values in spent.items()}
-    return pd.DataFrame(means | {"aup": areas.groupby(GROUP)["aup_test"].mean()})
+    # Unknown instead of 0 if no job measured it.
+    spent = runs[list(_SPENT)].sum(min_count=1).rename(columns=_SPENT)
+    means = spent.assign(settings=runs.size()).groupby(GROUP).mean()
+    return means.join(areas.groupby(GROUP)["aup_test"].mean().rename("aup"), how="outer")
 
 
 def effort_table(points, areas):
     """Return each method's models, seconds and area, by default and tuned, as means over runs."""
-    names = ["models", "seconds", "aup"]
-    default = _spent(_by_default(points), _default_areas(points, areas))[names]
-    default = default.add_prefix("default_")
+    default = _spent(_by_default(points), _default_areas(points, areas))
+    default = default[["models", "seconds", "aup"]].add_prefix("default_")
     return pd.DataFrame({**default, **_spent(points, areas)}).reset_index()
 
 
@@ -92,10 +81,7 @@ def _in_time(points, other):
 
 
 def straw_men(points, areas, methods):
-    """Return the methods no better than the constant, or worse when tuned, in all runs of a case.
-
-    Such a rival is probably set up wrongly.
-    """
+    """Return doubtful methods: in all runs no better than the constant, or worse when tuned."""
     rivals = areas[areas["method"].isin(methods)]
     # Methods that never completed a run are left to the coverage table.
     ran = rivals.assign(ran=rivals["status"] == OK).groupby(GROUP)["ran"].transform("any")

@@ -48,16 +48,14 @@ class Ranking:
 
     @cached_property
     def pairs(self):
-        """p-values of Nemenyi's test, methods × methods; None if `friedman` is NaN."""
+        """p-values of Nemenyi's test of `mean`, methods × methods; None if `friedman` is NaN."""
         if not self._testable:
             return None
         from scipy.stats import studentized_range
 
-        # Of the mean ranks themselves, which are no integers under several kinds of costs.
-        mean = self.ranks.mean()
-        gaps = np.abs(np.subtract.outer(mean.to_numpy(), mean.to_numpy()))
-        p = studentized_range.sf(gaps / _error(self), len(mean), np.inf)
-        return pd.DataFrame(p, mean.index, mean.index)
+        names, ranks = self.mean.index, self.mean.to_numpy()
+        gaps = np.abs(np.subtract.outer(ranks, ranks)) / _error(self)
+        return pd.DataFrame(studentized_range.sf(gaps, len(names), np.inf), names, names)
 
 
 def ranking_of(summary, methods):

@@ -117,11 +117,6 @@ def name_rows(axes, titles):
     axes.set_ylim(len(titles) - 0.5, -0.5)
 
 
-def draw_steps(axes, costs, scores, end, **look):
-    """Draw a staircase of scores up to the budget `end`, where the last model is still bought."""
-    axes.step([*costs, end], [*scores, *scores[-1:]], where="post", **look)
-
-
 def label_ends(axes, ends):
     """Write names beside the ends of lines without overlap; `ends`: (name, height, colour)."""
     low, high = axes.get_ylim()

@@ -89,6 +89,11 @@ def test_a_case_without_a_method_has_an_empty_cell(tmp_path):
     cells = {named["text"]: cells for named, _, *cells in rows}
     assert cells["logitB"][0]["text"] == "–"
     assert cells["logitB"][1]["text"] != "–"
+    # Where only controls are compared, their scores still stand below their own data set.
+    rest = summary[~summary["method"].isin(["msb", "logitb"]) | (summary["dataset"] != "wine")]
+    heads, rows = standings(rest, ranking_of(rest, ["msb", "logitb"]), display)
+    assert heads[0]["text"] == "Wine"
+    assert [row[2]["text"] for row in rows] == ["–", "–"]
 
 
 def test_a_peer_that_wins_is_named(summary, display):

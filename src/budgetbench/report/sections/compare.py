@@ -97,8 +97,7 @@ class Compare(Section):
             kind: [label for name, label in rivals.items() if kinds.get(name) == kind]
             for kind in (HARD, MEAN)
         }
-        known = {"horizons": list(HORIZONS), "counted": display.counted(report.results.by_cost)}
-        return known | {"keeping": keeping, "rivals": rivals}
+        return {"horizons": list(HORIZONS), "keeping": keeping, "rivals": rivals}
 
     def script_data(self, report, *case):
         areas = {}

@@ -34,7 +34,6 @@ class Differences(Section):
         return {
             "reference": None if reference is None else display.methods[reference],
             "fewest": paired.FEWEST_CASES,
-            "cases": display.counted(each),
             "n_datasets": each["dataset"].nunique(),
             "overall": [
                 [

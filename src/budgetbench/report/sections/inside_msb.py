@@ -142,7 +142,8 @@ class Staircases(_OnRequest):
                     # All lines end at the same budget, so that none looks better for being longer.
                     look = {"color": method.colour, "linestyle": method.line, "linewidth": 1.6}
                     look |= {"label": method.label}
-                    style.draw_steps(axes, cost, score, run["valid_cost"].max(), **look)
+                    ends = [*cost, run["valid_cost"].max()], [*score, score[-1]]
+                    axes.step(*ends, where="post", **look)
                     axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
                 axes.set(title=title, xlabel="budget")
                 axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
@@ -205,7 +206,8 @@ class SolutionSpace(_OnRequest):
             # The best schedule of all subsets bounds every search.
             best = space.iloc[pareto_indices(space["cost"], space["score"])]
             look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
-            style.draw_steps(axes, best["cost"], best["score"], space["cost"].max(), **look)
+            ends = [*best["cost"], space["cost"].max()], [*best["score"], best["score"].iloc[-1]]
+            axes.step(*ends, where="post", **look)
             # Only two sequences are numbered, as more labels would overlap.
             others = visited[~visited["sequence"].isin(_NUMBERED)]
             look = {"marker": "x", "s": 30, "color": "#009e73", "linewidths": 1.2}

@@ -72,11 +72,11 @@ class Standings(Section):
 def standings(summary, ranking, display):
     """Return heads and rows of the table of mean AUP by method and case, sorted by mean rank."""
     rivals = sorted(display.rivals(summary), key=lambda name: ranking.mean.get(name, np.inf))
-    table = summary[summary["method"].isin(rivals)]
     # Rounded, so that rounding errors do not decide between equal areas. Runs that count as the
-    # constant are part of the mean, so they are counted.
-    areas, runs = table["mean_test"].round(12), table["n_runs"] + table["n_constant"]
-    groups = table.assign(area=areas, runs=runs).groupby(CASE)
+    # constant are part of the mean, so they are counted. Data sets with controls alone are shown.
+    areas = summary["mean_test"].round(12).where(summary["method"].isin(rivals))
+    table = summary.assign(area=areas, runs=summary["n_runs"] + summary["n_constant"])
+    groups = table.groupby(CASE)
     best = (areas == groups["area"].transform("max")) & (groups["area"].transform("count") > 1)
     table = table.assign(best=best, most=groups["runs"].transform("max"))
     titles, rows = display.matrix(table, rivals, _area_cell)
