@@ -117,11 +117,17 @@ def test_the_reference_is_the_best_peer_else_the_best():
         [("a", "u", m, s) for m, s in (("x", 0.9), ("y", 0.8), ("z", 0.7))],
         columns=["dataset", "costs", "method", "mean_test"],
     )
-    ranking = ranking_of(summary, list("xyz"))
-    peers = {name: SimpleNamespace(peer=name in "yz") for name in "xyz"}
-    assert reference_of(ranking, peers) == "y"
-    assert reference_of(ranking, {name: SimpleNamespace(peer=False) for name in "xyz"}) == "x"
-    assert reference_of(ranking_of(summary.iloc[:0], list("xyz")), peers) is None
+
+    def found(summary, peers, completed="xyz"):
+        compared = SimpleNamespace(methods={n: SimpleNamespace(peer=n in peers) for n in "xyz"})
+        ranking = ranking_of(summary, list("xyz"))
+        known = {"ranking": ranking, "compared": compared, "completed": completed}
+        return reference_of(SimpleNamespace(**known))
+
+    assert found(summary, "yz") == "y"
+    assert found(summary, "") == "x"
+    assert found(summary.iloc[:0], "yz") is None
+    assert found(summary, "yz", completed="") is None
 
 
 def test_differences_of_bounded_scores_stay_within_their_bounds():

@@ -14,10 +14,11 @@ FEWEST_CASES = 10  # with fewer data sets there are no general claims about data
 SAME = 1e-12  # scores that differ by less are equal but for rounding
 
 
-def reference_of(ranking, methods):
+def reference_of(results):
     """Return the peer of best mean rank, or the best method if no peer is ranked, or None."""
-    order = list(ranking.mean.index)
-    return next(iter([name for name in order if methods[name].peer] or order), None)
+    order = list(results.ranking.mean.index) if results.completed else []
+    peers = [name for name in order if results.compared.methods[name].peer]
+    return next(iter(peers or order), None)
 
 
 def difference_table(areas, methods, reference, ratios, bounded=()):

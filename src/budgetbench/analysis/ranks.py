@@ -54,8 +54,10 @@ class Ranking:
         from scipy.stats import studentized_range
 
         names, ranks = self.mean.index, self.mean.to_numpy()
-        gaps = np.abs(np.subtract.outer(ranks, ranks)) / _error(self)
-        return pd.DataFrame(studentized_range.sf(gaps, len(names), np.inf), names, names)
+        gaps = np.abs(np.subtract.outer(ranks, ranks)) / critical_difference(self)
+        critical = studentized_range.ppf(1 - LEVEL, len(names), np.inf)
+        p = studentized_range.sf(critical * gaps, len(names), np.inf)
+        return pd.DataFrame(p, names, names)
 
 
 def ranking_of(summary, methods):
@@ -83,14 +85,9 @@ def critical_difference(ranking):
     """Return the smallest significant difference of two mean ranks in Nemenyi's test."""
     from scipy.stats import studentized_range
 
-    quantile = studentized_range.ppf(1 - LEVEL, ranking.ranks.shape[1], np.inf)
-    return float(quantile * _error(ranking))
-
-
-def _error(ranking):
-    """Return the standard error of a mean rank if all methods rank alike."""
     n_cases, n_methods = ranking.ranks.shape
-    return np.sqrt(n_methods * (n_methods + 1) / (12 * n_cases))
+    quantile = studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_cases)))
 
 
 def rank_table(ranking):

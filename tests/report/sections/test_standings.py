@@ -115,6 +115,18 @@ def test_a_peer_that_wins_is_named(summary, display):
     assert peers_ahead(summary.assign(mean_test=equal), Display(peer, display.datasets)) == []
 
 
+def test_it_is_told_where_no_method_is_better_than_the_constant():
+    points = make_points(n_runs=2)
+    section = Standings(make_study(2))
+    usual = section.summary(build_tables([section], make_report(points)))
+    assert not any("free constant" in sentence for sentence in usual)
+    hit = (points["dataset"] == "wine") & points["method"].isin(["msb", "logitb"])
+    points.loc[hit, "test_score"] = 0.1
+    told = section.summary(build_tables([section], make_report(points)))
+    # Right after the method of best mean, so above the picture.
+    assert told[1] == "No method has a better mean AUP than the free constant on Wine."
+
+
 def many_cases(n_copies):
     """Return a summary of several copies of two data sets."""
     one = make_results(make_points(n_runs=1)).summary

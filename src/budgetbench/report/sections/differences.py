@@ -17,18 +17,13 @@ class Differences(Section):
 
     def tables(self, report):
         results, display = report.results, report.display
-        methods, reference = display.rivals(results.summary), self._reference(report)
+        methods, reference = display.rivals(results.summary), paired.reference_of(results)
         known = display.test_ratios, display.bounded
         each = paired.difference_table(results.areas, methods, reference, *known)
         return {"differences": each, "differences_overall": paired.overall_table(each)}
 
-    @staticmethod
-    def _reference(report):
-        found = paired.reference_of(report.results.ranking, report.display.methods)
-        return found if report.results.completed else None
-
     def context(self, report):
-        reference, display = self._reference(report), report.display
+        reference, display = paired.reference_of(report.results), report.display
         each, overall = report.tables["differences"], report.tables["differences_overall"]
         titles, rows = display.matrix(each, overall["method"], _cell)
         return {

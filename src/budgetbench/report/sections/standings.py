@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ...analysis.areas import CONSTANT
 from ...analysis.differences import FEWEST_CASES, lead_table
 from ...analysis.ranks import LEVEL, critical_difference, rank_table
 from ...analysis.schedules import CASE, of_case, score_table
@@ -40,10 +41,10 @@ class Standings(Section):
         }
 
     def summary(self, report):
-        display = report.display
-        leads = lead_sentences(report.tables["leads"], display)
+        display, summary = report.display, report.results.summary
+        first, *more = lead_sentences(report.tables["leads"], display)
         # The leads and their certainty come first, above the picture.
-        return [*leads, *peers_ahead(report.results.summary, display)]
+        return [first, *no_better(summary, display), *more, *peers_ahead(summary, display)]
 
     def context(self, report):
         results, display = report.results, report.display
@@ -147,6 +148,15 @@ def _how_sure(leads):
     return f"The lead over every other method is more than chance would give (95 %){where}."
 
 
+def no_better(summary, display):
+    """Return a sentence on the data sets on which no method is better than the free constant."""
+    means = summary.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
+    best = means[[name for name in display.competitors if name in means]].max(axis=1)
+    lost = means.index[best <= means.get(CONSTANT, 0)]
+    where = ", ".join(display.case_title(*case) for case in lost)
+    return [f"No method has a better mean AUP than the free constant on {where}."] if where else []
+
+
 def peers_ahead(summary, display):
     """Return a sentence on the data sets on which a peer beats every method of the papers."""
     # Only methods that completed a run, as the others have the constant's area.
@@ -160,11 +170,9 @@ def peers_ahead(summary, display):
         # A peer must be strictly ahead, and there must be a method of the papers.
         if others and not best.isin(others).any():
             ahead.setdefault(best[0], []).append(display.case_title(*case))
-    if not ahead:
-        return []
     where = "; ".join(f"{display.label(name)} on {', '.join(t)}" for name, t in ahead.items())
     count = f"{sum(map(len, ahead.values()))} of {display.counted(summary)}"
-    return [f"A method that users pick today wins on {count}: {where}."]
+    return [f"A method that users pick today wins on {count}: {where}."] if ahead else []
 
 
 def rank_sentences(ranking, display):
