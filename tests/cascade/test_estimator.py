@@ -371,12 +371,16 @@ def test_numbers_stop_where_more_would_change_little(numbers):
     for stage, (_, told) in zip(stages, points.iterrows(), strict=True):
         r2 = 1 - np.mean((stage.output - y[250:]) ** 2) / y[250:].var()
         assert r2 == pytest.approx(told["score"], abs=0.25)
+    order, known = model.points_[-1].cascade, model.models_.models
+    assert {key for kind, key in known if kind == order.change_kind} == set(order.known[:-1])
 
 
 def test_progress_is_told_on_request(table, capsys):
-    X, y = table
-    ScheduleCascadeClassifier(feature_costs=PRICES, verbose=True, **QUICK).fit(X[:100], y[:100])
-    assert "order gain_per_cost" in capsys.readouterr().out
+    X, y = table[0][:10], table[1][:10]  # two for each fold are enough
+    for told in (True, False):
+        verbose = {"verbose": True} if told else {}
+        ScheduleCascadeClassifier(feature_costs=PRICES, **QUICK, **verbose).fit(X, y)
+        assert ("order gain_per_cost" in capsys.readouterr().out) == told
 
 
 def test_a_missing_value_is_skipped_at_its_stage(fitted, table):
@@ -429,7 +433,8 @@ def test_one_standard_error_from_the_best(table):
     expected = model.predict(X, budget=float(near["cost"].iloc[0]))
     np.testing.assert_array_equal(model.predict(X), expected)
     # The error that counts is that of the best one.
-    model.operating_points_ = points.assign(score_se=[9.0, *points["score_se"][1:]])
+    others = [9.0] * (len(points) - 1)
+    model.operating_points_ = points.assign(score_se=[*others, best["score_se"]])
     np.testing.assert_array_equal(model.predict(X), expected)
 
 

@@ -94,6 +94,14 @@ def test_the_same_seed_gives_the_same(kind):
 
 
 def test_boosting_takes_as_many_rounds_as_predict_best_out_of_fold(monkeypatch):
+    learned_from, boosting = [], models.Boosting
+
+    def counted(coded, y, n_classes, rows, *given, **sizes):
+        learned_from.append(len(rows))
+        return boosting(coded, y, n_classes, rows, *given, **sizes)
+
+    monkeypatch.setattr(models, "Boosting", counted)
+
     def fitted(noise):
         data = table(2, noise=noise)
         return as_kind("boosting", 2).fit_both(data, [0, 1, 2, 3, 4], 0)
@@ -102,6 +110,7 @@ def test_boosting_takes_as_many_rounds_as_predict_best_out_of_fold(monkeypatch):
     steps = [boosting_rounds(n_classes) for n_classes in (None, 2, 5, 20)]
     assert steps == [(60, 1 / 6), (60, 1 / 6), (40, 0.25), (20, 0.3)]
     (_, learned), (held_out, of_noise) = fitted(False), fitted(True)
+    assert learned_from == 2 * [*5 * [240], 300]  # all but a fifth, five times, and then all
     assert of_noise.trees.n_trees == ROUNDS_AT_ONCE < learned.trees.n_trees
     # What is predicted out of fold is of that round, not of the worse one after it.
     fewest = ROUNDS_AT_ONCE, boosting_rounds(2)[1]
@@ -149,8 +158,12 @@ def test_leaves_are_small_where_that_predicts_clearly_better():
         return BoostingKind.chosen(Table(X.astype(float), y, None, folds)).min_leaf
 
     levels = random.normal(size=60)[X[:, 0].astype(int)]  # each of 60 values has its own number
-    assert chosen(levels + 0.1 * random.normal(size=1200)) == models.SMALL_LEAF
+    assert chosen(9 * levels + random.normal(size=1200)) == models.SMALL_LEAF
     assert chosen(X[:, 1] + random.normal(size=1200)) == models.LARGE_LEAF
+    # In a small table they all are: six of 60 rows may have one of their own.
+    few = np.arange(60.0)[:, None]
+    rare = BoostingKind().fit(Table(few, np.arange(60) // 54, 2), 0).predict(few)
+    assert rare[-6:, 1].min() > 0.8
 
 
 def test_own_estimators_are_not_changed():

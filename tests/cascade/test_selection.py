@@ -102,6 +102,10 @@ def test_what_the_cascade_s_models_gain_counts_and_not_how_good_the_pilot_s_are(
     gains = table.calibrated_losses(np.full((300, 2), 0.5)) - table.calibrated_losses(known)
     mean, error = gains.mean(), gains.std() / np.sqrt(300)
     assert share(table, known) == pytest.approx(1 - (1.5 * error / mean) ** 2)
+    # A few large numbers have most of the variance, but all of them are predicted equally well.
+    large = np.random.RandomState(0).standard_exponential(300) ** 3
+    table = table_of(large, None, 0.0, 0)
+    assert share(table, 0.95 * large[:, None]) > 0.98
 
 
 @pytest.mark.parametrize("kind", [ScheduleCascadeClassifier, ScheduleCascadeRegressor])

@@ -171,8 +171,7 @@ def nested_stages(sets, n_features):
     Features in none of the sets are never acquired.
     """
     stages, acquired = [], []
-    for features in sets:
-        features = list(features)
+    for features in map(list, sets):
         known, flags = set(features), any(map(is_flag, features))
         if len(known) < len(features) or not known <= set(range(n_features)) or flags:
             raise ParameterError(
@@ -225,12 +224,14 @@ def confirmed_share(table, costs, traces, last, seed, n_jobs=None):
     gains = constant - np.mean([table.calibrated_losses(each) for each in known], axis=0)
     flattery = np.subtract(inside, outside).sum(axis=0) / len(known)
     left = gains - flattery
-    # A few rows with far larger gains than others inflate the error, so try again with their gains
-    # capped.
+    # A few rows with far larger gains inflate the error, so try again with all of it capped.
     for most in (np.inf, np.quantile(left, USUAL)):
-        mean, error = table.mean_and_error(np.minimum(left, most))
+        own, gained, lost = np.minimum([left, gains, constant], most)
+        mean = table.mean(own)
+        # Of the gain as a part of what the constant loses: this differs by row, but not by luck.
+        error = table.mean_and_error(own - mean / (table.mean(lost) or 1.0) * lost)[1]
         if mean > LEAST_ERRORS * error:
-            share = mean / max(table.mean(np.minimum(gains, most)), mean)
+            share = mean / max(table.mean(gained), mean)
             # Shrunk like a James-Stein estimate: a gain close to its error is in part luck.
             return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
     return 0.0
