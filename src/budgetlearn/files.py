@@ -231,7 +231,8 @@ def read_yaml(path, what=None):
     except OSError as error:
         raise ConfigError(f"{named} cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{named} is not valid YAML: {error}") from error
+        hint = ". Save it as UTF-8." if isinstance(error, UnicodeDecodeError) else ""
+        raise ConfigError(f"{named} is not valid YAML: {error}{hint}") from error
 
 
 # The start of cells that a spreadsheet would evaluate as formulas.

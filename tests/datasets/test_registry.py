@@ -120,6 +120,9 @@ def test_missing_or_broken_file(tmp_path):
     (tmp_path / "broken.yaml").write_text("datasets: {a: [")
     with pytest.raises(ConfigError, match="not valid YAML"):
         load_registry(tmp_path / "broken.yaml")
+    (tmp_path / "latin.yaml").write_text("toy: {title: Größe}", encoding="latin-1")
+    with pytest.raises(ConfigError, match=r"latin\.yaml is not valid .* Save it as UTF-8"):
+        load_registry(tmp_path / "latin.yaml")
     (tmp_path / "empty.yaml").write_text("")
     with pytest.raises(ConfigError, match="top level") as raised:
         load_registry(tmp_path / "empty.yaml")

@@ -224,6 +224,9 @@ def test_what_the_format_cannot_hold_is_refused(fitted):
     for classes in (None, np.arange(65_536)):
         with pytest.raises(ParameterError, match="65,535 classes or outputs, got 65,536"):
             CompactForest.of([wide], 1, classes=classes)
+    huge = replace(wide, value=np.full((3, 1), 1e38))
+    with pytest.raises(ParameterError, match=r"those of this model reach 1e\+38 and 9e\+38"):
+        CompactForest.of([huge] * 9, 1)
     # Infinite thresholds have a grid of their own in int8: 33,000 features take 66,000.
     features = np.repeat(np.arange(33_000), 2)
     trees = [of_splits(some, np.tile([0.5, np.inf], 50)) for some in np.split(features, 660)]
