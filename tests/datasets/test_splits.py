@@ -140,6 +140,8 @@ def test_rare_classes_are_told():
         split(classes([40, 2]), 0)
     part = split(classes([40, 2]), 0, (0.5, 0.0, 0.5))
     assert sizes_of(part) == [21, 0, 21]
+    # Not of a class without any row.
+    assert sizes_of(split(classes([24, 0, 16]), 0)) == [24, 8, 8]
 
 
 def test_no_whole_query_for_a_part():

@@ -142,7 +142,8 @@ def test_threads_change_nothing(classes):
     for a, b in zip(one.staged_predict(X), two.staged_predict(X), strict=True):
         np.testing.assert_array_equal(a, b)
     # Boosting has no threads of its own.
-    assert ForestStages(GradientBoostingClassifier(), (1, 2), n_jobs=2).fit(X, y).n_stages_ == 2
+    model = ForestStages(GradientBoostingClassifier(), (1, 2), n_jobs=2).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), model.estimator_.predict_proba(X))
 
 
 SHALLOW = {"max_depth": [3], "max_features": [None, "sqrt", 0.5], "min_samples_leaf": [1, 9]}
