@@ -83,7 +83,7 @@ def test_a_study_without_the_constant_is_told_so():
     ("own", "said"),
     [
         ({"parameters": {"n_treees": 5}}, "has no parameter n_treees; it has .*n_trees"),
-        ({"space": {"estimater__depth": [1]}}, "has no parameter estimater__depth"),
+        ({"space": [{"n_trees": [[5]]}, {"estimater__depth": [1]}]}, "no parameter estimater__de"),
         ({"grid": {"depht": [1]}}, "has no parameter depht"),
     ],
 )

@@ -18,6 +18,7 @@ from budgetbench.study import records
 from budgetbench.study.experiment import failed_row, run_method
 from budgetbench.study.methods import build
 from budgetlearn.auto import estimator, methods
+from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.peers import FreeConstantClassifier
@@ -157,6 +158,8 @@ def test_controls_bracket_the_cost(wine_runs):
     assert full["cost_fraction"] == pytest.approx(1)
     assert full["n_features"] == 13
     assert full["test_score"] > free["test_score"]
+    (unpaid,) = run_method("all_features", ALL, replace(run, costs=FeatureCosts(np.zeros(13))))
+    assert (unpaid["status"], unpaid["cost_fraction"]) == ("ok", 0)
 
 
 def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_runs):
