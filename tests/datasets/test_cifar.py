@@ -39,10 +39,11 @@ def test_four_hundred_features_that_depend_on_training_images_only(tmp_path):
     assert not np.array_equal(other.X[120:], table.X[120:])
     # Similarities are to directions of the whitened patches, of length 1.
     images, rng = formats._batch(train)[0], np.random.default_rng(0)
-    _, filters = formats._learn(images, np.random.default_rng(0))
+    shift, filters = formats._learn(images, np.random.default_rng(0))
     which = rng.integers(120, size=500)
     top, left = rng.integers(27, size=(2, 500))
     patches = formats._contrasted(formats._patches(images)[which, top, left].reshape(500, -1))
+    np.testing.assert_allclose(shift, patches.mean(axis=0))
     covariance = np.cov(patches, rowvar=False) + 0.1 * np.eye(108)
     np.testing.assert_allclose(np.diag(filters.T @ covariance @ filters), 1, rtol=1e-6)
 

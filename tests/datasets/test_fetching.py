@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import socket
 import tarfile
 
 import pytest
@@ -143,6 +144,10 @@ def test_no_network(tmp_path, monkeypatch):
     monkeypatch.setattr("budgetbench.datasets.fetching.FIRST_WAIT", 0.01)
     with pytest.raises(DatasetError, match=r"no complete answer in 3 attempts \(ConnectionError"):
         fetch(spec_of("http://127.0.0.1:9/x.csv"), tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr("budgetbench.datasets.fetching.TIMEOUT", (0.1, 0.1))
+        with pytest.raises(DatasetError, match=r"in 3 attempts .*Read timed out"):
+            fetch(spec_of(f"http://127.0.0.1:{silent.getsockname()[1]}/x.csv"), tmp_path)
 
 
 def test_offline_says_where_to_put_the_file(server, tmp_path):

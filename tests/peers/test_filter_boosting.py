@@ -71,5 +71,6 @@ def test_scaled_tradeoffs_reach_from_nothing_to_everything(wine, penalty):
     np.testing.assert_array_equal(model.predict(X), free.predict(X))
     cost_weights = scaled_tradeoffs(model.feature_costs_)
     assert (np.diff(cost_weights) < 0).all()
+    assert len(cost_weights) == 10
     assert cost_weights[0] == pytest.approx(PRICES.sum() / PRICES.min())
     assert model.n_models_fitted_ == len(cost_weights)

@@ -98,6 +98,8 @@ def test_a_misspelt_parameter_of_an_inner_estimator_is_refused_at_planning():
     inner = {"class": "budgetlearn.forests.RandomForestClassifier", "parameters": {"n_tree": 5}}
     with pytest.raises(ConfigError, match="RandomForestClassifier has no parameter n_tree"):
         planned({"overrides": {"random_forest": {"parameters": {"estimator": inner}}}})
+    with pytest.raises(ConfigError, match=r"method random_forest: 'nowhere\.Forest' is not"):
+        planned({"overrides": {"random_forest": {"class": "nowhere.Forest"}}})
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def test_other_formats_are_refused(tmp_path, change, message):
         records.read(path)
 
 
-@pytest.mark.parametrize("column", ["n_bytes", "added_seconds", "processor_seconds"])
+@pytest.mark.parametrize("column", ["n_bytes", "format_version", "processor_seconds"])
 def test_a_file_of_today_has_all_columns(tmp_path, column):
     path = tmp_path / "points.parquet"
     records.table([ROW]).drop(columns=column).to_parquet(path)
