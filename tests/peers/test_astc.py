@@ -63,15 +63,22 @@ def test_children_take_half_of_the_examples_each(wine):
     (tree,) = ASTCClassifier(feature_costs=PRICES, node_budgets=[80], max_depth=1).fit(X, y).trees_
     leaves = tree[0].child_of(tree[0].scores(X))
     assert sorted(np.bincount(leaves, minlength=3)) == [0, len(X) // 2, len(X) // 2]
+    # Each is ridge regression on its own half, with features in the units of the whole table.
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    for leaf in (1, 2):
+        own, features = leaves == leaf, list(tree[leaf].features)
+        peer = Ridge(alpha=0.01 * own.sum()).fit(Z[own][:, features], np.eye(3)[y[own]])
+        np.testing.assert_allclose(tree[leaf].scores(X), peer.predict(Z[:, features]), atol=1e-9)
     # The half that is more sure of the class that the root tells best has more of it.
     assert abs(np.diff([np.bincount(y[leaves == leaf], minlength=3) for leaf in (1, 2)])).max() > 20
 
 
 def test_a_child_gets_what_its_parent_acquired_for_nothing():
     random = np.random.default_rng(0)
-    X = random.normal(size=(400, 3))
+    X = random.normal(size=(400, 4))
+    X[:, 3] = 7.0  # says nothing
     y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 0).astype(int) + 2 * (X[:, 0] > 0)
-    model = ASTCClassifier(feature_costs=[1, 5, 5], node_budgets=[5.0], max_depth=1).fit(X, y)
+    model = ASTCClassifier(feature_costs=[1, 5, 5, 0], node_budgets=[5.0], max_depth=1).fit(X, y)
     root, *children = model.trees_[0]
     assert root.acquired == (0,)
     assert {child.acquired for child in children} == {(1,), (2,)}

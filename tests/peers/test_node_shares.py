@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -64,6 +65,7 @@ def test_the_small_budget_is_the_forest_that_this_budget_grows(classes, growth, 
     model = GIFNodeShares(GIFClassifier(n_estimators=5, **growth), (2, 20), 50, random_state=1)
     model.fit(X, y)
     assert model.n_models_fitted_ == n_grown + 1  # and the extra trees that are counted
+    assert model.n_full_ == clone(model).fit(X, y).n_full_
     own = {"n_estimators": 5, "random_state": model.estimator_.random_state}
     small = GIFClassifier(model.node_budgets_[0], **own, **growth).fit(X, y)
     np.testing.assert_array_equal(next(model.staged_predict(X)), small.predict(X))
@@ -150,6 +152,9 @@ def test_an_iteration_over_many_classes_counts_all_its_trees():
     ):
         assert n_nodes == budget // 9 * 9
     np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
+    # Two classes share the trees.
+    model.fit(X, y > 0)
+    assert len(model.estimator_.estimators_) == model.node_budgets_[-1] // 3
 
 
 @pytest.mark.parametrize("sizes", [(), (10, 10), (0, 5), (5, 101)])
