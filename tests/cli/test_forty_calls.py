@@ -662,6 +662,8 @@ def test_a_day_that_may_be_a_month_is_refused_with_an_hour_too():
     months = pd.read_csv(io.StringIO("came\n2024.01\n2024.10\n"))["came"]  # read as 2024.1
     with pytest.raises(DatasetError, match=r"the first is '2024\.01'"):
         form_of(months)
+    years = pd.Series([2023.0, 2024.0, np.nan], name="came")
+    np.testing.assert_array_equal(days(years, form_of(years)), [19358, 19723, np.nan])
 
 
 def test_days_are_counted_in_ask_as_in_a_table(called):
