@@ -312,6 +312,10 @@ def test_a_dry_run_shows_the_configuration_and_writes_nothing(folder, told):
     assert study["datasets"] == ["table_2nd_table"]
     assert study["split"] == {"train": 60, "valid": 20, "test": 20}
     assert study["methods"][-1] == "constant"
+    (folder / "2nd Table.csv").rename(folder / "Yes.csv")  # a word that YAML reads as a truth value
+    status, out, err = told("compare", "Yes.csv", *OWN, "--dry-run", "--drop", "age")
+    assert status == 0, err
+    assert "--configfile results/table-yes/study.yaml" in out.splitlines()[-1]
     assert "scoring" not in study
     (entry,) = registry["datasets"].values()
     assert entry["source"]["na"] == ["?"]

@@ -63,7 +63,9 @@ def folders():
 def identifier(path):
     """Return the name of a file as the id of a data set."""
     name = re.sub(r"[^a-z0-9]+", "_", Path(path).stem.lower()).strip("_")
-    return name if name[:1].isalpha() else f"table_{name}".rstrip("_")
+    # YAML reads some words as other values.
+    plain = name[:1].isalpha() and name not in ("yes", "no", "on", "off", "true", "false", "null")
+    return name if plain else f"table_{name}".rstrip("_")
 
 
 def study_files(own, path, name, options, folder, **settings):
