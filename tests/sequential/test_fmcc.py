@@ -53,7 +53,7 @@ def assert_equals_algorithm_1(model, X, y, points, weight=None):
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
-    n_features=st.integers(1, 8),
+    n_features=st.one_of(st.integers(1, 8), st.just(40)),  # from 32 on counts are kept
     n_neighbors=st.sampled_from([1, 7, 65, 500]),
     whole=st.booleans(),
     threshold=st.sampled_from([0.0, 0.7, 0.9, 1.0]),
@@ -187,27 +187,29 @@ class TestManyClasses:
         assert (model.predict(X) == model.classes_[scores.argmax(axis=1)]).all()
 
     def test_walk_equals_a_direct_count(self, problem):
-        X, y = problem
-        model = FMCCClassifier(LogisticRegression(), n_neighbors=20, threshold=1.0).fit(X, y)
-        scaler = StandardScaler().fit(X)
-        Z, codes = scaler.transform(X), np.searchsorted(model.classes_, y)
-        weights = np.stack([e.coef_[0] for e in model.estimators_], axis=1)
-        offsets = np.array([e.intercept_[0] for e in model.estimators_])
+        # With three rivals, counts are kept from 288 features on.
+        wide = make_classification(300, 300, n_informative=6, n_classes=4, random_state=0)
+        for (X, y), C, n_rows, n_stages in ((problem, 1.0, 8, 8), (wide, 0.1, 2, 9)):
+            model = FMCCClassifier(LogisticRegression(C=C), n_neighbors=20, threshold=1.0)
+            model.fit(X, y)
+            Z, codes = StandardScaler().fit_transform(X), np.searchsorted(model.classes_, y)
+            weights = np.stack([e.coef_[0] for e in model.estimators_], axis=1)
+            offsets = np.array([e.intercept_[0] for e in model.estimators_])
+            walk = model._walk(X[:n_rows])
 
-        def share_right(near, features):
-            scores = offsets + X[near][:, features] @ weights[features]
-            return np.mean(scores.argmax(axis=1) == codes[near])
+            def share_right(near, features, X=X, codes=codes, weights=weights, offsets=offsets):
+                scores = offsets + X[near][:, features] @ weights[features]
+                return np.mean(scores.argmax(axis=1) == codes[near])
 
-        walk = model._walk(X[:8])
-        for row in range(8):
-            order, near = walk.order[row].tolist(), np.arange(len(X))
-            for stage, feature in enumerate(order):
-                rest = [i for i in range(8) if i not in order[:stage]]
-                ahead = [share_right(near, [*order[:stage], i]) for i in rest]
-                assert feature == rest[int(np.argmax(ahead))]
-                near = neighborhood(Z, scaler.transform(X[[row]])[0], order[: stage + 1], 20)
-                right = share_right(near, order[: stage + 1])
-                assert walk.estimate[row, stage + 1] == pytest.approx(right)
+            for row in range(n_rows):
+                order, near = walk.order[row].tolist(), np.arange(len(X))
+                for stage, feature in enumerate(order[:n_stages]):
+                    rest = [i for i in range(X.shape[1]) if i not in order[:stage]]
+                    ahead = [share_right(near, [*order[:stage], i]) for i in rest]
+                    assert feature == rest[int(np.argmax(ahead))]
+                    near = neighborhood(Z, Z[row], order[: stage + 1], 20)
+                    right = share_right(near, order[: stage + 1])
+                    assert walk.estimate[row, stage + 1] == pytest.approx(right)
 
     def test_probabilities_share_the_rest(self, problem):
         X, y = problem

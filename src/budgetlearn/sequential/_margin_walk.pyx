@@ -4,6 +4,9 @@ Each thread has its own `MarginWalker`. It keeps the distance of every training 
 point, and each acquisition adds one column to the distances. Nothing is sorted: distances only
 grow, so the new distances of the previous K nearest bound the K-th distance, and only the few
 examples within this bound are selected from.
+
+Counts are kept, too, in wide tables. An acquisition replaces few neighbours and moves the leads of
+the others by a little, so that few features come to make an example right, or cease to.
 """
 
 cimport cython
@@ -29,9 +32,12 @@ cdef class MarginWalker:
     # over each rival class; and (n_train, n_rivals): the leads before any acquisition (offsets).
     cdef const double[:, :, ::1] leads
     cdef const double[:, ::1] start
-    cdef const double[::1] weight      # (n_train,): weight of each example, > 0
-    # (n_features + 1,): weight of the correct examples with each single feature, and with none.
-    cdef const double[::1] first_right
+    # (n_train, n_rivals, n_features): an example's features by their part of the lead, ascending;
+    # empty: count anew after each acquisition, which is faster in narrow tables
+    cdef const int[:, :, ::1] ranked
+    cdef const double[::1] weight      # (n_train,): weight of each example, > 0; sums are exact
+    # (n_features + 1,): weight of the wrong examples with each single feature, and with none.
+    cdef const double[::1] first_wrong
     cdef const index_t[::1] groups
     cdef const index_t[::1] forced     # a fixed order of acquisition; empty: choose by value
     cdef const double[::1] entry_prices, member_prices
@@ -39,19 +45,23 @@ cdef class MarginWalker:
     cdef index_t n_neighbors           # K; ties at the K-th distance are all included
     # stop above this estimated accuracy; weight of prices; most cost of a walk
     cdef double threshold, cost_weight, max_cost
-    # the state of one walk; `near` and `scratch` hold up to n_train entries
-    cdef double[::1] distance, scratch, prices, right_with
-    cdef index_t[::1] near, acquired, rest
+    # the state of one walk; `near`, `counted` and `scratch` hold up to n_train entries
+    cdef double[::1] distance, scratch, prices, wrong_with
+    cdef index_t[::1] near, counted, acquired, rest
     # (n_train, n_rivals): the leads with the first acquisitions, and (n_train,): how many these are
     cdef double[:, ::1] lead
     cdef index_t[::1] n_summed
-    cdef index_t n_near, n_acquired, n_rest
-    cdef double mass, right, spent     # weight of all neighbours and of the correct ones; cost
+    # (n_train, n_rivals): how many features, the first of `ranked`, leave the lead that is counted
+    # in `wrong_with` at 0 or less; the same ones do for leads above `low` and up to `high`
+    cdef int[:, ::1] n_behind
+    cdef double[:, ::1] low, high
+    cdef index_t n_near, n_counted, n_acquired, n_rest
+    cdef double mass, wrong, spent     # weight of all neighbours and of the wrong ones; cost
 
-    def __init__(self, columns, leads, start, weight, first_right, prices, forced, *, n_neighbors,
-                 threshold, cost_weight, max_cost):
-        self.columns, self.leads, self.start = columns, leads, start
-        self.weight, self.first_right = weight, first_right
+    def __init__(self, columns, leads, start, ranked, weight, first_wrong, prices, forced, *,
+                 n_neighbors, threshold, cost_weight, max_cost):
+        self.columns, self.leads, self.start, self.ranked = columns, leads, start, ranked
+        self.weight, self.first_wrong = weight, first_wrong
         self.n_train, self.n_features, self.n_rivals = leads.shape
         self.n_neighbors = min(n_neighbors, self.n_train)
         self.threshold, self.cost_weight, self.max_cost = threshold, cost_weight, max_cost
@@ -61,25 +71,36 @@ cdef class MarginWalker:
         groups = np.full(self.n_features, -1) if prices.groups is None else prices.groups
         self.groups = groups.astype(np.intp)
         self.distance, self.scratch = np.empty(self.n_train), np.empty(self.n_train)
-        self.near = np.empty(self.n_train, dtype=np.intp)
+        self.near, self.counted = np.empty((2, self.n_train), dtype=np.intp)
         self.lead = np.empty((self.n_train, self.n_rivals))
         self.n_summed = np.empty(self.n_train, dtype=np.intp)
-        self.prices, self.right_with = np.empty(self.n_features), np.empty(self.n_features)
+        self.n_behind = np.empty((self.n_train, self.n_rivals), dtype=np.int32)
+        self.low, self.high = np.empty((2, self.n_train, self.n_rivals))
+        self.prices, self.wrong_with = np.empty(self.n_features), np.empty(self.n_features)
         self.acquired = np.empty(self.n_features, dtype=np.intp)
         self.rest = np.empty(self.n_features, dtype=np.intp)
 
     def walk(
         self,
         const double[:, ::1] rows,          # IN: standardised test points (m, n_features)
-        index_t[:, ::1] order,              # OUT: acquired features, then -1 (m, n_features)
+        index_t[:, ::1] order,              # OUT: acquired features (m, n_features), filled with -1
         double[:, ::1] value,               # OUT: p_i - cost_weight * price (m, n_features)
         double[:, ::1] estimate,            # OUT: p after 0, 1, ... of them (m, n_features + 1)
     ):
         """Walk every row of `rows`; the last estimate is repeated after the last acquisition."""
-        cdef index_t row
+        cdef index_t row, feature, stage
         with nogil:
             for row in range(rows.shape[0]):
-                self.walk_one(rows[row], order[row], value[row], estimate[row])
+                estimate[row, 0] = self.begin()
+                for stage in range(self.n_features):
+                    feature = self.next_feature()
+                    if feature < 0:
+                        # So that walks of any length can be compared.
+                        estimate[row, stage + 1:] = estimate[row, stage]
+                        break
+                    order[row, stage], value[row, stage] = feature, self.value_of(feature)
+                    self.take(feature, rows[row, feature])
+                    estimate[row, stage + 1] = self.estimate()
 
     def measure(self, index_t feature, double x):
         """Add a measured feature; return the value it was chosen for, and the new estimate."""
@@ -87,60 +108,53 @@ cdef class MarginWalker:
         self.take(feature, x)
         return value, self.estimate()
 
-    cdef void walk_one(self, const double[::1] point, index_t[::1] order, double[::1] value,
-                       double[::1] estimate) noexcept nogil:
-        cdef index_t feature, stage
-        estimate[0] = self.begin()
-        for stage in range(self.n_features):
-            feature = self.next_feature()
-            if feature < 0:
-                # Repeat the last estimate, so that walks of any length can be compared.
-                order[stage:] = -1
-                value[stage:] = 0.0
-                estimate[stage + 1:] = estimate[stage]
-                return
-            order[stage], value[stage] = feature, self.value_of(feature)
-            self.take(feature, point[feature])
-            estimate[stage + 1] = self.estimate()
-
     cdef double estimate(self) noexcept nogil:
-        return self.right / self.mass
+        return (self.mass - self.wrong) / self.mass
 
     cpdef index_t next_feature(self) noexcept nogil:
         """Return the feature to measure next, or -1 if the walk ends."""
         cdef index_t q, i, best = -1
-        cdef double worth, best_worth = -INFINITY
+        cdef double share = 1.0 / self.mass, limit = INFINITY
+        cdef double wrong, price, loss, worth
+        cdef double best_wrong = INFINITY, best_price = INFINITY, best_worth = -INFINITY
         # Algorithm 1 measures a first feature before it checks the threshold (lines 3 to 5).
         if self.n_acquired > 0 and self.estimate() > self.threshold:
             return -1
         for q in range(self.n_rest):
             i = self.rest[q]
+            wrong, price = self.wrong_with[i], self.prices[i]
+            # Most features are worse than the best by more than rounding (the loss is 1 - value),
+            # or can at best tie and lose.
+            loss = wrong * share + self.cost_weight * price
+            if (loss > limit) | ((wrong >= best_wrong) & (price >= best_price)):
+                continue
             # A feature that exceeds the cap is skipped, but does not end the walk.
-            if self.spent + self.prices[i] > self.max_cost:
+            if self.spent + price > self.max_cost:
                 continue
             # A control follows a fixed order, with the same threshold and cap.
             if self.forced.shape[0]:
                 return i
             worth = self.value_of(i)
             # Ties go to the cheaper feature, then to the lower index, which comes first here.
-            if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
-                best, best_worth = i, worth
+            if worth > best_worth or (worth == best_worth and price < best_price):
+                best, best_worth, best_wrong, best_price = i, worth, wrong, price
+                limit = loss + 1e-12 * (1.0 + loss)
         return best
 
     cdef void take(self, index_t feature, double x) noexcept nogil:
         """Move a measured feature from the rest to the acquired ones, and update all counts."""
-        cdef index_t q, i
+        cdef index_t i
         self.spent += self.prices[feature]
         self.leave(feature)
-        for q in range(self.n_rest):
-            i = self.rest[q]
+        if self.groups[feature] >= 0:
             # A group's charge is paid with its first member.
-            if self.groups[feature] >= 0 and self.groups[i] == self.groups[feature]:
-                self.prices[i] = self.member_prices[i]
+            for i in range(self.n_features):
+                if self.groups[i] == self.groups[feature]:
+                    self.prices[i] = self.member_prices[i]
         self.acquired[self.n_acquired] = feature
         self.n_acquired += 1
         self.find_neighbors(feature, x)
-        self.count_right()
+        self.count_wrong()
 
     cpdef double begin(self) noexcept nogil:
         """Start a walk with all training examples as neighbours; return the first estimate."""
@@ -150,20 +164,24 @@ cdef class MarginWalker:
         memcpy(&self.lead[0, 0], &self.start[0, 0], self.n_train * self.n_rivals * sizeof(double))
         for i in range(self.n_features):
             self.rest[i] = self.forced[i] if self.forced.shape[0] else i
-            self.prices[i], self.right_with[i] = self.entry_prices[i], self.first_right[i]
+            self.prices[i], self.wrong_with[i] = self.entry_prices[i], self.first_wrong[i]
+        self.n_behind[:, :] = 0
+        self.low[:, :] = INFINITY
+        self.high[:, :] = INFINITY
         # Any K examples bound the K-th distance in the first step.
         for i in range(self.n_neighbors):
             self.near[i] = i
         # N(empty set) is the whole training set.
-        self.mass, self.right = 0.0, self.first_right[self.n_features]
+        self.mass, self.wrong = 0.0, self.first_wrong[self.n_features]
         for i in range(self.n_train):
             self.mass += self.weight[i]
-        self.n_acquired, self.n_rest, self.spent = 0, self.n_features, 0.0
+        self.n_counted = self.n_acquired = 0
+        self.n_rest, self.spent = self.n_features, 0.0
         return self.estimate()
 
     cdef double value_of(self, index_t feature) noexcept nogil:
         """Return the one-step-ahead accuracy minus the weighted price (line 13)."""
-        return (self.right_with[feature] / self.mass
+        return ((self.mass - self.wrong_with[feature]) / self.mass
                 - self.cost_weight * self.prices[feature])
 
     cpdef void leave(self, index_t feature) noexcept nogil:
@@ -207,86 +225,115 @@ cdef class MarginWalker:
             kept += distance[near[k]] <= bound
         self.n_near = kept
 
-    cdef void count_right(self) noexcept nogil:
-        """Weigh the correct neighbours now (eqs. 2, 4) and with one more feature (eqs. 3, 5)."""
-        cdef index_t k
-        cdef bint right
-        cdef double* right_with = &self.right_with[0]
-        self.mass = self.right = 0.0
-        memset(right_with, 0, self.n_features * sizeof(double))
-        # Eq. 4 with the acquired features and eq. 5 with each further feature, in one pass.
-        for k in range(self.n_near):
-            right = self.votes(self.near[k], self.weight[self.near[k]], right_with)
-            self.mass += self.weight[self.near[k]]
-            self.right += self.weight[self.near[k]] if right else 0.0
+    cdef void count_wrong(self) noexcept nogil:
+        """Weigh the wrong neighbours now (eqs. 2, 4) and with one more feature (eqs. 3, 5).
 
-    cdef bint votes(self, index_t k, double weight, double* right_with) noexcept nogil:
-        """Return whether example k is right; add its weight where one more feature makes it so.
-
-        It is right if its own class leads every rival. A lead of exactly 0 counts as wrong.
+        An example is right if its own class leads every rival. A lead of exactly 0 counts as wrong.
         """
-        cdef index_t q, r, n_rivals = self.n_rivals
-        cdef double* lead = &self.lead[k, 0]
+        cdef index_t q, k, r, new
+        cdef double lead
+        cdef bint ahead, keeps = self.ranked.shape[0] > 0
+        if self.n_acquired == 1 or not keeps:
+            # Until the first acquisition all examples are neighbours, not counted one by one.
+            memset(&self.wrong_with[0], 0, self.n_features * sizeof(double))
+        self.mass = self.wrong = 0.0
+        # Eq. 2, the partial margins: mostly only the last acquisition is new to an example. In a
+        # loop of its own, as waits for the memory then overlap.
+        for q in range(self.n_near):
+            k = self.near[q]
+            for new in range(self.n_summed[k], self.n_acquired):
+                for r in range(self.n_rivals):
+                    self.lead[k, r] += self.leads[k, self.acquired[new], r]
+            self.n_summed[k] = self.n_acquired
+        for q in range(self.n_near):
+            k = self.near[q]
+            ahead = True
+            for r in range(self.n_rivals):
+                lead = self.lead[k, r]
+                ahead = ahead & (lead > 0.0)
+                if keeps and not (self.low[k, r] < lead) & (lead <= self.high[k, r]):
+                    self.recount(k, r, lead)
+            if not keeps:
+                self.count_behind(k)
+            self.mass += self.weight[k]
+            self.wrong += 0.0 if ahead else self.weight[k]
+        for q in range(self.n_counted):
+            k = self.counted[q]
+            # The sums of all neighbours are up to date. With an infinite lead nothing is wrong.
+            if self.n_summed[k] < self.n_acquired:
+                for r in range(self.n_rivals):
+                    self.recount(k, r, INFINITY)
+        self.n_counted = self.n_near if keeps else 0
+        memcpy(&self.counted[0], &self.near[0], self.n_counted * sizeof(index_t))
+
+    cdef void count_behind(self, index_t k) noexcept nogil:
+        """Count the features with which example k does not lead every rival."""
+        cdef index_t q, r
         cdef const double* share
-        cdef bint right, ahead = True
-        # Eq. 2: the partial margin. Neighbours change little from step to step, so few acquisitions
-        # are new to an example.
-        for q in range(self.n_summed[k], self.n_acquired):
-            share = &self.leads[k, self.acquired[q], 0]
-            for r in range(n_rivals):
-                lead[r] += share[r]
-        self.n_summed[k] = self.n_acquired
-        if n_rivals == 1:
-            add_where_ahead(&self.leads[k, 0, 0], lead[0], weight, self.n_features, right_with)
-            return lead[0] > 0.0
-        for r in range(n_rivals):
-            ahead = ahead and lead[r] > 0.0
         for q in range(self.n_rest):
             share = &self.leads[k, self.rest[q], 0]
-            right = True
-            for r in range(n_rivals):
-                if lead[r] + share[r] <= 0.0:
-                    right = False
+            for r in range(self.n_rivals):
+                if self.lead[k, r] + share[r] <= 0.0:
+                    self.wrong_with[self.rest[q]] += self.weight[k]
                     break
-            right_with[self.rest[q]] += weight if right else 0.0
-        return ahead
 
+    cdef void recount(self, index_t k, index_t r, double lead) noexcept nogil:
+        """Let `wrong_with` count a new lead of example k over rival r.
 
-cdef inline void add_where_ahead(
-    const double* share, double lead, double weight, index_t n_features, double* right_with
-) noexcept nogil:
-    """Add an example's weight to each feature that makes its margin positive.
+        Only features that change sides are looked at, and they are next to each other in `ranked`.
+        Sums of weights are exact, so they equal those of a new count, in any order.
+        """
+        cdef const int* ranked = &self.ranked[k, r, 0]
+        cdef const double* share = &self.leads[k, 0, r]
+        cdef double* wrong_with = &self.wrong_with[0]
+        cdef double weight = self.weight[k]
+        cdef index_t n = self.n_behind[k, r], d = self.n_features, n_rivals = self.n_rivals
+        while n < d and not lead + share[ranked[n] * n_rivals] > 0.0:
+            # A feature with which the example is wrong already is not counted twice.
+            wrong_with[ranked[n]] += weight if self.beats_others(k, ranked[n], r) else 0.0
+            n += 1
+        while n > 0 and lead + share[ranked[n - 1] * n_rivals] > 0.0:
+            n -= 1
+            wrong_with[ranked[n]] -= weight if self.beats_others(k, ranked[n], r) else 0.0
+        self.n_behind[k, r] = n
+        # A sum is positive exactly if the lead exceeds minus the share, even after rounding.
+        self.low[k, r] = -share[ranked[n] * n_rivals] if n < d else -INFINITY
+        self.high[k, r] = -share[ranked[n - 1] * n_rivals] if n > 0 else INFINITY
 
-    Acquired features are counted needlessly, because a loop without an index is vectorised.
-    """
-    cdef index_t i
-    for i in range(n_features):
-        right_with[i] += weight if lead + share[i] > 0.0 else 0.0
+    cdef inline bint beats_others(self, index_t k, index_t feature, index_t r) noexcept nogil:
+        """Whether example k with a feature leads all rivals but r, as far as they are counted."""
+        cdef index_t other
+        for other in range(self.n_rivals):
+            if other != r and -self.leads[k, feature, other] > self.low[k, other]:
+                return False
+        return True
 
 
 cdef double select_smallest(double* values, index_t n, index_t rank) noexcept nogil:
-    """Return the value of a rank (0: the smallest) by Hoare's selection; reorders `values`."""
-    cdef index_t low = 0, high = n - 1, i, j
-    cdef double pivot
-    while low < high:
+    """Return the value of a rank (0: the smallest) by quickselect; reorders `values`."""
+    cdef index_t i, below, upto
+    cdef double pivot, value
+    while rank < n:
         # With the middle as pivot, sorted distances (from sorted tables) are not the worst case.
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        # Invariant: values left of i are <= pivot, values right of j are >= pivot.
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        # Continue only with the side that contains the rank: about n steps on average.
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
-            break
-    return values[rank]
+        pivot = values[n // 2]
+        # Move smaller values to the front without a branch, as the outcome is hard to predict.
+        below = 0
+        for i in range(n):
+            value = values[i]
+            values[i] = values[below]
+            values[below] = value
+            below += value < pivot
+        if rank < below:
+            n = below
+            continue
+        # The same with those that equal the pivot, which ends or at least shortens the search.
+        upto = below
+        for i in range(below, n):
+            value = values[i]
+            values[i] = values[upto]
+            values[upto] = value
+            upto += not value > pivot
+        if rank < upto:
+            return pivot
+        values, n, rank = values + upto, n - upto, rank - upto
+    return INFINITY  # no value: distances to a missing one are NaN, and nothing is near

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,14 @@ class Record:
 
     def acquired(self, stage=None):
         """Return the mask of the features among the first `stage` acquisitions (None: all)."""
-        order = self.order[:, :stage]
-        acquired = np.zeros(self.order.shape, dtype=bool)
-        rows, places = np.nonzero(order >= 0)
-        acquired[rows, order[rows, places]] = True
-        return acquired
+        return self._place < (self.order.shape[1] if stage is None else stage)
+
+    @cached_property
+    def _place(self):
+        """Place of each feature in the order, (m, d); d if it was not acquired."""
+        place = np.full(self.winner.shape, self.order.shape[1], dtype=np.int32)
+        np.put_along_axis(place, self.order, np.arange(self.order.shape[1])[None], axis=1)
+        return place[:, :-1]  # the last column had the places without a feature, -1 in the order
 
     def probabilities(self, stage, n_classes):
         """Return class probabilities after `stage` acquisitions."""

@@ -193,11 +193,20 @@ class MarginClassifier(SequentialClassifier):
         self._leads = _leads(self._parts(X), codes)
         start = np.broadcast_to(self._offsets, (len(X), 1, len(positives)))
         self._start = _leads(start, codes)[:, 0]
-        self._weight = np.ones(len(X)) if weight is None else weight
-        # The weight of the examples that are right with each single feature, and with none. N(∅) is
+        # Where counts are kept: the features of each example by their part of the leads. The work
+        # of keeping them grows with the square of the rivals, that of counting anew does not.
+        n_features, n_rivals = self._leads.shape[1:]
+        kept = self._leads if n_features >= 32 * n_rivals**2 else self._leads[:0]
+        ranked = [leads.argsort(axis=0).T.astype(np.int32) for leads in kept]
+        self._ranked = np.array(ranked, dtype=np.int32).reshape(-1, n_rivals, n_features)
+        # Weights have 24 bits; those below about 1e-6 lose some here, so that all sums are exact.
+        unit = 2.0 ** (len(X).bit_length() - 52)
+        weight = np.ones(len(X)) if weight is None else weight
+        self._weight = np.maximum(np.rint(weight / unit), 1.0) * unit
+        # The weight of the examples that are wrong with each single feature, and with none. N(∅) is
         # the whole training set, so the first step is the same for every point.
         ahead = [self._start + lead > 0 for lead in (*self._leads.transpose(1, 0, 2), 0.0)]
-        self._first_right = np.array([self._weight @ each.all(axis=1) for each in ahead])
+        self._first_wrong = np.array([self._weight @ ~each.all(axis=1) for each in ahead])
 
     def _parts(self, X):
         """Return the parts of the scores, shape (n_samples, n_features, n_scores)."""
@@ -209,8 +218,8 @@ class MarginClassifier(SequentialClassifier):
 
     def _walker(self, threshold, max_cost):
         return MarginWalker(
-            *(self._columns, self._leads, self._start, self._weight, self._first_right),
-            *(self.feature_costs_, self._order()),
+            *(self._columns, self._leads, self._start, self._ranked, self._weight),
+            *(self._first_wrong, self.feature_costs_, self._order()),
             n_neighbors=self.n_neighbors,
             threshold=threshold,
             cost_weight=self.cost_weight,
