@@ -67,6 +67,10 @@ def test_a_data_set_under_several_kinds_of_costs_is_one_observation():
     assert gap == pytest.approx(5 / 12)
     expected = studentized_range.sf(gap * np.sqrt(12 * 4 / (3 * 4)), 3, np.inf)
     assert uneven.pairs.loc["a", "b"] == pytest.approx(expected)
+    # So is Friedman's: Conover's form, where d0 has the ranks 5/3, 4/3, 3 and d1 a tie.
+    means, spread = np.square(uneven.mean - 2).sum(), np.square(uneven.ranks - 2).to_numpy().sum()
+    assert spread == pytest.approx(14 / 9 + 1.5 + 2 + 2)
+    assert uneven.friedman == pytest.approx(np.exp(-16 * means / spread))
 
 
 def test_the_table_holds_ranks_and_p_values_against_the_best():

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli import output
 from budgetlearn.cli.commands import run
-from budgetlearn.cli.fit import fit_table, parts_of, telling
+from budgetlearn.cli.fit import _curve, fit_table, parts_of, telling
 from budgetlearn.cli.fit import rates as rates_of
 from budgetlearn.cli.output import amount, least, lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
@@ -423,18 +423,27 @@ def test_the_expected_spread_is_that_of_the_rows_held_out(models):
     assert margin == pytest.approx(2 * costs.std() * np.sqrt(1 / 48 + 1 / 100))
     fixed = SavedModel.load(models / "filter_forest.joblib")
     assert fixed.expected_cost(fixed.stage(), 100)[1] == 0
+    # In groups of two alike, the error of the mean grows, but not the spread of new rows.
+    groups = costs.argsort().argsort() // 2
+    saved.curve = _curve(saved.model, *held_out(saved, models), groups=groups)
+    error = np.sqrt(24 / 23 * np.square(np.bincount(groups, costs - costs.mean())).sum()) / 48
+    assert error > 1.3 * costs.std() / np.sqrt(48)
+    margin = saved.expected_cost(saved.stage(), 10)[1]
+    assert margin == pytest.approx(2 * np.sqrt(error**2 + costs.var() / 10))
+
+
+def held_out(saved, folder):
+    """Return the rows that were held out, as the model takes them, and their classes."""
+    described = ("ill", folder / "prices.csv", (), None)
+    own = read_own_table(folder / "table.csv", *described)
+    test = parts_of(own, np.arange(len(own.y)), check_random_state(0))[2]
+    return saved.preprocessor.transform(own.X.iloc[test]), own.y[test]
 
 
 def predictions_held_out(saved, folder):
     """Return how often a model is right on the rows that were held out, and what each costs."""
-    described = ("ill", folder / "prices.csv", (), None)
-    own = read_own_table(folder / "table.csv", *described)
-    test = parts_of(own, np.arange(len(own.y)), check_random_state(0))[2]
-    X, budget = saved.preprocessor.transform(own.X.iloc[test]), saved.limit()
-    return (
-        np.mean(saved.model.predict(X, budget) == own.y[test]),
-        saved.model.acquisition_cost(X, budget),
-    )
+    (X, y), budget = held_out(saved, folder), saved.limit()
+    return np.mean(saved.model.predict(X, budget) == y), saved.model.acquisition_cost(X, budget)
 
 
 @pytest.mark.parametrize("method", ["cascade", "filter_forest"])

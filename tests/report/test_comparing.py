@@ -35,7 +35,8 @@ def many_points():
     msb = points[points["method"] == "msb"]
     frames = [points]
     for place, name in enumerate(MORE):
-        worse = 0.03 * (place + 1)
+        # m3 is hardly worse than m2, and still behind it.
+        worse = 0.03 * min(place + 1, 3) + 1e-8 * place
         frames.append(
             msb.assign(
                 method=name,
@@ -124,7 +125,7 @@ def check_table(page, areas, charge, horizon):
         assert text == f"{known['wine', method]:.3f}"
     each = known.reset_index().pivot_table(index="method", columns="dataset", values="mean_test")
     each = each.drop(["all_features", "constant"])
-    ranks = each.round(6).rank(ascending=False).mean(axis=1)
+    ranks = each.round(12).rank(ascending=False).mean(axis=1)
     assert set(table.index) == set(ranks.index) == {"msb", "logitb", "m0", "m1", "m2", "m3", "m4"}
     for method, text in table["Mean AUP"].items():
         assert float(text) == pytest.approx(each.loc[method].mean(), abs=6e-4)

@@ -89,7 +89,7 @@ def test_runs_come_from_the_files_of_a_job(wine, files):
     for path, old, new, said in (
         (files.costs, b"2,", b"x,", "line 2"),
         (files.costs, b"\n2,ash,[^\n]*", b"", "KeyError.*'ash'"),
-        (files.costs, b"\n3,[^\n]*", b"", "KeyError: 3"),
+        (files.costs, b"\n3,[^\n]*", b"", r"lacks the costs of run 3\."),
         (files.split, b"PAR1", b"x,", "as splits"),
     ):
         content = Path(path).read_bytes()

@@ -118,13 +118,15 @@ def _checked(path, _):
         bare = error.message.startswith("'datasets'")
         hint = ". Entries belong below the line 'datasets:', indented" if bare else ""
         raise ConfigError(f"{path}, {place}: {fault_message(error)}{hint}")
-    specs, mirrors = [_spec(key, entry) for key, entry in content["datasets"].items()], {}
-    for name, file in ((spec.id, file) for spec in specs for file in spec.files):
-        known = mirrors.setdefault(file.path, file.mirrors)
-        # Whichever came first would be taken for both.
-        if known and file.mirrors and not (file.sha256 or {*known} & {*file.mirrors}):
-            what = f"another entry fetches {file.path} from other addresses"
-            raise ConfigError(f"{path}, {name}: {what}. Give one of them another path.")
+    specs = [_spec(key, entry) for key, entry in content["datasets"].items()]
+    mirrors = {}
+    for spec in specs:
+        for file in spec.files:
+            known = mirrors.setdefault(file.path, file.mirrors)
+            # Whichever came first would be taken for both.
+            if known and file.mirrors and not (file.sha256 or {*known} & {*file.mirrors}):
+                what = f"another entry fetches {file.path} from other addresses"
+                raise ConfigError(f"{path}, {spec.id}: {what}. Give one of them another path.")
     return specs
 
 

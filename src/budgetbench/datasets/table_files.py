@@ -9,8 +9,14 @@ import pandas as pd
 
 from budgetlearn.costs import read_prices
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing import categories
-from budgetlearn.preprocessing.categories import INDICATOR, MEDIAN, refuse_blank_twins, to_numbers
+from budgetlearn.preprocessing.categories import (
+    INDICATOR,
+    MEDIAN,
+    days,
+    form_of,
+    refuse_blank_twins,
+    to_numbers,
+)
 from budgetlearn.preprocessing.reading import read_frame, reading
 from budgetlearn.preprocessing.reading import read_table as read_user_table
 
@@ -199,8 +205,8 @@ def read_own(
     others = [target, *drop, *([] if group is None else [group])]
     _places(frame, [*others, *dates])  # raises for missing columns
     features = frame.drop(columns=others)
-    for name in {*dates} - {*others}:
-        features[name] = categories.days(features[name], categories.form_of(features[name]))
+    for name in features.columns.intersection(dates):
+        features[name] = days(features[name], form_of(features[name]))
     if group is not None and frame[group].isna().any():
         raise DatasetError(f"The group ({group!r}) is missing in some rows: remove these rows.")
     if not features.shape[1]:

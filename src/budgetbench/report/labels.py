@@ -106,8 +106,9 @@ class Display:
     def counted(self, frame):
         """Count the cases of a frame: as data sets, unless one has several kinds of costs."""
         cases = self.cases(frame)
-        n, alone = len(cases), len(dict(cases)) == len(cases)
-        return counted(n, "data set") if alone else f"{n} pairs of data set and costs"
+        if len({dataset for dataset, _ in cases}) == len(cases):
+            return counted(len(cases), "data set")
+        return f"{len(cases)} pairs of data set and costs"
 
     def among(self, ranking, frame):
         """Return "over 2 of 3 data sets, …" if only some cases of a frame are ranked, else ""."""

@@ -55,10 +55,9 @@ def run_papers(root, cores, settings):
 def write_reproduction(root):
     """Write docs/reproduction.md and .csv and the page from the reruns kept under `root`."""
     found = Reproduction(root)
-    kept = {PLACE: reproduction_text(found), TABLE: reproduction_table(found).to_csv(index=False)}
-    pages = {Path(root) / place: text for place, text in kept.items()}
-    for place, text in (pages | {Path(PAGE): reproduction_page(found)}).items():
-        write_whole(place, text)
+    write_whole(Path(root) / PLACE, reproduction_text(found))
+    write_whole(Path(root) / TABLE, reproduction_table(found).to_csv(index=False))
+    write_whole(Path(PAGE), reproduction_page(found))
 
 
 _WIDTH = 240  # of a drawing, in pixels

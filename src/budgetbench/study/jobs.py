@@ -4,13 +4,12 @@ import logging
 import math
 import sys
 from contextlib import contextmanager
-from operator import itemgetter
 
 import pandas as pd
 import psutil
 from threadpoolctl import threadpool_limits
 
-from budgetlearn.exceptions import BudgetlearnError
+from budgetlearn.exceptions import BudgetlearnError, DatasetError
 
 from ..datasets.dataset import Dataset
 from . import records
@@ -55,8 +54,11 @@ def load_runs(files, wildcards, study_seed):
         numbers = [int(column) for column in splits.columns]
     if hasattr(files, "costs"):
         kind, costs = wildcards.costs, records.read_costs(files.costs)
-        with records.reading_made(files.costs, "cost profiles"):  # rows or runs may be lost
-            itemgetter(*numbers)(profiles_of(costs, dataset.feature_names))
+        with records.reading_made(files.costs, "cost profiles"):
+            profiles = profiles_of(costs, dataset.feature_names)
+            lost = {*numbers} - profiles.keys()
+            if lost:
+                raise DatasetError(f"{files.costs} lacks the costs of run {min(lost)}.")
     else:
         kind, costs = "unit", draw_costs(dataset, "unit", numbers, study_seed)
     yield from iterate(dataset, splits, costs, kind, study_seed)

@@ -119,8 +119,9 @@ def ordered_acquisitions(name, table, costs, seed, n_jobs=None):
     Features of a single value, which can tell nothing, are left out unless all are such.
     """
     found = with_whole_groups(ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs), costs)
-    tells = (table.without_gaps != table.without_gaps[0]).any(axis=0)
-    return [*filter(None, (tuple(f for f in each if tells[f]) for each in found))] or found
+    varies = (table.without_gaps != table.without_gaps[0]).any(axis=0)
+    telling = [tuple(feature for feature in each if varies[feature]) for each in found]
+    return [each for each in telling if each] or found
 
 
 def with_whole_groups(order, costs):
@@ -171,7 +172,8 @@ def nested_stages(sets, n_features):
     Features in none of the sets are never acquired.
     """
     stages, acquired = [], []
-    for features in map(list, sets):
+    for features in sets:
+        features = list(features)
         known, flags = set(features), any(map(is_flag, features))
         if len(known) < len(features) or not known <= set(range(n_features)) or flags:
             raise ParameterError(

@@ -202,7 +202,8 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = table_of(table, rest)
-    rest |= {"drop": (*rest["drop"], *own.left_out), "dates": (*own.reading["dates"],)}
+    rest["drop"] = (*rest["drop"], *own.left_out)
+    rest["dates"] = tuple(own.reading["dates"])
     if own.groups is not None:
         if (rows := np.flatnonzero(pd.isna(own.groups))).size:
             raise ConfigError(f"{own.reading['id']} is missing {in_row(rows)}: remove these.")

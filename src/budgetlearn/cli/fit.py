@@ -295,9 +295,11 @@ def _curve(estimator, X_test, y_test, **about):
         n = pd.Series(about.get("groups", range(len(y_test)))).nunique(dropna=False)
         unseen = {"score_se": {0.0: np.sqrt((n + 1) / n) / (n + 2)}}
         curve, held_out = curve.replace(unseen), held_out.replace(unseen)
-    for name in ("cost", "score", "score_se"):
+    for name in ("cost", "cost_se", "score", "score_se"):
         curve[f"test_{name}"] = held_out[name].to_numpy()
-    curve["test_cost_sd"] = held_out["cost_se"].to_numpy() * np.sqrt(len(y_test))
+    # Groups change the error of the mean, but not how much single rows differ.
+    alone = estimator.measure(X_test, y_test) if "groups" in about else held_out
+    curve["test_cost_sd"] = alone["cost_se"].to_numpy() * np.sqrt(len(y_test))
     return curve
 
 

@@ -21,7 +21,7 @@ from ..files import whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol import Certificate
 
-FORMAT = 6
+FORMAT = 7
 _MAGIC = b"budgetlearn model "
 _HEAD = 64  # bytes; the first line is shorter
 
@@ -70,7 +70,8 @@ class SavedModel:
     model: Any  # fitted
     method: str  # as the command line names it
     # A row for each operating point: cost, score, score_se, n_features, variables (original names)
-    # on validation data; test_cost, test_cost_sd (of rows), test_score, test_score_se on held-out.
+    # on validation data; test_cost, test_cost_se, test_score, test_score_se and test_cost_sd (of
+    # single rows) on held-out rows.
     curve: pd.DataFrame
     free: dict  # the free constant: its value "says", and its scores as in the curve
     target: str
@@ -110,8 +111,8 @@ class SavedModel:
     def expected_cost(self, stage, n_rows):
         """Return the expected mean cost of new rows at a stage, and two standard errors of it."""
         # The variances of the held-out mean and of the new rows' mean add up.
-        row, n_held_out = self.curve.loc[stage], self.n_rows[2]
-        error = row["test_cost_sd"] * np.sqrt(1 / n_held_out + 1 / n_rows)
+        row = self.curve.loc[stage]
+        error = np.hypot(row["test_cost_se"], row["test_cost_sd"] / np.sqrt(n_rows))
         return float(row["test_cost"]), 2 * float(error)
 
     def steps(self, also=None):

@@ -39,12 +39,11 @@ function fromFragment() {
   }
 }
 
-// Ranks of numbers, the largest first; ties share their mean rank.
+// Ranks of numbers (areas are rounded already), the largest first; ties share their mean rank.
 function ranksOf(values) {
-  const rounded = values.map((value) => Math.round(value * 1e6));
-  return rounded.map((own) => {
-    const ahead = rounded.filter((other) => other > own).length;
-    const equal = rounded.filter((other) => other === own).length;
+  return values.map((own) => {
+    const ahead = values.filter((other) => other > own).length;
+    const equal = values.filter((other) => other === own).length;
     return ahead + (equal + 1) / 2;
   });
 }

@@ -104,8 +104,8 @@ class Compare(Section):
         for kind, view in report.results.horizons.items():
             rows = of_case(view, *case)
             known = rows.pivot_table(index="method", columns="horizon", values="mean_test")
-            # Six decimals are enough for the script's ranks and keep the page small.
-            known = known.reindex(report.display.rivals(rows), columns=list(HORIZONS)).round(6)
+            # As `ranking_of` rounds, so that the script has the same ties.
+            known = known.reindex(report.display.rivals(rows), columns=list(HORIZONS)).round(12)
             areas[kind] = {name: values for name, *values in known.itertuples()}
         return areas
 
