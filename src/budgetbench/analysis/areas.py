@@ -175,17 +175,12 @@ def summary_table(areas):
     """Return mean and standard deviation of the areas over the runs of each method."""
     # Failed runs are part of the means, with the constant's area.
     failed = areas["status"] != OK
-    counted = areas.assign(done=~failed, failed=failed, constant=failed & areas["aup_test"].notna())
-    table = counted.groupby(GROUP).agg(
-        mean_test=("aup_test", "mean"),
-        sd_test=("aup_test", "std"),
-        mean_valid=("aup_valid", "mean"),
-        sd_valid=("aup_valid", "std"),
-        n_runs=("done", "sum"),
-        n_failed=("failed", "sum"),
-        n_constant=("constant", "sum"),
-    )
-    return table.reset_index()
+    known = areas["aup_test"].notna()
+    counted = areas.assign(n_runs=~failed, n_failed=failed, n_constant=failed & known)
+    groups = counted.groupby(GROUP)
+    table = groups[["aup_test", "aup_valid"]].agg(["mean", "std"])
+    table.columns = ["mean_test", "sd_test", "mean_valid", "sd_valid"]
+    return table.join(groups[["n_runs", "n_failed", "n_constant"]].sum()).reset_index()
 
 
 def horizon_areas(points, schedules, expected=None):

@@ -66,15 +66,9 @@ def size_table(points, competitors, tuned=()):
     shown = pd.concat([plain.assign(variant=_variants(plain)), chosen.assign(variant="")])
     groups = shown.groupby([*GROUP, "fit", "variant", "setting"], dropna=False, sort=False)
     # Means over runs with equal settings.
-    table = groups.agg(
-        n_nodes=("n_nodes", "mean"),
-        n_bytes=("n_bytes", "mean"),
-        valid_score=("valid_score", "mean"),
-        error=("error", "mean"),
-        error_sd=("error", "std"),
-        fit_seconds=("fit_seconds", "mean"),
-        n_runs=("run", "nunique"),
-    ).reset_index()
+    means = groups[["n_nodes", "n_bytes", "valid_score", "error", "fit_seconds"]].mean()
+    means.insert(4, "error_sd", groups["error"].std())
+    table = means.assign(n_runs=groups["run"].nunique()).reset_index()
     return table.sort_values([*GROUP, "fit", "n_nodes"], ignore_index=True).drop(columns="fit")
 
 

@@ -17,6 +17,12 @@ from .differences import LEVEL, corrected_interval, score_interval
 from .schedules import CASE, full_costs, of_case
 
 HARD, MEAN = "hard", "mean"
+MOST_BUDGETS = 200
+MOST_RUNNERS_UP = 3
+_MEASURED = ["valid_fraction", "cost_fraction", "valid_score", "choice_score", "held_out_score"]
+_SCORES = ["valid", "valid_sd", "choice", "test", "test_sd", "low", "high"]
+_COLUMNS = ["budget", "method", *_SCORES, "cost", "gain", "gain_low", "gain_high"]
+_COLUMNS += ["as_good", "n_runs", "runners_up", "models"]
 
 
 def budget_kinds(points):
@@ -38,14 +44,6 @@ def at_most(points):
     # The columns keep their names, so that schedules and areas work unchanged.
     columns = {"cost": points["cost_max"], "valid_cost": points["valid_cost_max"]}
     return points.assign(**columns, cost_fraction=share)
-
-
-MOST_BUDGETS = 200
-MOST_RUNNERS_UP = 3
-_MEASURED = ["valid_fraction", "cost_fraction", "valid_score", "choice_score", "held_out_score"]
-_SCORES = ["valid", "valid_sd", "choice", "test", "test_sd", "low", "high"]
-_COLUMNS = ["budget", "method", *_SCORES, "cost", "gain", "gain_low", "gain_high"]
-_COLUMNS += ["as_good", "n_runs", "runners_up", "models"]
 
 
 def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):

@@ -57,6 +57,26 @@ QUANTITIES = {
 }
 # A method built from sequences → methods that have one of its sequences each, with the same seeds.
 MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}
+MARGIN = 0.1  # of the printed error
+NORMAL = 1.96  # standard errors of a 95 % interval
+MOST = 10.0  # standard errors at which distances are cut
+# Verdicts of numbers by two conditions, of numbers without a spread, and of times.
+WITHIN, INTERVAL, ONLY_MARGIN = "within", "interval only", "margin only"
+OUTSIDE, UNJUDGED, CLOCK = "outside", "single run", "not judged (time)"
+CLOCKS = ("seconds", "predict_seconds")  # measured on another machine, so not comparable
+# Verdicts of claims.
+SUPPORTED, NOT_SUPPORTED, UNTESTABLE = "supported", "not supported", "untestable here"
+# With fewer runs a difference within its spread is no verdict. The limit was 2 until the verdicts
+# of the first reruns were seen; docs/reproduction.md reports the effect of the change.
+FEWEST, FEWEST_AT_FIRST = 5, 2
+# The keys that select an entry's numbers; a missing key selects all.
+WHERE = ("table", "dataset", "method", "setting", "quantity")
+NUMBER = ["source", "dataset", "method", "setting", "quantity"]  # identify a number
+# Outcomes, in the order of display.
+REPRODUCED, EXPLAINED, UNEXPLAINED = "reproduced", "explained", "unexplained"
+NOT_RERUN, IMPOSSIBLE = "not rerun", "impossible"
+OUTCOMES = (REPRODUCED, EXPLAINED, UNEXPLAINED, UNJUDGED, CLOCK, NOT_RERUN, IMPOSSIBLE)
+_SAME = ["paper", "dataset", "method", "quantity", "value", "value_sd", "budget"]
 
 
 def published_table(values, printed, stand_ins):
@@ -159,20 +179,6 @@ def right_end_area(costs, scores):
     return float(np.diff(edges) @ scores[kept])
 
 
-MARGIN = 0.1  # of the printed error
-NORMAL = 1.96  # standard errors of a 95 % interval
-MOST = 10.0  # standard errors at which distances are cut
-# Verdicts of numbers by two conditions, of numbers without a spread, and of times.
-WITHIN, INTERVAL, ONLY_MARGIN = "within", "interval only", "margin only"
-OUTSIDE, UNJUDGED, CLOCK = "outside", "single run", "not judged (time)"
-CLOCKS = ("seconds", "predict_seconds")  # measured on another machine, so not comparable
-# Verdicts of claims.
-SUPPORTED, NOT_SUPPORTED, UNTESTABLE = "supported", "not supported", "untestable here"
-# With fewer runs a difference within its spread is no verdict. The limit was 2 until the verdicts
-# of the first reruns were seen; docs/reproduction.md reports the effect of the change.
-FEWEST, FEWEST_AT_FIRST = 5, 2
-
-
 def agreement_table(table):
     """Return `published_table` with verdicts on the rerun numbers and other columns.
 
@@ -261,16 +267,6 @@ def _comparison(one, values_of, fewest):
     # With few runs a difference within its spread decides nothing.
     decided = len(pairs) >= fewest or gap.mean() < -reach
     return (NOT_SUPPORTED if decided else UNTESTABLE), text
-
-
-# The keys that select an entry's numbers; a missing key selects all.
-WHERE = ("table", "dataset", "method", "setting", "quantity")
-NUMBER = ["source", "dataset", "method", "setting", "quantity"]  # identify a number
-# Outcomes, in the order of display.
-REPRODUCED, EXPLAINED, UNEXPLAINED = "reproduced", "explained", "unexplained"
-NOT_RERUN, IMPOSSIBLE = "not rerun", "impossible"
-OUTCOMES = (REPRODUCED, EXPLAINED, UNEXPLAINED, UNJUDGED, CLOCK, NOT_RERUN, IMPOSSIBLE)
-_SAME = ["paper", "dataset", "method", "quantity", "value", "value_sd", "budget"]
 
 
 def fits(entry, row):

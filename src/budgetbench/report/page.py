@@ -21,6 +21,8 @@ from .section import KINDS, Part, case_name, template_environment
 from .sections import sections_of
 from .style import shape_path, svg_bytes
 
+_DASHES = {"-": [], "--": [7, 4], ":": [2, 3]}  # of lines, in the page's charts
+
 
 @dataclass(frozen=True, eq=False)
 class Report:
@@ -136,9 +138,6 @@ def data_uri(svg):
     # Colons of namespace addresses are encoded too, so that nothing on the page looks like a link.
     encoded = re.sub(r"[<>#%&\"]|:(?=//)", lambda found: f"%{ord(found[0]):02X}", drawing)
     return f"data:image/svg+xml;charset=utf-8,{encoded}"
-
-
-_DASHES = {"-": [], "--": [7, 4], ":": [2, 3]}
 
 
 def script_data(cases, display):

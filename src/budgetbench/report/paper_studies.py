@@ -27,6 +27,8 @@ from .sections.printed import read_published, read_reasons
 
 PLACE, PAGE = "docs/reproduction.md", "results/papers/report.html"
 TABLE = "docs/reproduction.csv"
+_WIDTH = 240  # of a drawing, in pixels
+_REACH = 0.35  # share of the printed error that a drawing shows on each side
 
 
 def run_papers(root, cores, settings):
@@ -58,10 +60,6 @@ def write_reproduction(root):
     write_whole(Path(root) / PLACE, reproduction_text(found))
     write_whole(Path(root) / TABLE, reproduction_table(found).to_csv(index=False))
     write_whole(Path(PAGE), reproduction_page(found))
-
-
-_WIDTH = 240  # of a drawing, in pixels
-_REACH = 0.35  # share of the printed error that a drawing shows on each side
 
 
 def reproduction_text(found):

@@ -19,6 +19,10 @@ from .records import is_failure
 # Status → setting; a run with this status is repeated when the setting is raised.
 LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
 SPARE = 2.5  # factor on the time of earlier jobs of a method when asking a cluster for time
+# When one job of a submission is killed, Snakemake deletes the outputs of all its jobs, even those
+# that were finished. So each job that fits also links its outputs in a folder that Snakemake does
+# not know, under a hash of all its inputs. When the job is started again, it takes them over.
+_FOLDER = "finished"
 
 
 def folder_of(config):
@@ -107,12 +111,6 @@ def closing_message(study, place_of=str):
         "once time_limit or memory_limit is raised, or with --config retry_failed=true."
     )
     return "\n".join([first, *lines, last])
-
-
-# When one job of a submission is killed, Snakemake deletes the outputs of all its jobs, even those
-# that were finished. So each job that fits also links its outputs in a folder that Snakemake does
-# not know, under a hash of all its inputs. When the job is started again, it takes them over.
-_FOLDER = "finished"
 
 
 def take_over(job):

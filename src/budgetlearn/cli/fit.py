@@ -53,6 +53,15 @@ TEST, VALIDATION = 0.2, 0.25  # shares of all rows, and of the remaining rows
 CALIBRATION = 0.25  # share of the rows that are not held out, taken before validation
 ERROR_COSTS = ["true", "predicted", "cost"]  # columns of the file
 FEWEST_OF_CLASS = 4  # two to train, one to validate, one held out
+# Of the statistics of held-out rows:
+MOST_ROWS = 5_000  # with more, shares hardly change
+MOST_COLUMNS = 40
+MOST_WAYS = 12
+MOST_FOR_TREE = 500  # columns
+# A column with this score may have been recorded after the target was known.
+TOO_GOOD = 0.999
+ENOUGH_TO_TELL = 1_000  # rows
+OTHERS = "other paths"
 
 
 @click.command()
@@ -301,16 +310,6 @@ def _curve(estimator, X_test, y_test, **about):
     alone = estimator.measure(X_test, y_test) if "groups" in about else held_out
     curve["test_cost_sd"] = alone["cost_se"].to_numpy() * np.sqrt(len(y_test))
     return curve
-
-
-MOST_ROWS = 5_000  # with more, shares hardly change
-MOST_COLUMNS = 40
-MOST_WAYS = 12
-MOST_FOR_TREE = 500  # columns
-# A column with this score may have been recorded after the target was known.
-TOO_GOOD = 0.999
-ENOUGH_TO_TELL = 1_000  # rows
-OTHERS = "other paths"
 
 
 def seen(saved, train, valid, test, page):

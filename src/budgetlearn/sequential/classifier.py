@@ -17,6 +17,9 @@ from ..protocol.feature_requests import Ledger, drive, requests_by_feature
 from ..protocol.prediction import from_table
 from ..validation import ParameterError, check_number
 
+# Test points per task, which bounds the memory besides the results.
+BLOCK_ROWS = 256
+
 
 @dataclass(frozen=True)
 class Record:
@@ -82,10 +85,6 @@ def standardiser(X, weight):
             "square overflows: divide it by a power of ten."
         )
     return scaler
-
-
-# Test points per task, which bounds the memory besides the results.
-BLOCK_ROWS = 256
 
 
 @estimator_class

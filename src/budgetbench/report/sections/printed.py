@@ -26,6 +26,8 @@ _MAY_HAVE = ["value_sd", "runs", "remark"]
 _KEYS = ["dataset", "method", "setting", "quantity"]
 _ENTRY = {"why", "variant"}  # required keys of a reason
 _MAY = {*judging.WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
+# CSS classes of verdicts, for the colour of the difference; others are "off".
+_KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", judging.UNJUDGED, judging.CLOCK), "control")}
 
 
 class Printed(Section):
@@ -95,10 +97,6 @@ def _reasons(part):
         numbers = counted(unknown, "number")
         known.append(f"{numbers} outside both interval and margin, with no known reason.")
     return known
-
-
-# CSS classes of verdicts, for the colour of the difference; others are "off".
-_KINDS = {judging.WITHIN: "near", **dict.fromkeys(("", judging.UNJUDGED, judging.CLOCK), "control")}
 
 
 def _cells(numbers, quantities):
