@@ -72,12 +72,15 @@ def test_files_keep_order_and_mirrors_take_names(tmp_path):
     assert first.sha256 == ()
     assert first.mirrors == ("https://a.org/two.gz", "https://b.org/x.zip#two")
     assert second.sha256 == ("0" * 64, "1" * 64)
-    # Of two files under one path, the one fetched first would be taken for both.
+    # Of two files under one path, the one fetched first would be taken for both. A file that the
+    # user has to bring says nothing on the addresses of others.
+    local = {"instructions": "Ask for it.", "files": {"a/two.gz": "0" * 64}}
     for mirrors, sha256, same in (("c", None, 0), ("c", "0" * 64, 1), ("a", None, 1)):
         other = {"mirrors": [f"https://{mirrors}.org/{{name}}"], "files": {"a/two.gz": sha256}}
         with nullcontext() if same else pytest.raises(ConfigError, match=r"b: .*fetches a/two"):
+            sources = {"local": local, "a": source, "b": other}
             load_registry(
-                write(tmp_path, a=FETCHED | {"source": source}, b={**FETCHED, "source": other})
+                write(tmp_path, **{n: FETCHED | {"source": s} for n, s in sources.items()})
             )
 
 

@@ -121,10 +121,10 @@ def _checked(path, _):
     specs = [_spec(key, entry) for key, entry in content["datasets"].items()]
     mirrors = {}
     for spec in specs:
-        for file in spec.files:
+        for file in (file for file in spec.files if file.mirrors):
             known = mirrors.setdefault(file.path, file.mirrors)
             # Whichever came first would be taken for both.
-            if known and file.mirrors and not (file.sha256 or {*known} & {*file.mirrors}):
+            if not (file.sha256 or {*known} & {*file.mirrors}):
                 what = f"another entry fetches {file.path} from other addresses"
                 raise ConfigError(f"{path}, {spec.id}: {what}. Give one of them another path.")
     return specs

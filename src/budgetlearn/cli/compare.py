@@ -170,7 +170,6 @@ def read_study(folder, root, trust=False):
 @click.command()
 @options.table
 @options.columns
-@options.dates
 @click.option("--name", help="Name of the study: a-z, 0-9 and -.  [default: the table's]")
 @click.option("--methods", multiple=True, help="Method, such as msb; repeatable.  [default: ten]")
 @click.option(

@@ -67,7 +67,6 @@ OTHERS = "other paths"
 @click.command()
 @options.table
 @options.columns
-@options.dates
 @click.option(
     "--method", type=click.Choice(NAMES), default=AUTO, help="auto takes the best for each budget."
 )

@@ -78,7 +78,6 @@ reading = _all(  # how to read a table
     ),
 )
 row_id = click.option("--id", "row_id", help="Column that names the rows; never a feature.")
-dates = click.option("--date", "dates", multiple=True, help="Dates, to read as days; repeatable.")
 columns = _all(  # what the columns of a table are
     click.option("--target", required=True, help="Column to predict."),
     click.option(
@@ -102,6 +101,7 @@ columns = _all(  # what the columns of a table are
         type=click.Choice(["classification", "regression"]),
         help="[default: regression for numbers with more than 20 values, or decimals]",
     ),
+    click.option("--date", "dates", multiple=True, help="Dates, to read as days; repeatable."),
 )
 trust = click.option("--trust", is_flag=True, help="Run code named in the input: check it first.")
 seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Random seed.")
