@@ -284,6 +284,7 @@ def test_costs_are_logarithmic_where_most_models_are_cheap(browser, tmp_path):
     columns = ["cost", "valid_cost", "cost_fraction", "cost_max", "valid_cost_max"]
     points.loc[cheap, columns] *= 0.05
     write_page(make_report(points), tmp_path, "curves", "compare")
+    emulate(browser)
     browser.get((tmp_path / "report.html").as_uri())
     figure = chart(browser)
     assert "0%" not in texts(figure)
