@@ -150,7 +150,7 @@ def count_lines(found):
     # Stand-ins have other rows than the paper's data, so they never count as reproductions.
     own, stand_in = numbers[~numbers["stand_in"]], numbers[numbers["stand_in"]]
     here, there = judging.outcome_counts(own), judging.outcome_counts(stand_in)
-    one, clock = judging.UNJUDGED, judging.CLOCK
+    single, clock = judging.UNJUDGED, judging.CLOCK
     near = int(found.unexplained["verdict"].isin((judging.INTERVAL, judging.ONLY_MARGIN)).sum())
     after = (found.explained_after(part) for part in (own, stand_in))
     chosen = [f" ({count} by variants chosen after seeing the numbers)" for count in after]
@@ -171,9 +171,9 @@ def count_lines(found):
         f"spread like ours would miss {judging.misses_by_chance(judged):.0f} by chance.",
         f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there['reproduced']} "
         f"are reproduced there, {there['explained']} explained by a variant{chosen[1]}, "
-        f"{there['unexplained']} unexplained, {there[one] + there[clock]} not judged.",
+        f"{there['unexplained']} unexplained, {there[single] + there[clock]} not judged.",
         f"5. {here['impossible']} cannot be rerun here ({why}). {here[clock]} are times measured "
-        f"on another machine and {here[one]} rest on a single run; these are not judged. "
+        f"on another machine and {here[single]} rest on a single run; these are not judged. "
         f"{here['not rerun']} are not rerun yet.",
     ]
 
