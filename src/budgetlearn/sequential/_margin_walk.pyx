@@ -19,8 +19,6 @@ ctypedef Py_ssize_t index_t
 
 # Distances that differ by less than this factor are ties, as rounding depends on the order of sums.
 cdef double TIE = 1.0 + 1e-9
-# Training examples per pass over the distances, which stay in the first-level cache.
-cdef index_t STRIP = 1024
 
 
 @cython.final
@@ -195,7 +193,7 @@ cdef class MarginWalker:
 
     cdef void find_neighbors(self, index_t feature, double x) noexcept nogil:
         """Add one feature to the distances and find the K nearest, with all ties at the K-th."""
-        cdef index_t k, start, stop, kept, n_candidates, K = self.n_neighbors
+        cdef index_t k, start, stop, kept = 0, n_candidates = 0, K = self.n_neighbors
         cdef const double* column = &self.columns[feature, 0]
         cdef double* distance = &self.distance[0]
         cdef double* scratch = &self.scratch[0]
@@ -205,21 +203,18 @@ cdef class MarginWalker:
             # Distances only grow, so the previous K nearest bound the new K-th distance.
             bound = max(bound, distance[near[k]] + (column[near[k]] - x) * (column[near[k]] - x))
         bound *= TIE
-        n_candidates = start = 0
-        while start < self.n_train:
-            # Add and collect strip by strip, so that distances stay in the cache.
-            stop = min(start + STRIP, self.n_train)
+        # Add and collect strip by strip, so that distances stay in the first-level cache.
+        for start in range(0, self.n_train, 1024):
+            stop = min(start + 1024, self.n_train)
             for k in range(start, stop):
                 distance[k] += (column[k] - x) * (column[k] - x)
             for k in range(start, stop):  # without a branch, as the outcome is hard to predict
                 near[n_candidates] = k
                 n_candidates += distance[k] <= bound
-            start = stop
         for k in range(n_candidates):
             scratch[k] = distance[near[k]]
         # The K-th smallest. Distances within rounding of it are ties and are kept.
         bound = select_smallest(scratch, n_candidates, K - 1) * TIE
-        kept = 0
         for k in range(n_candidates):
             near[kept] = near[k]
             kept += distance[near[k]] <= bound
@@ -230,9 +225,9 @@ cdef class MarginWalker:
 
         An example is right if its own class leads every rival. A lead of exactly 0 counts as wrong.
         """
-        cdef index_t q, k, r, new
+        cdef index_t q, k, r, new, worst
         cdef double lead
-        cdef bint ahead, keeps = self.ranked.shape[0] > 0
+        cdef bint keeps = self.ranked.shape[0] > 0
         if self.n_acquired == 1 or not keeps:
             # Until the first acquisition all examples are neighbours, not counted one by one.
             memset(&self.wrong_with[0], 0, self.n_features * sizeof(double))
@@ -247,16 +242,16 @@ cdef class MarginWalker:
             self.n_summed[k] = self.n_acquired
         for q in range(self.n_near):
             k = self.near[q]
-            ahead = True
+            worst = 0
             for r in range(self.n_rivals):
                 lead = self.lead[k, r]
-                ahead = ahead & (lead > 0.0)
+                worst = r if lead < self.lead[k, worst] else worst
                 if keeps and not (self.low[k, r] < lead) & (lead <= self.high[k, r]):
                     self.recount(k, r, lead)
             if not keeps:
-                self.count_behind(k)
+                self.count_behind(k, worst)
             self.mass += self.weight[k]
-            self.wrong += 0.0 if ahead else self.weight[k]
+            self.wrong += 0.0 if self.lead[k, worst] > 0.0 else self.weight[k]
         for q in range(self.n_counted):
             k = self.counted[q]
             # The sums of all neighbours are up to date. With an infinite lead nothing is wrong.
@@ -266,16 +261,20 @@ cdef class MarginWalker:
         self.n_counted = self.n_near if keeps else 0
         memcpy(&self.counted[0], &self.near[0], self.n_counted * sizeof(index_t))
 
-    cdef void count_behind(self, index_t k) noexcept nogil:
-        """Count the features with which example k does not lead every rival."""
+    cdef void count_behind(self, index_t k, index_t worst) noexcept nogil:
+        """Count the features with which example k does not lead all rivals, the worst one first."""
         cdef index_t q, r
+        cdef const double* lead = &self.lead[k, 0]
         cdef const double* share
         for q in range(self.n_rest):
             share = &self.leads[k, self.rest[q], 0]
-            for r in range(self.n_rivals):
-                if self.lead[k, r] + share[r] <= 0.0:
-                    self.wrong_with[self.rest[q]] += self.weight[k]
-                    break
+            if lead[worst] + share[worst] > 0.0:
+                for r in range(self.n_rivals):
+                    if lead[r] + share[r] <= 0.0:
+                        break
+                else:
+                    continue
+            self.wrong_with[self.rest[q]] += self.weight[k]
 
     cdef void recount(self, index_t k, index_t r, double lead) noexcept nogil:
         """Let `wrong_with` count a new lead of example k over rival r.
