@@ -64,7 +64,13 @@ def write_reproduction(root):
 
 def reproduction_text(found):
     """Return the Markdown text of docs/reproduction.md for a `Reproduction`."""
-    text = _rendered("reproduction.md.j2", found, counts=count_lines(found), after=_after(found))
+    text = _rendered(
+        "reproduction.md.j2",
+        found,
+        counts=count_lines(found),
+        after=_after(found),
+        normal=judging.NORMAL,
+    )
     wrap = TextWrapper(120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return re.sub(r"^(?!\|).{121,}$", lambda line: wrap.fill(line[0]), text, flags=re.MULTILINE)
 
