@@ -20,10 +20,12 @@ from budgetlearn.validation import ParameterError
 def test_a_group_is_acquired_whole_where_the_charge_is_most_of_its_price(monkeypatch):
     costs = FeatureCosts([1, 2, 3, 1], groups=[0, -1, 0, 0], group_costs=[10])
     assert with_whole_groups([2, 1, 0, 3], costs) == [(2, 0, 3), (1,)]
-    # What has a single value tells nothing, so nobody pays for it; where it is missing may tell.
+    # What has a single value, or those of an earlier feature, tells nothing, so nobody pays for it;
+    # where it is missing may tell.
     monkeypatch.setitem(orders.ORDERS, "any", lambda *_: [2, 1, 0, 3])
     X = np.array([[1, 2, 3, np.nan], [1, 2, 4, 5], [1, 2, 3, 5]])
-    for known, acquired in ((X, [(2, 3)]), (X[:1], [(2, 0, 3), (1,)])):
+    twice = np.column_stack([X[:, 2], X[:, 1:]])
+    for known, acquired in ((X, [(2, 3)]), (twice, [(2, 3)]), (X[:1], [(2, 0, 3), (1,)])):
         assert ordered_acquisitions("any", Table(known, X[:, 0], None), costs, 0) == acquired
 
 

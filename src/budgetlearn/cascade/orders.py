@@ -116,12 +116,21 @@ ORDERS = {
 def ordered_acquisitions(name, table, costs, seed, n_jobs=None):
     """Return the acquisitions of a named order: tuples of features that are acquired together.
 
-    Features of a single value, which can tell nothing, are left out unless all are such.
+    Features of a single value, or with the values of an earlier one, tell nothing and are left out.
     """
     found = with_whole_groups(ORDERS[name](table.thinned(MOST_ROWS), costs, seed, n_jobs), costs)
-    varies = (table.without_gaps != table.without_gaps[0]).any(axis=0)
-    telling = [tuple(feature for feature in each if varies[feature]) for each in found]
-    return [each for each in telling if each] or found
+    X = table.without_gaps
+    # Features with the same values have the same number.
+    numbers = np.unique(X, axis=1, return_inverse=True)[1].ravel()
+    known, telling = set(numbers[(X == X[0]).all(axis=0)].tolist()), []
+    for features in found:
+        telling.append(())
+        for feature in features:
+            if numbers[feature] not in known:
+                known.add(numbers[feature])
+                telling[-1] += (feature,)
+    # If no feature varies, all are kept, as a cascade needs a stage.
+    return [features for features in telling if features] or found
 
 
 def with_whole_groups(order, costs):
