@@ -372,7 +372,9 @@ def above_constant(pool, constant, share=1.0):
 
 def best_at_each_cost(pool):
     """Return the candidates with a higher expected score than all cheaper ones, by cost."""
-    kept = pareto_indices([each.cost for each in pool], [each.score for each in pool])
+    # A score that is higher by rounding alone is not worth any cost.
+    scores = np.round([each.score for each in pool], 12)
+    kept = pareto_indices([each.cost for each in pool], scores)
     return [pool[i] for i in kept]
 
 
