@@ -65,7 +65,7 @@ def test_one_at_a_time_the_labels_are_the_same(table, leaning):
     assert (own < 0.5).any()
 
 
-def test_a_score_of_probabilities_changes_no_label(table):
+def test_a_score_of_probabilities_changes_no_label(table, monkeypatch):
     X, y = table
     model = fitted(table, 800, scoring="neg_log_loss", n_stages=2, cv=2)
     assert all(point.leaning is None for point in model.points_)
@@ -73,6 +73,15 @@ def test_a_score_of_probabilities_changes_no_label(table):
     assert points["score"].is_monotonic_increasing
     assert (points["score"] < 0).all()
     assert model.score(X[1500:], y[1500:]) == pytest.approx(points["score"].iloc[-1], abs=0.05)
+    # The area under the ROC curve grows with the root of what the log loss gains.
+    for name, kept in ("neg_log_loss", 0.49), ("roc_auc", 0.7):
+        promised = []
+        for share in (1.0, 0.49):
+            monkeypatch.setattr(estimator, "confirmed_share", lambda *_, share=share: share)
+            fit = fitted(table, 400, scoring=name, n_stages=2, cv=2)
+            promised.append(fit.operating_points_["score"].to_numpy())
+        gains = [each[1:] - each[0] for each in promised]
+        np.testing.assert_allclose(gains[1], kept * gains[0])
 
 
 def test_numbers_are_chosen_by_a_score_too():

@@ -226,6 +226,10 @@ class ScheduleCascade(GroupedFit, BudgetedEstimator):
             if not trace.order.dynamic:
                 found += pool.between(found, evidence, self.feature_costs_.full)
             entries += self._scored(found, evidence, leans=table.n_classes is not None)
+        if str(self.scoring).startswith("roc_auc"):
+            # The log loss gained grows with the square of how far classes are apart, the area
+            # under the ROC curve with the distance itself.
+            share **= 0.5
         return pool.above_constant(entries, self._constant(reference, table, models, seed), share)
 
     def _at_own_cost(self, entries, table):
