@@ -122,7 +122,8 @@ def ordered_acquisitions(name, table, costs, seed, n_jobs=None):
     X = table.without_gaps
     # Features with the same values have the same number.
     numbers = np.unique(X, axis=1, return_inverse=True)[1].ravel()
-    known, telling = set(numbers[(X == X[0]).all(axis=0)].tolist()), []
+    single = numbers[np.ptp(X, axis=0) == 0]
+    known, telling = set(single.tolist()), []
     for features in found:
         telling.append(())
         for feature in features:
