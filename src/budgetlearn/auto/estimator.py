@@ -18,7 +18,7 @@ from ..cascade.pool import REFIT_ERROR
 from ..protocol import BudgetedEstimator, GroupedFit, Outcome, Stage
 from ..protocol.checked_data import checked_weight, stage_of, working_dtype
 from ..protocol.documenting import described, documented, estimator_class
-from ..protocol.operating_points import acquisitions_of, cost_and_error, most_costs
+from ..protocol.operating_points import cost_and_error, most_costs, point_of
 from ..protocol.prediction import each_stage, requests_of
 from ..protocol.scoring import mean_and_error
 from ..validation import INT32_MAX, ParameterError, check_number, codes_of_groups
@@ -26,7 +26,6 @@ from . import evidence
 from .methods import Method, Stages, competitors
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 
-_MEASURED = ("cost", "cost_se", "score", "score_se")
 # Budgets at which methods are compared, as shares of the full cost.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0)
 ALL = frozenset({"output", "probabilities", "acquired"})
@@ -186,7 +185,7 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
         self.entries_ = _increasing(filter(None, found))
         stages = self._stages(train.X, range(len(self.entries_)), frozenset({"acquired"}))
         self.operating_points_ = pd.DataFrame(
-            {name: getattr(entry, name) for name in _MEASURED} | acquisitions_of(self, stage)
+            point_of(self, stage, entry.cost, entry.cost_se, entry.score, entry.score_se)
             for entry, stage in zip(self.entries_, stages, strict=True)
         )
         self.recommended_ = max(k for k, each in enumerate(self.entries_) if each.sure or k == 0)
@@ -322,8 +321,8 @@ class AutoBudget(GroupedFit, BudgetedEstimator):
             score, error = mean_and_error(rows, groups=groups)
             if entry.model is not None:  # of a constant the score is known
                 error = np.hypot(error, self.objective_.unseen_error(rows, np.asarray(y), groups))
-            found = *cost_and_error(stage.cost, groups), score, error
-            points.append(dict(zip(_MEASURED, found, strict=True)) | acquisitions_of(self, stage))
+            cost, cost_se = cost_and_error(stage.cost, groups)
+            points.append(point_of(self, stage, cost, cost_se, score, error))
         return pd.DataFrame(points)
 
     def _score_parts(self):

@@ -209,8 +209,8 @@ class Examples:
 
     def take(self, rows):
         """Return the examples of these rows."""
-        parts = self.weight, self.groups
-        weight, groups = (None if each is None else each[rows] for each in parts)
+        weight = None if self.weight is None else self.weight[rows]
+        groups = None if self.groups is None else self.groups[rows]
         return Examples(self.X[rows], self.y[rows], self.targets[rows], weight, self.given, groups)
 
     def codes_by_target(self, n_classes):
@@ -238,7 +238,8 @@ class Examples:
 
     def held_out(self, fraction, random, estimator):
         """Split into training and validation examples, stratified by class."""
-        return tuple(map(self.take, holdout(self.y, fraction, random, is_classifier(estimator))))
+        train, valid = holdout(self.y, fraction, random, is_classifier(estimator))
+        return self.take(train), self.take(valid)
 
     def joined(self, other):
         """Return these and the other examples, without those of classes unknown in training."""
@@ -248,11 +249,11 @@ class Examples:
             other = other.take(np.flatnonzero(other.y != -1))
         weighed = self.weight is not None or other.weight is not None
         weight = np.concatenate([self.weights, other.weights]) if weighed else None
-        pairs = zip((self.X, self.y, self.targets), (other.X, other.y, other.targets), strict=True)
-        groups = self.groups
+        X, y = np.concatenate([self.X, other.X]), np.concatenate([self.y, other.y])
+        targets, groups = np.concatenate([self.targets, other.targets]), self.groups
         if groups is not None:  # each of the other examples is a group of its own
             groups = np.append(groups, groups.max() + 1 + np.arange(len(other.y)))
-        return Examples(*map(np.concatenate, pairs), weight, self.given, groups)
+        return Examples(X, y, targets, weight, self.given, groups)
 
     def weighed_for(self, estimator):
         """Return the examples with sample weights times class weights, 1 on average."""

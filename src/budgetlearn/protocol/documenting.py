@@ -218,5 +218,6 @@ def documented(estimator):
     last = {"References": references, "Examples": own.pop("Examples", "")}
     # Kept for subclasses: a base without a constructor may describe their parameters.
     estimator._written_doc = estimator.__doc__
+    # `described` comes twice: first for the order of sections, again to replace the class's own.
     estimator.__doc__ = _joined(described | own | described | last)
     return estimator

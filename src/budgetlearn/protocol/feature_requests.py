@@ -187,10 +187,10 @@ class Ledger:
 
     def acquire(self, rows, feature):
         """Acquire a feature for some rows, and charge those that do not have it yet."""
-        members, group_price = self.costs.group_of(feature)
+        price, (members, shared) = self.costs.costs[feature], self.costs.group_of(feature)
+        acquired = self.acquired.view(np.uint8)
         charge(
-            *(rows, feature, self.costs.costs[feature], members, group_price),
-            *(self.acquired.view(np.uint8), self.order, self._n_acquired, self.cost),
+            rows, feature, price, members, shared, acquired, self.order, self._n_acquired, self.cost
         )
 
 
@@ -288,8 +288,8 @@ def requests_by_feature(acquiring, estimate, start=0):
         return stop.value
 
 
-def answered(generator, reply):
-    """Run a generator to its end, send it `reply(each)` for each yield, and return its result."""
+def run_to_end(generator, reply):
+    """Send a generator `reply(each)` for each thing that it yields, and return its result."""
     sent = None
     try:
         while True:
@@ -300,7 +300,12 @@ def answered(generator, reply):
 
 def walked(acquiring, X):
     """Run `acquiring`, as for `requests_by_feature`, on complete examples; return its record."""
-    return answered(acquiring, lambda asked: (X[asked[:2]], np.zeros(len(asked[0]), dtype=bool)))
+
+    def reply(asked):
+        rows, features, _ = asked
+        return X[rows, features], np.zeros(rows.size, dtype=bool)
+
+    return run_to_end(acquiring, reply)
 
 
 def drive(acquisitions, source, ledger, fallback=False, missing_ok=None):
@@ -309,4 +314,8 @@ def drive(acquisitions, source, ledger, fallback=False, missing_ok=None):
     `source(rows, feature)` returns values of the feature with that index.
     """
     missing_ok = np.zeros(ledger.costs.n_features, dtype=bool) if missing_ok is None else missing_ok
-    return answered(acquisitions, lambda asked: answer(asked, source, ledger, fallback, missing_ok))
+
+    def reply(request):
+        return answer(request, source, ledger, fallback, missing_ok)
+
+    return run_to_end(acquisitions, reply)

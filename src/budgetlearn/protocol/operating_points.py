@@ -30,7 +30,9 @@ CONFIDENCE = 0.95
 
 def refuse_extreme(estimator, *parts):
     """Raise if the squares of numeric targets, which scores sum up, overflow or underflow."""
-    for y in () if is_classifier(estimator) else [part.targets for part in parts]:
+    if is_classifier(estimator):
+        return
+    for y in [part.targets for part in parts]:
         differ = np.ptp(y, axis=0) if np.abs(y).max() <= MOST_AMOUNT else np.inf
         if not np.logical_or(differ == 0, (differ >= 1 / MOST_AMOUNT) & (differ < np.inf)).all():
             raise ParameterError(
@@ -82,16 +84,19 @@ def measured(estimator, stages, targets, groups=None):
 
 def measures(estimator, stage, targets, groups=None):
     """Return the row of one stage in the operating points."""
-    found = cost_and_error(estimator.feature_costs_.total(stage.acquired), groups)
-    found += score_and_error(estimator, stage, targets, groups)
-    columns = dict(zip(("cost", "cost_se", "score", "score_se"), found, strict=True))
-    return columns | acquisitions_of(estimator, stage)
+    cost, cost_se = cost_and_error(estimator.feature_costs_.total(stage.acquired), groups)
+    score, score_se = score_and_error(estimator, stage, targets, groups)
+    return point_of(estimator, stage, cost, cost_se, score, score_se)
 
 
-def acquisitions_of(estimator, stage):
-    """Return the columns of a stage in the operating points other than cost and score."""
+def point_of(estimator, stage, cost, cost_se, score, score_se):
+    """Return the row of a stage in the operating points, given its measured cost and score."""
     names = np.array(estimator.feature_costs_.labels, dtype=object)
     return {
+        "cost": cost,
+        "cost_se": cost_se,
+        "score": score,
+        "score_se": score_se,
         "nodes": stage.nodes,
         "n_features": float(stage.acquired.sum(axis=1).mean()),
         "setting": stage.setting,

@@ -62,12 +62,12 @@ def _costs_and_scores(estimator):
     # Cached, because reading columns of a frame takes as long as predicting a row. The arrays are
     # views, so they show changes in place. Assigning columns replaces the frame's blocks, which
     # invalidates the cache. Blocks are internal to pandas: without them, nothing is cached.
-    kept = vars(estimator).get("_points_as_arrays")
     blocks = getattr(getattr(points, "_mgr", None), "blocks", None)
-    if kept is None or blocks is None or kept[0] is not blocks:
-        arrays = points["cost"].to_numpy(), points["score"].to_numpy()
-        estimator._points_as_arrays = kept = blocks, *arrays
-    return *kept[1:], points.index
+    known, costs, scores = vars(estimator).get("_points_as_arrays", (None, None, None))
+    if blocks is None or known is not blocks:
+        costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
+        estimator._points_as_arrays = blocks, costs, scores
+    return costs, scores, points.index
 
 
 def _limit_of_mean(estimator, budget, max_cost):
@@ -161,8 +161,14 @@ def acquired_from(estimator, source, n_samples, stage, limits, at_hand=False):
         outcome.output[rows] = constant.output[rows]
         if outcome.probabilities is not None:
             outcome.probabilities[rows] = constant.probabilities[rows]
-    chances = outcome.probabilities, outcome.probability(getattr(estimator, "classes_", None))
-    return Decisions(outcome.output, *chances, ledger.acquired, ledger.order, ledger.cost)
+    return Decisions(
+        prediction=outcome.output,
+        probabilities=outcome.probabilities,
+        probability=outcome.probability(getattr(estimator, "classes_", None)),
+        acquired=ledger.acquired,
+        order=ledger.order,
+        cost=ledger.cost,
+    )
 
 
 def fixed_acquisitions(estimator, n_samples, stage):
@@ -178,8 +184,9 @@ def fixed_acquisitions(estimator, n_samples, stage):
     order = [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
     shape = n_samples, estimator.n_features_in_
     # Fixed features do not depend on the example, so one blank row is enough to find them.
-    stages = estimator._stages(np.zeros((1, shape[1])), sorted(order), frozenset({"acquired"}))
-    needs = {k: made.acquired[0] for k, made in zip(sorted(order), stages, strict=True)}
+    blank, ascending = np.zeros((1, estimator.n_features_in_)), sorted(order)
+    stages = estimator._stages(blank, ascending, frozenset({"acquired"}))
+    needs = {k: made.acquired[0] for k, made in zip(ascending, stages, strict=True)}
     # Stored by column, because they are filled by column.
     X = np.full(shape, np.nan, order="F")
     known, refused = np.zeros(shape, dtype=bool, order="F"), np.zeros(shape, dtype=bool, order="F")
@@ -189,20 +196,20 @@ def fixed_acquisitions(estimator, n_samples, stage):
         # Use the best stage whose features are known for the example.
         outcome = Outcome.blank(estimator, n_samples)
         want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
-        for stage in order:
+        for each in order:
             rows = np.flatnonzero(~outcome.answered)
             # Features acquired for any stage count.
-            rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
+            rows = rows[(known[rows] | ~needs[each]).all(axis=1)]
             if rows.size:
                 values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
-                made = stage_of(estimator, values, stage, want)
+                made = stage_of(estimator, values, each, want)
                 outcome.fill(rows, made.output, made.probabilities)
         return outcome
 
-    for stage in order:
-        able = waiting & ~refused[:, needs[stage]].any(axis=1)
+    for each in order:
+        able = waiting & ~refused[:, needs[each]].any(axis=1)
         # Cheap features first, so that little is wasted if a later one is refused.
-        features = np.flatnonzero(needs[stage])
+        features = np.flatnonzero(needs[each])
         prices = estimator.feature_costs_.alone[features]
         for feature in features[np.argsort(prices, kind="stable")].tolist():
             rows = np.flatnonzero(able & ~known[:, feature])
@@ -233,14 +240,14 @@ class Session:
     def __init__(self, estimator, stage, max_cost):
         self._estimator, self._names = estimator, estimator.feature_costs_.labels
         self._constant = Outcome.constant(estimator, 1)
-        self._ledger = ledger = Ledger(estimator.feature_costs_, 1, max_cost)
-        asks = stage is not None
-        self._acquisitions = estimator._acquisitions(1, stage, ledger) if asks else (_ for _ in ())
+        self._ledger = Ledger(estimator.feature_costs_, 1, max_cost)
         # A session predicts a single row, so all requests are for row 0.
         self._given, self._row = {}, np.zeros(1, dtype=np.intp)
         self._request = self._outcome = None
-        self._ask(None)
-        self._go_on()
+        if stage is not None:
+            self._acquisitions = requests_of(estimator, 1, stage, self._ledger)
+            self._ask(None)
+            self._go_on()
 
     def _ask(self, reply):
         """Send a reply (at first None) to the acquisitions, and store their next request."""

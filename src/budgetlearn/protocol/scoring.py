@@ -151,7 +151,7 @@ def score_and_error(estimator, stage, targets, groups=None):
     if n < 2:
         return np.nan, np.nan
     outputs = zip(np.reshape(stage.output, (n, -1)).T, np.reshape(targets, (n, -1)).T, strict=True)
-    rows = np.mean([r2_rows((said - y) ** 2, y) for said, y in outputs], axis=0)
+    rows = np.mean([r2_rows((predicted - y) ** 2, y) for predicted, y in outputs], axis=0)
     return float(r2_score(targets, stage.output)), mean_and_error(rows, groups=groups)[1]
 
 
@@ -278,8 +278,9 @@ def stage_scorer(estimator, scoring, stage, y):
     plain = "accuracy" if is_classifier(estimator) else "r2"
     scorer = check_scoring(substitute, scoring=plain if scoring is None else scoring)
     # Scores that need labels only, and support weights, can be computed from counts.
-    metric, asked = (getattr(scorer, name, None) for name in ("_score_func", "_response_method"))
-    weighs = asked == "predict" and "sample_weight" in signature(metric).parameters
+    weighs = getattr(scorer, "_response_method", None) == "predict" and (
+        "sample_weight" in signature(scorer._score_func).parameters
+    )
     counted = is_classifier(estimator) and np.ndim(y) == 1 and weighs
     if counted and scoring not in (None, plain):
         # Laplace's rule: if both rows of a rare class are right, its recall is still uncertain.
@@ -289,10 +290,11 @@ def stage_scorer(estimator, scoring, stage, y):
         made["predict"] = np.concatenate([stage.output, right, wrong])
 
     def score(rows, weight=None):
-        extra = {} if weight is None else {"sample_weight": weight}
         if scoring == "balanced_accuracy":  # scikit-learn's own warns if rows lack a class
-            here = {"labels": np.unique(y[rows]), "average": "macro"}
-            return float(recall_score(y[rows], made["predict"][rows], **here, **extra))
+            true, predicted = y[rows], made["predict"][rows]
+            named = {"labels": np.unique(true), "average": "macro"}
+            return float(recall_score(true, predicted, sample_weight=weight, **named))
+        extra = {} if weight is None else {"sample_weight": weight}
         return float(scorer(substitute, rows, y[rows], **extra))
 
     if not counted:
