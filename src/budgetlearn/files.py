@@ -130,7 +130,7 @@ def workbook_as_csv(path, decimal="."):
     rows, formulas = _sheet(openpyxl, path, values=False)
     if formulas:
         rows, _ = _sheet(openpyxl, path, values=True)
-        empty = [cell for cell in formulas if rows[cell[0]][cell[1]] is None]
+        empty = [(row, column) for row, column in formulas if rows[row][column] is None]
         if empty:
             row, column = empty[0]
             place = f"{openpyxl.utils.get_column_letter(column + 1)}{row + 1}"
@@ -163,7 +163,7 @@ def _sheet(openpyxl, path, values):
         rows, formulas = [], []
         for number, row in enumerate(sheet.iter_rows()):
             rows.append([cell.value for cell in row])
-            formulas += [(number, k) for k, cell in enumerate(row) if cell.data_type == "f"]
+            formulas += [(number, at) for at, cell in enumerate(row) if cell.data_type == "f"]
         names = book.sheetnames
     if len(names) > 1 and not values:
         warnings.warn(

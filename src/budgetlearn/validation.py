@@ -52,7 +52,7 @@ def check_number(
 def check_numbers(values, name, *, alone=False, **limits):
     """Return one or more numbers (with `alone`, also a number) as a list, each checked."""
     array = np.asarray(values, dtype=object)
-    if not array.size or array.ndim not in (1 - alone, 1):
+    if not array.size or array.ndim not in ((0, 1) if alone else (1,)):
         raise ParameterError(f"{name} must be a list of at least one number, got {values!r}.")
     return [check_number(value, name, **limits) for value in array.ravel().tolist()]
 

@@ -199,7 +199,8 @@ def _constants(X):
 def _codes(path, how, X, known, target):
     """Yield notes on whole numbers that may be codes (with leading zeros) or dates (20240331)."""
     names = [name for name in X if is_number(X[name]) and name not in known]
-    written = read_table(path, *how.values(), columns=names, text=True, max_rows=10_000)
+    given = how["separator"], how["decimal"], how["na"]
+    written = read_table(path, *given, columns=names, text=True, max_rows=10_000)
     for name, cells in written.select_dtypes(exclude="number").items():
         codes, dates = (cells[cells.str.fullmatch(form, na=False)] for form in (r"0\d+", DAY))
         if len(codes):
@@ -255,8 +256,9 @@ def table_of(path, options):
 
 def _hint(frame):
     untitled = "Unnamed: 1" in frame.columns  # as pandas calls an empty name
-    hint = " Take out lines above the column names." * untitled
-    return hint if frame.shape[1] > 1 else " Is --separator right?"
+    if frame.shape[1] == 1:
+        return " Is --separator right?"
+    return " Take out lines above the column names." if untitled else ""
 
 
 def _numbers_rows(column):

@@ -63,12 +63,10 @@ def refuse_blank_twins(words, where):
     for word in words:
         first = seen.setdefault(normalize("NFC", " ".join(word.split())), word)
         if first != word:
-            said = f"{first!r} and {word!r} differ only in blanks"
+            alike = f"{first!r} and {word!r} differ only in blanks"
             if first.split() != word.split():
-                said = (
-                    f"{first!a} and {word!a} look the same: Unicode has two ways to write accents"
-                )
-            raise DatasetError(f"{where}: {said}. Write them the same way.")
+                alike = f"{first!a} and {word!a} look the same: Unicode writes accents in two ways"
+            raise DatasetError(f"{where}: {alike}. Write them the same way.")
 
 
 def is_number(column):
@@ -93,7 +91,7 @@ def refuse_numbers(column):
     different = pd.Series(cells.unique(), dtype=object)
     looks = pd.to_numeric(different, errors="coerce").notna() | different.str.fullmatch(_WRITTEN)
     units = different.str.extract(f"^{_UNIT}$", expand=False)
-    most = 1 + (len(different) > MOST_WORDS)  # kg and lb, but not the letters of seats
+    most = 2 if len(different) > MOST_WORDS else 1  # kg and lb, but not the letters of seats
     measured = len(different) > 2 and units.notna().all() and len(set(units)) <= most
     looks = looks.astype(bool) | measured
     numbers = set(different[looks])
@@ -127,7 +125,8 @@ def how_to_read(cells):
     """Return a sentence with the command-line option that would read some cells as numbers."""
     different = cells.map(str).str.strip().unique()
     if all(re.fullmatch(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?", cell) for cell in different):
-        first = "take out the points between thousands; " * any("." in cell for cell in different)
+        points = any("." in cell for cell in different)
+        first = "take out the points between thousands; " if points else ""
         return f"If commas mark decimals: {first}on the command line --decimal , reads them."
     # A few marks for missing values; the only one with a digit is a spreadsheet's #DIV/0!.
     marks = [f"--na {shlex.quote(x)}" for x in different if not re.search(r"\d(?!!)", x)]
@@ -209,10 +208,10 @@ def _refuse_dates(column):
     kind = column.dtype
     typed = kind.kind in "Mm" or isinstance(kind, pd.PeriodDtype)
     cells = pd.Series(column.dropna().unique()).map(str).str.strip().unique()
-    if typed or len([cell for cell in cells if _DATE.fullmatch(cell)]) > len(cells) / 2:
+    if typed or sum(_DATE.fullmatch(cell) is not None for cell in cells) > len(cells) / 2:
         first = str(column.dropna().iloc[0])
         unit = "hours since midnight" if ":" in first[:3] else "days since a fixed date"
-        century = "Write its years with four digits. " * bool(_SHORT_YEAR.match(first))
+        century = "Write its years with four digits. " if _SHORT_YEAR.match(first) else ""
         raise DatasetError(
             f"Column {column.name!r} holds dates or times (the first is {first!r}). {century}Turn "
             f"it into a number that means something, such as {unit}, or leave it out (drop). If "

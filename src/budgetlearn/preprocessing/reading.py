@@ -92,8 +92,13 @@ def _rows(path, stream, separator, line):
         yield from ((at, row.split()) for at, row in enumerate(stream, line + 1) if row.strip())
         return
     lines, first = [], line + 1  # lines of the current row, and the number of the first one
-    noted = (lines.append(text) or text for text in stream)
-    for fields in csv.reader(noted, delimiter=separator, skipinitialspace=True):
+
+    def noted():
+        for text in stream:
+            lines.append(text)
+            yield text
+
+    for fields in csv.reader(noted(), delimiter=separator, skipinitialspace=True):
         if len(lines) > 1 and _joined(fields, lines, separator):
             raise DatasetError(
                 f"{path.name}, line {first}: a lone quote mark joins lines {first} to "
@@ -130,12 +135,13 @@ def _check_rows(path, rows, header, max_rows, marks):
         if " \n" in "\n".join([*fields, ""]):  # faster than a check of each cell
             padded.update(cell for cell in fields if cell.strip() in marks)
         if len(fields) != len(first):
+            untitled = first[1:] in ([], [""])
             raise DatasetError(
                 f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
                 f"row{' (the header)' if header else ''}. Every row must have as many: look for a "
                 "separator inside a value, one too many at the end, a quote that is not closed, or "
                 "a line that was cut off."
-                f"{' Take out lines above the column names.' * (first[1:] in ([], ['']))}"
+                f"{' Take out lines above the column names.' if untitled else ''}"
             )
     if not line:
         raise DatasetError(f"{path.name} has column names, but no rows.")
@@ -154,7 +160,14 @@ def marks_of(missing):
 
 
 def read_table(
-    path, separator=None, decimal=None, missing=None, columns=None, text=False, codes=(), **part
+    path,
+    separator=None,
+    decimal=None,
+    missing=None,
+    columns=None,
+    text=False,
+    codes=(),
+    max_rows=None,
 ):
     """Read a table with a header: csv, also gzip-compressed, an .xlsx workbook, or Parquet.
 
@@ -162,8 +175,8 @@ def read_table(
     `decimal` None means a point. `missing`, one string or several, marks missing values in addition
     to `MISSING_MARKS`, or to Parquet's own gaps; (): no marks at all. Only existing `columns` are
     read; None: all. With `text`, cells are not converted; in the columns `codes`, leading zeros are
-    kept. Neither applies to Parquet, whose columns have types. `part` may be `max_rows`, which
-    Parquet ignores. Raises a `DatasetError` that names the line if the file cannot be read.
+    kept. Neither applies to Parquet, whose columns have types, nor does `max_rows`, the most rows
+    that are read. Raises a `DatasetError` that names the line if the file cannot be read.
     """
     path, named = files.as_file(path), marks_of(missing)
     with reading(path, "a table"):
@@ -179,12 +192,13 @@ def read_table(
             raise DatasetError(files.NOT_TEXT.format(path.name))
         separator = separator or files.separator_of(first)
     marks = [*MISSING_MARKS, *named] if named or missing is None else named
-    how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding} | part
+    how = {"decimal": decimal or ".", "missing": marks, "encoding": encoding, "max_rows": max_rows}
     frame = _stripped(read_frame(path, separator, columns=columns, text=text, **how), path)
-    written = read_frame(path, separator, columns=codes, text=True, **how) if codes else frame[[]]
-    for name, cells in _stripped(written, path).items():
-        if (zeros := cells.str.match(r"0\d", na=False)).any():
-            frame[name] = cells.where(zeros, as_words(frame[name]))
+    if codes:
+        written = read_frame(path, separator, columns=codes, text=True, **how)
+        for name, cells in _stripped(written, path).items():
+            if (zeros := cells.str.match(r"0\d", na=False)).any():
+                frame[name] = cells.where(zeros, as_words(frame[name]))
     return frame
 
 
