@@ -108,14 +108,16 @@ def tree_acquisitions(estimator, model, n_samples, ledger, answer, *, votes=Fals
     # A sum ends at the first refused feature, and its later trees are useless without the first
     # ones. So if joint requests save no time, trees are walked one by one.
     one_by_one = ledger.max_cost < np.inf or (summed and (ledger.at_hand or n_samples == 1))
-    how = {"one_by_one": one_by_one, "until_refused": summed}
-    walking = predictor.waiting_trees(n_samples, n_trees, **how)
+    walking = predictor.waiting_trees(
+        n_samples, n_trees, one_by_one=one_by_one, until_refused=summed
+    )
     # The precision in which values are compared with thresholds.
     prices, dtype = ledger.costs.alone, working_dtype(estimator)
 
     def estimate():
-        sums = {"votes": votes, "per_step": per_step}
-        totals, n_counted = predictor.leaf_totals(walking, n_samples, **sums)
+        totals, n_counted = predictor.leaf_totals(
+            walking, n_samples, votes=votes, per_step=per_step
+        )
         # Examples that completed no tree keep the blank answer.
         outcome, had = Outcome.blank(estimator, n_samples), n_counted > 0
         outcome.fill(had, *answer(totals[had], n_counted[had, None]))
@@ -254,9 +256,9 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
             return
         self.oob_prediction_ = np.full(seen.size, np.nan)
         self.oob_prediction_[seen] = totals[seen, 0] / n_counted[seen]
-        known = examples.y[seen], self.oob_prediction_[seen]
-        # R² of one example is not defined.
-        self.oob_score_ = float(r2_score(*known)) if seen.sum() > 1 else float("nan")
+        self.oob_score_ = float("nan")
+        if seen.sum() > 1:  # R² of one example is not defined
+            self.oob_score_ = float(r2_score(examples.y[seen], self.oob_prediction_[seen]))
 
     def _set_trees(self, trees):
         self.trees_ = trees
@@ -302,8 +304,9 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         if self.fixed_costs() is not None:
             return (yield from super()._acquisitions(n_samples, stage, ledger))
         # The same walk as in `predict`, cell by cell, so requests agree with its charges.
-        walk = self._model(stage), n_samples, ledger, self._answer
-        return (yield from tree_acquisitions(self, *walk, votes=self._vote_kind == "votes"))
+        model, votes = self._model(stage), self._vote_kind == "votes"
+        requests = tree_acquisitions(self, model, n_samples, ledger, self._answer, votes=votes)
+        return (yield from requests)
 
     @property
     def feature_importances_(self):

@@ -170,8 +170,7 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     root = TreeGrower(data, labels, n_classes, rule).tree(weights, charged, seed=0)
     if root.node_count == 1:
         return np.zeros(1)
-    sides = 0, root.children_left[0], root.children_right[0]
-    node, left, right = (root.value[side] for side in sides)
+    node, left, right = root.value[[0, root.children_left[0], root.children_right[0]]]
     after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
     root_weight = (Entropy()(node) - after / node.sum()) / prices[root.feature[0]]
     smallest = min(SMALLEST_SHARE * root_weight, SMALLEST_PENALTY / prices.max())
@@ -260,7 +259,8 @@ class CostSensitiveRFPathClassifier(CostSensitive, WeightedFit, ClassifierMixin,
 
     def _weights(self, data, train):
         if self.cost_weights is None:
-            parts = train.y.astype(np.int32), self.classes_.size, self.feature_costs_
-            return cost_weight_grid(data, *parts, weights=train.weight)
-        # Descending, so cheap forests come first, as in all operating points.
+            labels, n_classes = train.y.astype(np.int32), self.classes_.size
+            return cost_weight_grid(
+                data, labels, n_classes, self.feature_costs_, weights=train.weight
+            )
         return np.unique(check_numbers(self.cost_weights, "cost_weights", low=0))[::-1] * 1.0

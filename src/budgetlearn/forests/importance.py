@@ -48,8 +48,10 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     # The same permutations for all features make their differences less random.
     partners = [random.permutation(len(X)) for _ in range(n_repeats)]
     partners, votes = np.array(partners, dtype=np.int32), forest._vote_kind == "votes"
-    found = forest._predictor.permuted_hits(X, labels, partners, votes=votes, n_jobs=n_jobs)
-    lost = np.subtract(*found) / len(X)
+    hits, permuted = forest._predictor.permuted_hits(
+        X, labels, partners, votes=votes, n_jobs=n_jobs
+    )
+    lost = (hits - permuted) / len(X)
     means, deviations = lost.mean(axis=1), lost.std(axis=1)
     return Bunch(importances=lost, importances_mean=means, importances_std=deviations)
 
@@ -72,7 +74,8 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
         raise ParameterError("out-of-bag importance needs bootstrap=True to leave examples out.")
     seeds = check_random_state(random_state).randint(INT32_MAX, size=len(forest.trees_)).tolist()
 
-    def loss(tree, seed):
+    def loss(item):
+        tree, seed = item
         # The tree's seed draws its sample again; examples with count 0 are out of bag.
         weights = bootstrap_weights(len(X), forest.tree_seeds_[tree])
         if not _grew_on(forest.trees_[tree], X, weights > 0):
@@ -85,7 +88,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
         partners = np.random.default_rng(seed).permutation(rows)
         return forest._predictor.lost_hits(tree, X, labels, rows, partners) / max(rows.size, 1)
 
-    return np.mean(thread_map(lambda item: loss(*item), enumerate(seeds), n_jobs), axis=0)
+    return np.mean(thread_map(loss, enumerate(seeds), n_jobs), axis=0)
 
 
 def _grew_on(tree, X, drawn):

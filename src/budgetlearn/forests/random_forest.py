@@ -33,10 +33,8 @@ def grown(forest, data, train, rule, seeds, features=None):
 
 def fit_drawn(forest, train, seeds, impurity):
     """Grow the trees of a forest on bootstrap samples, and predict out of bag if it asks for it."""
-    # Constant features count as drawn, as in Breiman's and scikit-learn's forests.
     rule = forest._rule(train.X.shape[1], impurity=impurity)
     data = forest._codes(train.X, forest._binned)
-    # Drawn before the trees grow, so that threads do not change the forest.
     forest.tree_seeds_ = forest._tree_seeds(seeds)
     forest._set_trees(grown(forest, data, train, rule, forest.tree_seeds_))
     if forest.oob_score:

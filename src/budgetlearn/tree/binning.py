@@ -157,18 +157,18 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
 
     def code(feature):
         column = np.ascontiguousarray(X[:, feature])
-        column, *ends = _code_column(column, max_bins, missing[feature])
-        if mapped is None:
-            return column, *ends
-        mapped[feature] = column
-        return None, *ends
+        codes, lowest, highest = _code_column(column, max_bins, missing[feature])
+        if mapped is not None:
+            mapped[feature], codes = codes, None
+        return codes, lowest, highest
 
-    columns, *ends = zip(*thread_map(code, range(X.shape[1]), n_jobs), strict=True)
-    sizes = [lowest.size for lowest in ends[0]]
+    coded = thread_map(code, range(X.shape[1]), n_jobs)
+    columns, lowest, highest = zip(*coded, strict=True)
+    sizes = [own.size for own in lowest]
     codes = mapped
     if mapped is None:
         codes = np.empty(X.shape[::-1], dtype=_code_type(max(sizes)))
         for row, column in zip(codes, columns, strict=True):
             row[:] = column
     offsets, places = np.append(0, np.cumsum(sizes)), np.arange(X.shape[1], dtype=np.int32)
-    return BinnedData(codes, places, offsets, *map(np.concatenate, ends))
+    return BinnedData(codes, places, offsets, np.concatenate(lowest), np.concatenate(highest))

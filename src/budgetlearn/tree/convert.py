@@ -1,7 +1,7 @@
 """Conversion of scikit-learn's and LightGBM's trees to `Tree`, so that one code charges all."""
 
 from dataclasses import replace
-from itertools import pairwise, starmap
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import logit
@@ -23,8 +23,9 @@ NOT_CONSTANT = 'gradient boosting must start from a constant, init=None or "zero
 def _from_arrays(source, value):
     """Return one scikit-learn `tree_` as `Tree` with the given node values."""
     leaf = source.children_left == LEAF
-    splits = np.where(leaf, LEAF, source.feature), np.where(leaf, 0.0, source.threshold)
-    return Tree(*splits, source.children_left, source.children_right, value, source.n_node_samples)
+    feature, threshold = np.where(leaf, LEAF, source.feature), np.where(leaf, 0.0, source.threshold)
+    left, right = source.children_left, source.children_right
+    return Tree(feature, threshold, left, right, value, source.n_node_samples)
 
 
 def _boosted(estimator):
@@ -211,14 +212,21 @@ def from_lightgbm(booster):
     sums = nodes(numbers("internal_value", float), numbers("leaf_value", float))
     value[np.arange(is_leaf.size), output] = sums
     # The bit of the default side has no meaning for features without missing values in training.
-    left = (decisions & _MISSING == _NAN_IS_MISSING) & (decisions & _MISSING_LEFT > 0)
+    missing_left = (decisions & _MISSING == _NAN_IS_MISSING) & (decisions & _MISSING_LEFT > 0)
     threshold = numbers("threshold", float)
     threshold[threshold == -_ZERO] = np.nextafter(-_ZERO, -1)  # zeros are above it
-    columns = (
-        *(nodes(features, LEAF), nodes(threshold, 0.0)),
-        *(children("left_child"), children("right_child")),
-        *(value, nodes(numbers("internal_count"), numbers("leaf_count")), nodes(left, False)),
+    feature, threshold, gaps = (
+        nodes(features, LEAF),
+        nodes(threshold, 0.0),
+        nodes(missing_left, False),
     )
-    places = starmap(slice, pairwise(np.cumsum([0, *(n_inner + n_leaves)]).tolist()))
-    parts = ([each[place] for each in columns] for place in places)
-    return [Tree(*part, left if left.any() else None) for *part, left in parts]
+    left, right = children("left_child"), children("right_child")
+    samples = nodes(numbers("internal_count"), numbers("leaf_count"))
+    ends = np.cumsum(n_inner + n_leaves).tolist()
+    return [
+        Tree(
+            *(each[start:end] for each in (feature, threshold, left, right, value, samples)),
+            missing_left=gaps[start:end] if gaps[start:end].any() else None,
+        )
+        for start, end in pairwise([0, *ends])
+    ]

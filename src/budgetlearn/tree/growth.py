@@ -128,12 +128,14 @@ class TreeGrower:
         rule, before = self._rule, acquisitions
         charged = NodePrices(prices, rule.score == "gain")
         if before is not None:  # its own acquisitions are recorded in a copy
-            paid = before.acquired.copy(), before.groups, before.charges
-            how = rule.reuse_discount, rule.cost_exponent
-            charged = NodePrices(before.prices.copy(), False, *paid, *how)
+            own, acquired = before.prices.copy(), before.acquired.copy()
+            discount, exponent = rule.reuse_discount, rule.cost_exponent
+            charged = NodePrices(
+                own, False, acquired, before.groups, before.charges, discount, exponent
+            )
         grower = self._grower(self._precision(weights))
-        found = grower.grow(weights, charged, self._odds, *self._how, seed)
-        return Tree.of_nodes(*found, self._names)
+        columns, values = grower.grow(weights, charged, self._odds, *self._how, seed)
+        return Tree.of_nodes(columns, values, self._names)
 
     def _precision(self, weights):
         """Return whether sums of whole numbers are exact, and the tolerance for equal drops."""

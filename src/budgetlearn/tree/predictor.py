@@ -150,9 +150,9 @@ class ForestPredictor:
         self._nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
         self._values = np.empty((n_nodes, self.n_values)) if values is None else values
         for tree, root in zip(trees, self._roots.tolist(), strict=True):
-            sides = tree.children_left, tree.children_right
-            out = self._nodes, self._values if values is None else None
-            pack(self._second.tested(tree), tree.threshold, *sides, tree.value, root, *out)
+            tested, left, right = self._second.tested(tree), tree.children_left, tree.children_right
+            out = self._values if values is None else None
+            pack(tested, tree.threshold, left, right, tree.value, root, self._nodes, out)
         # Divide once per node, instead of once for each example that reaches it.
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
@@ -187,8 +187,10 @@ class ForestPredictor:
 
     def waiting_trees(self, n_samples, n_trees, *, one_by_one=False, until_refused=False):
         """Return the `WaitingTrees` of examples without any known feature."""
-        how = n_samples, self.n_features, self._second.features, one_by_one, until_refused
-        return WaitingTrees(self._nodes, self._roots[:n_trees], *how)
+        roots, second = self._roots[:n_trees], self._second.features
+        return WaitingTrees(
+            self._nodes, roots, n_samples, self.n_features, second, one_by_one, until_refused
+        )
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
         """Return sums over the leaves that `waiting_trees` reached, and the trees in each sum.
@@ -214,8 +216,9 @@ class ForestPredictor:
 
         def count(rows):
             walker = Walker(self._nodes, self.n_features, len(partners))
-            data = leaf_votes, X, labels, partners
-            return walker.count_hits(self._roots, *data, rows.start, rows.stop)
+            return walker.count_hits(
+                self._roots, leaf_votes, X, labels, partners, rows.start, rows.stop
+            )
 
         counted = thread_map(count, row_blocks(X.shape[0], n_jobs, smallest=128), n_jobs)
         return sum(hits for hits, _ in counted), sum(permuted for _, permuted in counted)
@@ -262,14 +265,17 @@ class ForestPredictor:
             if sweeps and self._small_trees.pay(len(table), first, last):
                 self._small_trees.add(table, self._values, first, last, walk.values[rows])
                 return
-            *parts, acquired = [None if array is None else array[rows] for array in walk]
-            tested = acquired
-            if acquired is not None and self._second.features.size:
+            own = Walk(*(None if part is None else part[rows] for part in walk))
+            tested = own.acquired
+            if tested is not None and self._second.features.size:
                 tested = np.zeros(table.shape, dtype=bool)
-            where = self._nodes, self._roots, first, last, table, self._values, labels
-            masks = tested, None if counts is None else counts[:, rows]
-            walk_rows(*where, *parts, *(None if m is None else m.view(np.uint8) for m in masks))
-            if tested is not acquired:
-                acquired |= self._second.fold(tested)
+            walk_rows(
+                *(self._nodes, self._roots, first, last, table, self._values, labels),
+                *(own.values, own.votes, own.leaves),
+                None if tested is None else tested.view(np.uint8),
+                None if counts is None else counts[:, rows].view(np.uint8),
+            )
+            if tested is not own.acquired:
+                own.acquired[:] |= self._second.fold(tested)
 
         thread_map(block, row_blocks(X.shape[0], n_jobs), n_jobs)
