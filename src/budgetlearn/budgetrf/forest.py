@@ -27,8 +27,7 @@ from .leaf_refit import PENALTIES, LogisticRefit, RidgeRefit
 from .regrowing import Regrowth, first_forests, found_sets, judging_rows, near_front
 
 # Ratios of the highest to the lowest price in the risk, if no exponent is given. At 1.001 prices
-# settle ties, of which small nodes have many. At 4/3 minimax pairs still prefer a perfect feature
-# to noise.
+# settle ties, as in small nodes. At 4/3 minimax pairs still prefer a perfect feature to noise.
 RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
 # Price of a free feature there, as a share of the lowest price: at risk 0 free noise would win.
 FREE_SHARE = 0.01
@@ -275,10 +274,10 @@ class GrownOnBudget:
     def _needs_validation(self):
         if self.trains_on_validation:
             return False
-        lists = getattr(self, "alpha", 0), self.cost_exponent
-        of_leaves = self._leaves.prune, self._leaves.joint_fit
+        values = getattr(self, "alpha", 0), self.cost_exponent
+        values += self._leaves.prune, self._leaves.joint_fit
         # True means a list.
-        several = (np.size(value) > 1 or (is_flag(value) and value) for value in lists + of_leaves)
+        several = (np.size(value) > 1 or (is_flag(value) and value) for value in values)
         return self.budget is not None or any(several)
 
     def _seeds(self, random):
@@ -298,7 +297,8 @@ class GrownOnBudget:
         self._replacing = ()
         rules, rows = self._rules(train.X.shape[1]), judging_rows(len(train.y), seeds[0])
         sample = train if rows is None else train.take(rows)
-        regrowing = rules[0][1], self._growth.regrow, seeds[0]
+        first_setting, first_rule = rules[0]  # rules differ in what regrown trees do not use
+        regrowing = first_rule, self._growth.regrow, seeds[0]
         judging = Regrowth(self._grower(sample), *regrowing)
         forests = self._forests(judging.source, rules, seeds, None)
         sets = (s for each in forests for s in found_sets(each.trees, sample, self.n_jobs))
@@ -311,7 +311,7 @@ class GrownOnBudget:
             whole, finished, train, lambda points: pareto_indices(points["cost"], points["score"])
         )
         front = [replace(forest, sums=None) for forest in front]
-        for name in rules[0][0]:
+        for name in first_setting:
             tried = {setting[name] for setting, _ in rules}
             setattr(self, f"{name}_", tried.pop() if len(tried) == 1 else None)
         self.validation_costs_ = self.validation_errors_ = None
@@ -332,27 +332,25 @@ class GrownOnBudget:
             "growth.bootstrap": not self._growth.bootstrap,
         }
         if wrong := ", ".join(name for name, is_set in others.items() if is_set):
-            message = (
+            raise ParameterError(
                 "growth.regrow grows forests anew, chooses among them out of bag, and learns from "
                 f"all examples: leave {wrong} at its default. Give the budget to predictions."
             )
-            raise ParameterError(message)
 
     def _staying(self, regrowth, forests, examples, kept):
         """Return the forests kept by out-of-bag costs and scores, and their operating points."""
         targets, points, staying = examples.targets[regrowth.judged], [], []
         for forest in forests:
-            # A stage applied to the examples that some tree left out.
-            predictor = forest.predictor
+            predictor, n_trees = forest.predictor, forest.predictor.n_trees
             walk = predictor.walk(regrowth.rows, acquired=True, n_jobs=self.n_jobs)
-            answer, n_trees = self._answer(regrowth.out_of_bag(forest), 1), predictor.n_trees
-            stage = Stage({"trees": n_trees}, *answer, walk.acquired, predictor.node_count(n_trees))
+            stage = Stage({"trees": n_trees}, nodes=predictor.node_count(n_trees))
+            stage.output, stage.probabilities = self._answer(regrowth.out_of_bag(forest), 1)
+            stage.acquired = walk.acquired
             points.append(refuse_unscored(measures(self, stage, targets), len(targets)))
             staying.append(forest)
             # Filtered immediately, as all forests would take several times the memory.
-            columns = ("cost", "score", "score_se")
-            places = kept({name: np.array([point[name] for point in points]) for name in columns})
-            points, staying = ([each[place] for place in places] for each in (points, staying))
+            places = kept(pd.DataFrame(points)[["cost", "score", "score_se"]])
+            points, staying = [points[k] for k in places], [staying[k] for k in places]
         return staying, pd.DataFrame(points)
 
     def _fit(self, train, valid, seeds):
@@ -421,8 +419,9 @@ class GrownOnBudget:
         growth = self._growth
         ties = check_choice(growth.ties, "growth.ties", ("first", "random"))
         discount = check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
-        how = {"score": "risk", "ties": ties, "reuse_discount": discount, "count_constants": False}
-        rule = self._rule(n_features, **how)
+        rule = self._rule(
+            n_features, score="risk", ties=ties, reuse_discount=discount, count_constants=False
+        )
         adds_counts = self._leaves.voting == "counts" and growth.regrow is None
         if rule.directions is not None and (adds_counts or self._leaves.joint_fit):
             raise ParameterError(
@@ -433,8 +432,8 @@ class GrownOnBudget:
         rules = []
         for values in product(*lists.values()):
             setting = dict(zip(lists, values, strict=True))
-            own = {"cost_exponent": setting["cost_exponent"], **self._judged(setting)}
-            rules.append((setting, replace(rule, **own)))
+            exponent, judged = setting["cost_exponent"], self._judged(setting)
+            rules.append((setting, replace(rule, cost_exponent=exponent, **judged)))
         return rules
 
     def _lists(self):
@@ -592,8 +591,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         return float((scores.argmax(axis=1) != labels).mean())
 
     def _lists(self):
-        finite = {"low": 0, "high": np.inf, "high_open": True}
-        alphas = check_numbers(self.alpha, "alpha", alone=True, **finite)
+        alphas = check_numbers(self.alpha, "alpha", alone=True, low=0, high=np.inf, high_open=True)
         impurity = self._growth.impurity
         # A list without effect would grow the same forest repeatedly.
         if impurity != "threshold_pairs" and alphas != [0]:

@@ -39,7 +39,6 @@ class TreeSource:
             for tree in known:
                 self._acquire(tree, acquisitions)
         for tree, seed in zip(self._growing(rule, seeds, acquisitions), seeds, strict=False):
-            # The seed reproduces the sample of the tree, which need not be kept.
             if prune is not None and (left_out := self.draw(seed) == 0).any():
                 losses = self._losses(tree)
                 tree = pruned(tree, self.examples, losses, left_out, acquisitions, prune)
@@ -110,13 +109,13 @@ class BudgetedForest:
 
 def measured(trees, forest, valid):
     """Yield each tree with the mean cost and error of the trees so far on validation data."""
-    acquired, scores = None if valid is None else np.zeros(valid.X.shape, dtype=bool), 0
+    if valid is None:
+        yield from ((tree, None, None) for tree in trees)
+        return
+    acquired, scores = np.zeros(valid.X.shape, dtype=bool), 0
     for n_trees, tree in enumerate(trees, start=1):
-        if valid is None:
-            yield tree, None, None
-            continue
-        own = {forest._vote_kind: True, "n_jobs": forest.n_jobs}
-        walk = ForestPredictor([tree], valid.X.shape[1]).walk(valid.X, acquired=True, **own)
+        predictor, wanted = ForestPredictor([tree], valid.X.shape[1]), {forest._vote_kind: True}
+        walk = predictor.walk(valid.X, acquired=True, n_jobs=forest.n_jobs, **wanted)
         acquired |= walk.acquired
         scores = scores + getattr(walk, forest._vote_kind)
         cost = float(forest.feature_costs_.total(acquired).mean())

@@ -78,22 +78,23 @@ class LeafRefit:
         held = None if valid is None else LeafTable(self.trees, valid.X, self.n_jobs)
         prefixes = []
         for n_trees in prefix_sizes(len(self.trees)):
-            Z, best = None if held is None else held.indicator(n_trees), None
+            Z = None if held is None else held.indicator(n_trees)
+            least = chosen = None
             for penalty, values in self._path(n_trees, sorted(penalties, reverse=True)):
                 loss = None if held is None else self.loss(Z @ values, valid.y)
-                if best is None or loss < best[0]:
-                    best = loss, penalty, values
-            prefixes.append(self._prefix(n_trees, *best[1:], best[0]))
+                if chosen is None or loss < least:
+                    least, chosen = loss, (penalty, values)
+            prefixes.append(self._prefix(n_trees, *chosen, least))
         return prefixes
 
     def again(self, prefixes):
         """Return prefixes of the same sizes and penalties, for sizes that the forest has."""
-        sizes = ((prefix.predictor.n_trees, prefix.penalty) for prefix in prefixes)
-        return [
-            self._prefix(n_trees, *next(self._path(n_trees, [penalty])))
-            for n_trees, penalty in sizes
-            if n_trees <= len(self.trees)
-        ]
+        again = []
+        for prefix in prefixes:
+            if (n_trees := prefix.predictor.n_trees) <= len(self.trees):
+                ((penalty, values),) = self._path(n_trees, [prefix.penalty])
+                again.append(self._prefix(n_trees, penalty, values))
+        return again
 
     def _path(self, n_trees, penalties):
         """Yield each penalty, and the values of the leaves, of shape (n_leaves, n_classes)."""
@@ -118,8 +119,8 @@ class LeafRefit:
             loss += (shrunk * step).sum() / 2
             return loss, (unit * (across @ slope + shrunk)).ravel()
 
-        how = {"method": "L-BFGS-B", "options": {"maxiter": MOST_STEPS, "ftol": 1e-7}}
-        found = minimize(objective, (change / unit).ravel(), jac=True, **how)
+        start_from, options = (change / unit).ravel(), {"maxiter": MOST_STEPS, "ftol": 1e-7}
+        found = minimize(objective, start_from, jac=True, method="L-BFGS-B", options=options)
         return unit * found.x.reshape(start.shape)
 
     def _prefix(self, n_trees, penalty, values, loss=None):

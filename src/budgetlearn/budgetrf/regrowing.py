@@ -16,8 +16,7 @@ from .leaf_refit import prefix_sizes
 LEAST_SHARES = (0.02, 0.5)
 # The share of features that each step of the elimination removes.
 LEFT_OUT = 0.2
-# Minimum leaf sizes, tried in this order while the out-of-bag loss falls: deep trees on one or two
-# features fit noise.
+# Minimum leaf sizes, tried while the out-of-bag loss falls: deep trees on few features fit noise.
 LEAF_SIZES = (1, 5, 15, 40)
 # Limits on the rows and trees for finding and judging sets.
 MOST_ROWS, FIRST_TREES = 1000, 30
@@ -138,9 +137,10 @@ class Regrowth:
         # Each tree has the same weight in the mean, whatever the weights of its leaves.
         predictor = ForestPredictor(trees, source.data.n_features, shares=source.n_classes > 1)
         forest = RegrownForest(features, leaf_size, predictor)
-        # Each example sums the predictions of the trees that left it out.
-        new = {"trees": (n_known, n_trees), "counts": self.left_out[n_known:n_trees]}
-        walk = predictor.walk(self.rows, values=True, n_jobs=source.n_jobs, **new)
+        new, left_out = (n_known, n_trees), self.left_out[n_known:n_trees]
+        walk = predictor.walk(
+            self.rows, values=True, trees=new, counts=left_out, n_jobs=source.n_jobs
+        )
         forest.sums = walk.values + (0 if known is None else known.sums)
         losses = ((self.out_of_bag(forest) - self.target) ** 2).sum(axis=1)
         forest.loss = np.average(losses, weights=self.weight)
@@ -151,8 +151,7 @@ def first_forests(regrowth, prices, sets, exponents):
     """Yield a forest of first trees for each set of the eliminations, and for each of `sets`.
 
     There is an elimination for each of the `exponents`. It starts from all features, and each step
-    removes a fifth of them, those with the least drop in impurity over price^exponent. Free
-    features stay.
+    removes the fifth with the least drop in impurity over price^exponent. Free features stay.
     """
     drops = {}  # by set, so that no set is used twice
 

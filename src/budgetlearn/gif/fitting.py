@@ -172,8 +172,8 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
     pays = n_trees * n_visits > VISITS * n_features and n_samples >= LEAST_CODED
     coded = (large or pays) and X.dtype != np.uint8
     bins = byte_codes(X) if large or coded else None
-    nodes = 3 * n_trees + 2 * most, max_depth
-    table = NodeTable(n_trees, n_samples, *nodes, *([X, bins] if large else []))
+    n_nodes = 3 * n_trees + 2 * most
+    table = NodeTable(n_trees, n_samples, n_nodes, max_depth, *([X, bins] if large else []))
     # Splits and the choice of candidates have separate random streams.
     splits = X, n_visits, gif.n_thresholds, gif.min_samples_leaf, seeds[0]
     splitter = _splitter(gif, splits, loss, targets, codes, weight)
@@ -191,7 +191,7 @@ def _grown(gif, X, targets, weight, seeds, n_visits, codes, exponent):
         intercept = np.append(1.0 - intercept, intercept)
         weights = np.column_stack([-weights, weights])
     if not isinstance(gif.joint_fit, str):
-        weights = np.ldexp(weights, exponent) if exponent else weights
+        weights = np.ldexp(weights, exponent)
     nodes = AcceptedNodes(table)
     model = GIFModel(nodes.records, weights, nodes_after, n_trees, n_features)
     return model, nodes, intercept
@@ -249,11 +249,10 @@ def _fitted(grown, nodes, intercept, targets, weight, gif, valid, exponent):
         return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
 
     def validate(ranks, *solutions):
-        joined = (np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True))
-        weights, intercepts = joined
         # All solutions are columns of one model, so that the trees are walked once.
-        sums, *_ = taken(ranks, weights).predictor.walk(valid.X, values=True)
-        scores = intercepts + sums
+        weights = np.concatenate([weights for weights, _ in solutions], axis=-1)
+        intercepts = np.concatenate([intercept for _, intercept in solutions], axis=-1)
+        scores = intercepts + taken(ranks, weights).predictor.walk(valid.X, values=True).values
         scores = scores.reshape(len(scores), len(solutions), -1)
         if gif.scoring is not None:
             each = np.moveaxis(np.ldexp(scores, exponent), 1, 0)
@@ -261,14 +260,22 @@ def _fitted(grown, nodes, intercept, targets, weight, gif, valid, exponent):
         found = scores if gif.joint_fit == "ridge" else softmax(scores, axis=2)
         return np.square(found - valid.y[:, None]).sum(axis=(0, 2))
 
-    n_columns = 1 if gif._is_binary() else targets.shape[1]
-    limits = gif.node_budget, gif.byte_budget, gif.byte_format
-    memory = Memory(*limits, n_columns, grown.n_features, gif.step_budget)
+    memory = Memory(
+        n_nodes=gif.node_budget,
+        n_bytes=gif.byte_budget,
+        format=gif.byte_format,
+        n_columns=1 if gif._is_binary() else targets.shape[1],
+        n_features=grown.n_features,
+        n_steps=gif.step_budget,
+    )
 
     def regress(kept, rows):
-        data = nodes.indicators(kept, rows), targets[rows], None if weight is None else weight[rows]
-        return REGRESSIONS[gif.joint_fit](*data, share=rows.size / len(targets))
+        own = None if weight is None else weight[rows]
+        regression, share = REGRESSIONS[gif.joint_fit], rows.size / len(targets)
+        return regression(nodes.indicators(kept, rows), targets[rows], own, share)
 
-    how = gif.ridge, None if valid is None else validate, gif.early_stopping
-    ranks, weights, intercept, ridge = prune_and_refit(nodes, regress, len(targets), memory, *how)
+    judge = None if valid is None else validate
+    ranks, weights, intercept, ridge = prune_and_refit(
+        nodes, regress, len(targets), memory, gif.ridge, judge, gif.early_stopping
+    )
     return taken(ranks, np.ldexp(weights, exponent)), np.ldexp(intercept, exponent), ridge

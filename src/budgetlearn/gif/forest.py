@@ -214,10 +214,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             )
         if self.forest is not None and not isinstance(self.joint_fit, str):
             raise ParameterError("a given forest needs a regression: set joint_fit='ridge'.")
-        names, own = getattr(self.forest, "feature_names_in_", ()), self.feature_costs_.names or ()
-        if {*names} & {*own} and tuple(names) != own:
-            message = f"forest has the columns {[*names]}, but X has {[*own]}: reorder X."
-            raise ParameterError(message)
+        names = tuple(getattr(self.forest, "feature_names_in_", ()))
+        own = self.feature_costs_.names or ()
+        if {*names} & {*own} and names != own:
+            what = f"forest has the columns {list(names)}, but X has {list(own)}"
+            raise ParameterError(f"{what}: reorder X.")
         if self.early_stopping and self.joint_fit and not isinstance(self.joint_fit, str):
             raise ParameterError(
                 "early_stopping chooses among smaller models, but passes refit only the largest: "
@@ -282,8 +283,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         plain._take(*grown_forest(plain, *data))
         plain._keep_to_bytes()
         # The same number of trees: "auto" would take fewer, and the bytes would differ.
-        fewer = {"node_budget": max(1, plain.n_nodes_), "n_estimators": self._n_trees()}
-        self._take(*grown_forest(copy.copy(self).set_params(**fewer), *data))
+        fewer, n_nodes = copy.copy(self), max(1, plain.n_nodes_)
+        fewer.set_params(node_budget=n_nodes, n_estimators=self._n_trees())
+        self._take(*grown_forest(fewer, *data))
 
     def _keep_to_bytes(self):
         """Return to the largest earlier model that takes at most `byte_budget` bytes."""
@@ -367,16 +369,17 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 "whole model. Fit one model for each node budget."
             )
         check_number(node_budget, "node_budget", low=0, integer=True)
-        own = {"node_budget": node_budget, "n_estimators": self._model.n_trees}
-        smaller = copy.copy(self).set_params(**own)
+        smaller = copy.copy(self)
+        smaller.set_params(node_budget=node_budget, n_estimators=self._model.n_trees)
         # Its stages differ and have not been measured.
         vars(smaller).pop("operating_points_", None)
         return smaller._set(self._model.within(self._best_within(node_budget)))
 
     def _compact(self, format):
-        about = {"classes": getattr(self, "classes_", None), "format": format}
-        trees = self.trees_, self.n_features_in_
-        return CompactForest.of(*trees, intercept=self.intercept_, **about)
+        start, classes = self.intercept_, getattr(self, "classes_", None)
+        return CompactForest.of(
+            self.trees_, self.n_features_in_, intercept=start, classes=classes, format=format
+        )
 
     @property
     def trees_(self):
@@ -407,10 +410,10 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _stages(self, X, which, want):
         for index in which:
             forest = self._stage_model(index)
-            vote = bool(want & {"output", "probabilities"})
             # Values and acquired features come from one walk, and only if they are wanted.
-            parts = {"values": vote, "acquired": "acquired" in want, "n_jobs": self.n_jobs}
-            walk = forest._model.predictor.walk(X, **parts)
+            vote, acquired = bool(want & {"output", "probabilities"}), "acquired" in want
+            predictor = forest._model.predictor
+            walk = predictor.walk(X, values=vote, acquired=acquired, n_jobs=self.n_jobs)
             stage = Stage({"nodes": forest.n_nodes_}, nodes=forest.n_nodes_, acquired=walk.acquired)
             stage.facts = {"node_entropy": forest.node_entropy_}
             if vote:

@@ -183,7 +183,6 @@ class FilterForestClassifier(ClassifierMixin, WeightedFit, TreeStages):
         per_price = self.mutual_information_ / np.where(prices > 0, prices, 1.0) ** power
         # By free features, then information per price, then information (the last key is first).
         self.order_ = np.lexsort((-self.mutual_information_, -per_price, prices > 0))
-        # Coded once for all forests.
         data = bin_features(X, n_jobs=self.n_jobs)
         self._models = [
             self._forest(train, data, np.sort(self.order_[:size]), seed)

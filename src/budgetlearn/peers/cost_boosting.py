@@ -115,8 +115,7 @@ class GreedyMiserClassifier(ClassifierMixin, CostBoosting):
 
     Each tree h is grown greedily to minimise Σ w (residual − h(x))², with the weights w of the
     examples, plus the tradeoff times the price of every feature that no earlier split of the
-    ensemble uses. Such a feature is free afterwards. The next split is always the one with the
-    largest net gain.
+    ensemble uses, as used features are free. The next split is always that of largest net gain.
 
     Parameters
     ----------
@@ -205,7 +204,6 @@ class LightGBMCost(CostBoosting):
             "force_row_wise": True,  # else LightGBM chooses by timing, which is not reproducible
             "verbose": -1,
         }
-        # Binned once for all cost_weights.
         options = {"params": dict(parameters), "free_raw_data": False}
         data = lightgbm.Dataset(train.X, train.y, weight=train.weight, **options)
         paths = []

@@ -34,8 +34,7 @@ class TreeSum:
     def scores(self, totals, n_counted):
         """Return scores, (n_samples, n_values), from the sums of the values of reached leaves.
 
-        `n_counted` is the number of trees in the sums, for each example or for all, as some trees
-        may not be evaluated.
+        `n_counted` is the number of evaluated trees in the sums, for each example or for all.
         """
         if self.averages:
             totals = np.reshape(1 / np.maximum(n_counted, 1), (-1, 1)) * totals
@@ -50,12 +49,13 @@ class TreeStages(BudgetedEstimator):
             model = self._models[index]
             nodes = model.forest.node_count(model.n_trees)
             stage = Stage(dict(self.stage_settings_[index]), nodes=nodes)
-            # A single walk, as it takes most of the time.
-            scored = bool(want & {"output", "probabilities"})
-            parts = {"values": scored, "acquired": "acquired" in want, "n_jobs": self.n_jobs}
-            walk = model.forest.walk(X, trees=(0, model.n_trees), **parts)
+            vote, acquired = bool(want & {"output", "probabilities"}), "acquired" in want
+            trees = (0, model.n_trees)
+            walk = model.forest.walk(
+                X, trees=trees, values=vote, acquired=acquired, n_jobs=self.n_jobs
+            )
             stage.acquired = walk.acquired
-            if scored:
+            if vote:
                 stage.output, stage.probabilities = self._answer(model, walk.values, model.n_trees)
             yield stage
 
@@ -96,8 +96,11 @@ class TreeStages(BudgetedEstimator):
 
     def _acquisitions(self, n_samples, stage, ledger):
         model = self._models[stage]
-        what = (model.forest, model.n_trees), n_samples, ledger, partial(self._answer, model)
-        return (yield from tree_acquisitions(self, *what, per_step=model.per_step))
+        trees, answer = (model.forest, model.n_trees), partial(self._answer, model)
+        requests = tree_acquisitions(
+            self, trees, n_samples, ledger, answer, per_step=model.per_step
+        )
+        return (yield from requests)
 
 
 class MetaStaged(MetaEstimatorMixin, BudgetedEstimator):
